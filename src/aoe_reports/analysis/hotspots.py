@@ -1,0 +1,155 @@
+"""Where device time goes: tasks grouped by operator type, operator or shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+By = Literal["op_type", "op_name", "shape"]
+
+GROUPINGS: dict[By, tuple[str, ...]] = {
+    "op_type": ("op_type", "task_type"),
+    "op_name": ("op_type", "task_type", "op_name"),
+    "shape": ("op_type", "task_type", "op_name", "input_shapes"),
+}
+COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
+"""Task types that op_statistic leaves out; everything else is a compute task (MSPROF.md §3)."""
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The tasks of one group; times in ns: exact sums, quantiles linearly interpolated, std of the sample."""
+
+    key: tuple[str | None, ...]
+    count: int
+    total_ns: int
+    min_ns: int | None
+    max_ns: int | None
+    mean_ns: float
+    std_ns: float | None = None
+    p50_ns: float | None = None
+    p95_ns: float | None = None
+
+
+def is_communication(task_type: pa.ChunkedArray) -> Ints:
+    """Where a task is communication, as a boolean mask."""
+    values = pa.array(sorted(COMMUNICATION_TASKS))
+    plain = pc.is_in(task_type.cast(pa.string()), value_set=values).combine_chunks()
+    mask: Ints = plain.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def group_tasks(tasks: pa.Table, keys: Sequence[str]) -> list[Group]:
+    """Tasks (`task_duration_ns` and dictionary columns `keys`) grouped; the longest total first, ties by key."""
+    if tasks.num_rows == 0:
+        return []
+    codes, names = _group_codes(tasks, keys)
+    durations = pc.fill_null(tasks["task_duration_ns"], 0).combine_chunks().to_numpy()
+    counts = np.bincount(codes, minlength=len(names))
+    ordered = _sorted_within(codes, durations, len(names))
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    totals = np.add.reduceat(ordered, starts)
+    means = totals / counts
+    squares = np.add.reduceat((ordered - np.repeat(means, counts)) ** 2, starts)
+    groups = [
+        Group(
+            name,
+            count,
+            total,
+            int(ordered[start]),
+            int(ordered[start + count - 1]),
+            mean,
+            (square / (count - 1)) ** 0.5 if count > 1 else None,
+            quantile(ordered[start : start + count], 0.5),
+            quantile(ordered[start : start + count], 0.95),
+        )
+        for name, count, total, mean, square, start in zip(
+            names, counts.tolist(), totals.tolist(), means.tolist(), squares.tolist(), starts.tolist(), strict=True
+        )
+    ]
+    return in_order(groups)
+
+
+def statistic_groups(statistic: pa.Table) -> list[Group]:
+    """op_statistic's rows as groups: it tells no spread and no quantiles, so those are null."""
+    rows = statistic.to_pylist()
+    return in_order(
+        Group(
+            (row["op_type"], row["task_type"]),
+            row["count"],
+            row["total_time_ns"],
+            row["min_time_ns"],
+            row["max_time_ns"],
+            row["total_time_ns"] / row["count"],
+        )
+        for row in rows
+        if row["count"] > 0
+    )
+
+
+def in_order(groups: Any) -> list[Group]:
+    """Groups by falling total; equal totals by key, so the order never depends on threads or input order."""
+    return sorted(groups, key=lambda group: (-group.total_ns, tuple(part or "" for part in group.key)))
+
+
+def quantile(ordered: Ints, q: float) -> float:
+    """The q-quantile of sorted values, linearly interpolated."""
+    position = (len(ordered) - 1) * q
+    low = int(position)
+    high = min(low + 1, len(ordered) - 1)
+    return float(ordered[low]) + (float(ordered[high]) - float(ordered[low])) * (position - low)
+
+
+def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, list[tuple[str | None, ...]]]:
+    """A dense group number for each row, and each group's key."""
+    codes = np.zeros(tasks.num_rows, dtype=np.int64)
+    names: list[tuple[str | None, ...]] = [()]
+    for key in keys:
+        indices, values = _dictionary(tasks[key])
+        codes = codes * (len(values) + 1) + indices
+        present, codes = _dense(codes, len(names) * (len(values) + 1))
+        width = len(values) + 1
+        names = [(*names[code // width], values[code % width - 1] if code % width else None) for code in present]
+    return codes, names
+
+
+def _dictionary(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Each row's number in the list of distinct values, counted from 1; 0 for null."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    indices = pc.fill_null(pc.add(whole.indices.cast(pa.int64()), 1), 0).to_numpy()
+    return indices, whole.dictionary.to_pylist()
+
+
+def _dense(codes: Ints, size: int) -> tuple[list[int], Ints]:
+    """The codes that occur, ascending, and each row's place among them."""
+    if size > max(4 * len(codes), 1 << 16):
+        present, dense = np.unique(codes, return_inverse=True)
+        return present.tolist(), dense.astype(np.int64, copy=False)
+    occurs = np.zeros(size, dtype=bool)
+    occurs[codes] = True
+    place = np.cumsum(occurs, dtype=np.int64) - 1
+    return np.flatnonzero(occurs).tolist(), place[codes]
+
+
+def _sorted_within(codes: Ints, values: Ints, groups: int) -> Ints:
+    """Values ordered by group, then by size: one sort of one integer where both fit into 63 bits."""
+    bits = int(values.max()).bit_length()
+    if int(values.min()) >= 0 and bits + groups.bit_length() < 63:  # noqa: PLR2004 -- of an int64, the sign apart
+        packed = (codes << bits) | values
+        packed.sort()
+        packed &= (1 << bits) - 1
+        return packed
+    order = np.lexsort((values, codes))
+    ordered: Ints = values[order]
+    return ordered

@@ -1,0 +1,50 @@
+"""`check`: is what was read right?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import Format, Output, Strict, exit_code, reasons_of, render, say, write
+from aoe_reports.errors import UsageError
+
+
+def check(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders.", show_default=False)] = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    select: Annotated[list[str] | None, typer.Option(help="Only this rule (repeatable).", show_default=False)] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Not this rule (repeatable).", show_default=False)] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="List every rule.")] = False,
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
+    from aoe_reports.renderers.values import plain
+    from aoe_reports.workflows.check import check_paths
+    from aoe_reports.workflows.rules import list_rules
+
+    known = {rule["rule"]: rule for rule in list_rules()}
+    if rules:
+        write(render(form, "rules", "Rules", [], list(known.values()), [], []), output)
+        return
+    if not paths:
+        raise UsageError("check: expected a PATH, or --rules")
+    chosen, left_out = _names(select), _names(ignore)
+    for name in (*chosen, *left_out):
+        if name not in known:
+            raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
+    rows, findings, unreadable = check_paths(paths, chosen, left_out)
+    reasons = reasons_of(findings, strict=strict)
+    text = render(form, "check", "Checked", paths, rows, findings, reasons)
+    if form == "text":
+        text += "".join(plain(finding.as_text()) + "\n" for finding in findings)
+    elif form != "json":
+        say(findings)
+    write(text, output)
+    raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
+
+
+def _names(given: list[str] | None) -> list[str]:
+    return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]

@@ -1,0 +1,32 @@
+"""`hotspots`: where device time goes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, reasons_of, render, say, write
+
+
+def hotspots(
+    paths: Paths,
+    by: Annotated[Literal["op_type", "op_name", "shape"], typer.Option(help="What makes up a row.")] = "op_type",
+    top: Annotated[int, typer.Option(min=1, help="How many rows.")] = 20,
+    rank: Annotated[int | None, typer.Option(help="Only this rank.", show_default=False)] = None,
+    device: Annotated[int | None, typer.Option(help="Only this device.", show_default=False)] = None,
+    step: Annotated[int | None, typer.Option(help="Only this step.", show_default=False)] = None,
+    all_tasks: Annotated[bool, typer.Option("--all-tasks", help="Communication, too.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Rank operator types, operators or shapes by device time; std is the sample's, shares are of the total."""
+    from aoe_reports.workflows.hotspots import Selection, find_hotspots
+
+    found = find_hotspots(paths, Selection(by, top, rank, device, step, all_tasks))
+    reasons = reasons_of(found.findings, strict=strict)
+    write(render(form, "hotspots", "Hotspots", paths, found.rows, found.findings, reasons), output)
+    if form != "json":
+        say(found.findings)
+    raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

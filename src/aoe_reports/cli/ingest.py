@@ -1,0 +1,54 @@
+"""`ingest`: into the store, once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import (
+    DEFAULT_STORE,
+    EngineVersion,
+    Format,
+    Hardware,
+    Output,
+    Paths,
+    Store,
+    Strict,
+    Workload,
+    Zone,
+    exit_code,
+    reasons_of,
+    render,
+    run_options,
+    say,
+    write,
+)
+
+
+def ingest(
+    paths: Paths,
+    store: Store = DEFAULT_STORE,
+    workload: Workload = None,
+    hardware: Hardware = None,
+    engine_version: EngineVersion = None,
+    zone: Zone = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Check, normalise and store every run; doing it twice adds nothing."""
+    from aoe_reports.findings import in_order
+    from aoe_reports.workflows.ingest import Gathered
+    from aoe_reports.workflows.ingest import ingest as ingest_paths
+    from aoe_reports.workflows.nightly import run_row
+
+    gathered = Gathered()
+    stored = ingest_paths(paths, store, run_options(workload, hardware, engine_version, zone), gathered)
+    findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
+    rows = [run_row(item) for item in stored]
+    reasons = reasons_of(findings, strict=strict)
+    write(render(form, "ingest", "Stored", paths, rows, findings, reasons), output)
+    if form != "json":
+        say(findings)
+    raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))

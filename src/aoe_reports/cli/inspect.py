@@ -1,0 +1,26 @@
+"""`inspect`: what every file is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, reasons_of, render, say, write
+
+
+def inspect(
+    paths: Paths,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Say what each file is: kind, source, vintage, run, rank, rows."""
+    from aoe_reports.workflows.inspect import inspect_paths
+
+    rows, findings, unreadable = inspect_paths(paths)
+    reasons = reasons_of(findings, strict=strict)
+    write(render(form, "inspect", "Files", paths, rows, findings, reasons), output)
+    if form != "json":
+        say(findings)
+    raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))

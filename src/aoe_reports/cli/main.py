@@ -1,0 +1,68 @@
+"""The command line: registers one module a command; the only place where an error becomes an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from aoe_reports import __version__
+from aoe_reports.cli.check import check
+from aoe_reports.cli.demo import demo
+from aoe_reports.cli.history import history
+from aoe_reports.cli.hotspots import hotspots
+from aoe_reports.cli.ingest import ingest
+from aoe_reports.cli.inspect import inspect
+from aoe_reports.cli.nightly import nightly
+from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.table import table
+from aoe_reports.errors import AoeReportsError
+
+COMMANDS = (inspect, table, check, hotspots, normalize, ingest, history, nightly, demo)
+
+app = typer.Typer(
+    name="aoe-reports",
+    help="Read, check, store and compare what msprof and the Ascend Optimization Engine leave behind.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"aoe-reports {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback for an error.")] = False,
+) -> None:
+    """Read options of all commands; `main` looks at --debug itself."""
+    del version, debug
+
+
+def main() -> None:
+    """Run the command line and exit: an error of ours is one line on stderr."""
+    try:
+        app()
+    except AoeReportsError as error:
+        if "--debug" in sys.argv:
+            raise
+        from aoe_reports.renderers.values import plain
+
+        sys.stderr.write(f"aoe-reports: error: {plain(str(error))}\n")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # the reader of our output went away (`| head`): not our error, and nothing more can be said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

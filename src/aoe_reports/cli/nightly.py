@@ -1,0 +1,55 @@
+"""`nightly`: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import (
+    DEFAULT_STORE,
+    EngineVersion,
+    Hardware,
+    Output,
+    Paths,
+    Store,
+    Strict,
+    Workload,
+    Zone,
+    exit_code,
+    run_options,
+    write,
+)
+
+
+def nightly(
+    paths: Paths,
+    store: Store = DEFAULT_STORE,
+    site: Annotated[
+        Path | None, typer.Option(help="Folder for report.html, .md and .json.", show_default=False)
+    ] = None,
+    workload: Workload = None,
+    hardware: Hardware = None,
+    engine_version: EngineVersion = None,
+    zone: Zone = None,
+    form: Annotated[
+        Literal["text", "json", "markdown", "html"], typer.Option("--format", help="Form of the output.")
+    ] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.renderers.as_json import render_rows
+    from aoe_reports.workflows.nightly import run_nightly
+
+    result = run_nightly(paths, store, site, run_options(workload, hardware, engine_version, zone))
+    if form == "json":
+        inputs = [str(path) for path in paths]
+        text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)
+    else:
+        text = RENDERERS[form](result.report)
+    write(text, output)
+    code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=result.reasons)
+    raise typer.Exit(code)

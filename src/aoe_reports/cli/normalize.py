@@ -1,0 +1,45 @@
+"""`normalize`: v0.1 records."""
+
+from __future__ import annotations
+
+import typer
+
+from aoe_reports.cli.output import (
+    EngineVersion,
+    Hardware,
+    Output,
+    Paths,
+    Strict,
+    Workload,
+    Zone,
+    exit_code,
+    run_options,
+    say,
+    write,
+)
+
+
+def normalize(
+    paths: Paths,
+    output: Output = None,
+    workload: Workload = None,
+    hardware: Hardware = None,
+    engine_version: EngineVersion = None,
+    zone: Zone = None,
+    strict: Strict = False,
+) -> None:
+    """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
+    from aoe_reports.findings import in_order
+    from aoe_reports.workflows.export import records_text, write_records_parquet
+    from aoe_reports.workflows.ingest import Gathered, gather_runs
+
+    gathered = Gathered()
+    options = run_options(workload, hardware, engine_version, zone)
+    runs = [item.run for item in gather_runs(paths, options, gathered)]
+    findings = in_order([*gathered.findings, *(finding for run in runs for finding in run.findings)])
+    if output is not None and output.suffix == ".parquet":
+        write_records_parquet(runs, output)
+    else:
+        write(records_text(runs, as_list=output is not None and output.suffix == ".json"), output)
+    say(findings)
+    raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))

@@ -1,0 +1,105 @@
+"""What all commands have in common: options, where output goes, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from aoe_reports.findings import Finding, has
+
+Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write into this file instead of printing.", show_default=False)
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Warnings, too, end with exit code 1.")]
+Store = Annotated[
+    str,
+    typer.Option("--store", envvar="AOE_REPORTS_STORE", help="Folder or URI of the store."),
+]
+Workload = Annotated[str | None, typer.Option(help="Name of what was measured.", show_default=False)]
+Hardware = Annotated[str | None, typer.Option(help="Name of the hardware.", show_default=False)]
+EngineVersion = Annotated[str | None, typer.Option(help="Version of CANN.", show_default=False)]
+Zone = Annotated[
+    str | None, typer.Option("--tz", help="Time zone of times without one [default: UTC].", show_default=False)
+]
+
+DEFAULT_STORE = "./aoe-history"
+
+Format = Literal["text", "json", "csv", "markdown", "html"]
+
+
+def exit_code(
+    findings: Sequence[Finding], *, unreadable: bool = False, strict: bool = False, reasons: Sequence[str] = ()
+) -> int:
+    """The contract's code: 3 before 1 before 0."""
+    if unreadable:
+        return 3
+    return int(bool(reasons) or has(findings, "error") or (strict and has(findings, "warning")))
+
+
+def reasons_of(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
+    """Why the code is not 0, in the contract's words."""
+    failed = {"tuning-failed", "subgraph-failed", "failed-without-list"}
+    bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
+    reasons = ["damage"] if any(f.rule not in failed for f in bad) else []
+    return [*reasons, *(["tuning-failed"] if any(f.rule in failed for f in bad) else [])]
+
+
+def write(text: str, output: Path | None) -> None:
+    """Print, or write the whole file at once."""
+    if output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    from aoe_reports.errors import AoeReportsError
+    from aoe_reports.workflows.output import write_whole
+
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(output, text)
+    except OSError as error:
+        raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+def say(findings: Sequence[Finding]) -> None:
+    """Findings to stderr, where they do not mix with results."""
+    from aoe_reports.renderers.values import plain
+
+    for finding in findings:
+        sys.stderr.write(plain(finding.as_text()) + "\n")
+
+
+def render(
+    form: Format,
+    kind: str,
+    title: str,
+    inputs: Sequence[object],
+    rows: Sequence[Mapping[str, Any]],
+    findings: Sequence[Finding],
+    reasons: Sequence[str],
+    sentences: Sequence[str] = (),
+) -> str:
+    """Rows in one of the formats every command has."""
+    if form == "json":
+        from aoe_reports.renderers.as_json import render_rows
+
+        return render_rows(kind, [str(path) for path in inputs], rows, findings, reasons)
+    if form == "csv":
+        from aoe_reports.renderers.csv import render_rows as render_csv
+
+        return render_csv(rows)
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.reports.rows import rows_report
+
+    return RENDERERS[form](rows_report(kind, title, rows, sentences))
+
+
+def run_options(workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None) -> Any:
+    """The options on runs that `normalize`, `ingest` and `nightly` share."""
+    from aoe_reports.workflows.options import RunOptions, zone_of
+
+    return RunOptions(workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None)

@@ -1,0 +1,43 @@
+"""Everything that can stop us, on one page. What was merely found wrong in a file is a Finding, not an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class AoeReportsError(Exception):
+    """The parent of every error of this package; `exit_code` is what the command line ends with."""
+
+    exit_code = 3
+
+
+class UsageError(AoeReportsError):
+    """The command cannot mean anything as it was written."""
+
+    exit_code = 2
+
+
+class ReadError(AoeReportsError):
+    """A file or folder cannot be opened or read at all."""
+
+    def __init__(self, path: Path, what: str, expected: str, line: int | None = None) -> None:
+        """State where, what is wrong and what was expected."""
+        super().__init__(path, what, expected, line)
+        self.path, self.what, self.expected, self.line = path, what, expected, line
+
+    def __str__(self) -> str:
+        """`<path>: [line n:] <what is wrong>; <what was expected>`."""
+        line = f"line {self.line}: " if self.line is not None else ""
+        return f"{self.path}: {line}{self.what}; {self.expected}"
+
+
+class SchemaMissingError(AoeReportsError):
+    """A JSON Schema is neither in the installed package nor in the checkout."""
+
+
+class StoreError(AoeReportsError):
+    """The store cannot be opened, read or written."""
+
+
+class WorkloadConflictError(StoreError):
+    """The same content is already stored under another workload name."""

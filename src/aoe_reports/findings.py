@@ -1,0 +1,58 @@
+"""Finding: one thing that is wrong, odd or worth knowing in what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+EXAMPLES_PER_RULE = 20
+"""How many findings of one rule are listed for one file before the rest is counted in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says about a place; `pointer` is an RFC 6901 JSON Pointer, lines and columns count from 1."""
+
+    severity: Severity
+    rule: str
+    path: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    pointer: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as the contract's JSON object."""
+        fields = asdict(self)
+        return {name: fields[name] for name in ("severity", "rule", "path", "line", "column", "pointer", "message")}
+
+    def as_text(self) -> str:
+        """`path:line:column: severity: message [rule]`, without the parts that are not known."""
+        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+        pointer = f" at {self.pointer}" if self.pointer else ""
+        return f"{place}: {self.severity}: {self.message}{pointer} [{self.rule}]"
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in a stable order: by place, then severity, then rule; equal ones once."""
+    return sorted(
+        set(findings),
+        key=lambda f: (
+            f.path,
+            f.line or 0,
+            f.column or 0,
+            f.pointer or "",
+            SEVERITIES.index(f.severity),
+            f.rule,
+            f.message,
+        ),
+    )
+
+
+def has(findings: Iterable[Finding], severity: Severity) -> bool:
+    """Whether any finding has this severity."""
+    return any(finding.severity == severity for finding in findings)

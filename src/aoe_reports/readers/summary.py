@@ -1,0 +1,501 @@
+"""Reads a summary CSV into an Arrow table, or says with file, line and column why a row or cell is not in it.
+
+Every row is looked at in full even where few columns are wanted: a parser that only projects hands out shifted values
+from a row with one cell too many. Rows read = rows in the frame + rows reported, always.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from aoe_reports.errors import ReadError
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.tables import Field, Match, Table
+from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+
+BLOCK_BYTES = 1 << 20
+MAX_HEADER_BYTES = 1 << 20
+MAX_TRANSCODED_BYTES = 1 << 30
+"""The largest file that is read as GB18030: it has to be held in memory whole."""
+_MAX_NS = 2**62
+_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
+
+
+@dataclass(frozen=True, slots=True)
+class TableData:
+    """One file's rows that can be used, under canonical names, and what was found while reading it."""
+
+    table: Table
+    path: Path
+    frame: pa.Table
+    match: Match
+    findings: tuple[Finding, ...]
+    rows_read: int
+    rows_reported: int
+    sha256: str
+    rows: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    """The data record (from 0) of each row of the frame; None where nothing was left out."""
+    lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    """The physical line of each data record; None where record k stands on line k + 2."""
+
+    def line(self, row: int) -> int:
+        """The physical line (from 1) of a row of the frame."""
+        return _line(int(self.rows[row]) if self.rows is not None else row, self.lines)
+
+    def keep(self, mask: np.ndarray[Any, np.dtype[np.bool_]], findings: tuple[Finding, ...]) -> TableData:
+        """The same data without the rows where `mask` is false, which `findings` report."""
+        rows = self.rows if self.rows is not None else np.arange(self.frame.num_rows, dtype=np.int64)
+        return replace(
+            self,
+            frame=self.frame.filter(pa.array(mask)),
+            rows=rows[mask],
+            rows_reported=self.rows_reported + int((~mask).sum()),
+            findings=self.findings + findings,
+        )
+
+    def to_pandas(self) -> Any:
+        """The frame as a pandas DataFrame, for notebooks."""
+        return self.frame.to_pandas()
+
+
+@dataclass(slots=True)
+class _Bytes:
+    """What pyarrow reads from: looks at every byte once on its way (encoding, line ends, hash)."""
+
+    file: BinaryIO
+    hashed: Any
+    offset: int
+    newlines: int = 0
+    last: bytes = b""
+    bad_offset: int | None = None
+    closed: bool = False
+    _decoder: Any = field(default_factory=codecs.getincrementaldecoder("utf-8"))
+    _ascii: bool = True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        if data:
+            if self.hashed is not None:
+                self.hashed.update(data)
+            self.newlines += data.count(b"\n")
+            self.last = data[-1:]
+            if not (self._ascii and data.isascii()):
+                self._ascii = False
+                self._decode(data)
+            self.offset += len(data)
+        return data
+
+    def finish(self) -> None:
+        while self.read(BLOCK_BYTES):
+            pass
+        if not self._ascii:
+            self._decode(b"", final=True)
+
+    def _decode(self, data: bytes, *, final: bool = False) -> None:
+        if self.bad_offset is not None:
+            return
+        try:
+            self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            self.bad_offset = self.offset + error.start
+
+    # what pyarrow asks of a Python file
+    def close(self) -> None:
+        self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def tell(self) -> int:
+        return self.offset
+
+
+@dataclass(slots=True)
+class _Parsed:
+    """What the structural pass gives: text columns, rows of the wrong length, what the bytes said."""
+
+    frame: pa.Table
+    ragged: list[tuple[int, int, str]]  # data record from 0, cells found, text
+    newlines: int
+    ends_with_newline: bool
+    bad_offset: int | None
+    sha256: str
+
+
+def read_header(path: Path) -> tuple[list[str], int]:
+    """The header's cells and the length of its line in bytes (0 for a file without one); ReadError if unreadable."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(MAX_HEADER_BYTES)
+    except OSError as error:
+        raise ReadError(path, error.strerror or str(error), "a readable CSV file was expected") from error
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = line.decode("gb18030", errors="replace")
+    return next(csv.reader([text.replace("\0", "\ufffd")]), []), len(line)
+
+
+def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+    """The rows of a CSV file as `table` declares them; only `fields` (canonical names) where given.
+
+    `hashed=False` leaves the file's SHA-256 out (empty), which costs a third of the time of a large file.
+
+    Damage is in the findings, with file, line and column; ReadError only where the file cannot be read at all.
+    """
+    header, header_bytes = read_header(path)
+    match = table.match(header)
+    if not header:
+        finding = Finding("error", "empty-file", str(path), f"the file is empty; expected the header of {table.name}")
+        return _nothing(path, table, match, finding)
+    if match.missing:
+        return _nothing(path, table, match, *_missing(path, table, match, header))
+    wanted = [f for f in match.fields if fields is None or f.name in fields or f.needed]
+    parsed = _parse(path, len(header), header_bytes, wanted, hashed=hashed)
+    if parsed is None:
+        message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
+        return _nothing(path, table, match, Finding("error", "csv-syntax", str(path), message))
+    notes: list[Finding] = []
+    if parsed.bad_offset is not None:
+        line = _line_of_offset(path, parsed.bad_offset)
+        transcoded = _transcode(path, header_bytes)
+        parsed = None if transcoded is None else _parse(transcoded, len(header), 0, wanted, hashed=hashed)
+        if parsed is None:
+            message = "the bytes are neither UTF-8 nor GB18030; nothing of this file is used"
+            return _nothing(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
+        notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
+    return _assemble(path, table, match, wanted, parsed, notes, header_ends=_ends_with_newline(path, header_bytes))
+
+
+def _nothing(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
+    empty = pa.table({f.name: pa.array([], _arrow_type(f)) for f in match.fields})
+    return TableData(table, path, empty, match, findings, 0, 0, "")
+
+
+def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
+    unknown = ", ".join(repr(f.header) for f in match.fields if f.type == "unknown") or "none"
+    return [
+        Finding(
+            "error",
+            "missing-column",
+            str(path),
+            f"column {column.headers[0]!r} of {table.name} is not in the header ({len(header)} columns; not known: "
+            f"{unknown[:200]}); no row of this file is used",
+            line=1,
+        )
+        for column in match.missing
+    ]
+
+
+def _ends_with_newline(path: Path, header_bytes: int) -> bool:
+    with path.open("rb") as file:
+        return file.read(header_bytes).endswith(b"\n")
+
+
+def _parse(source: Path | bytes, cells: int, skip: int, wanted: list[Field], *, hashed: bool) -> _Parsed | None:
+    """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV."""
+    for multiline in (False, True):
+        opened: BinaryIO = source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
+        with opened as file:
+            head = file.read(skip)
+            digest = hashlib.sha256(head) if hashed else None
+            stream = _Bytes(file, digest, skip)
+            ragged: list[tuple[int, int, str]] = []
+            frame = _read_arrow(stream, cells, wanted, ragged, multiline=multiline)
+            stream.finish()
+        if frame is not None or stream.bad_offset is not None:
+            break
+    if frame is None:
+        return None if stream.bad_offset is None else _Parsed(pa.table({}), [], 0, True, stream.bad_offset, "")
+    ended = stream.last in {b"", b"\n"}
+    return _Parsed(frame, ragged, stream.newlines, ended, stream.bad_offset, digest.hexdigest() if digest else "")
+
+
+def _read_arrow(
+    stream: _Bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, str]], *, multiline: bool
+) -> pa.Table | None:
+    def skip(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns, row.text[:200]))
+        return "skip"
+
+    names = [str(position) for position in range(cells)]
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {names[f.position]: text if f.type in {"text", "unknown"} else pa.string() for f in wanted}
+    try:
+        reader = pacsv.open_csv(
+            pa.PythonFile(stream, mode="r"),
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
+            parse_options=pacsv.ParseOptions(invalid_row_handler=skip, newlines_in_values=multiline),
+            convert_options=pacsv.ConvertOptions(
+                include_columns=list(types),
+                column_types=types,
+                null_values=list(NULL_TOKENS),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+        return reader.read_all()
+    except pa.ArrowInvalid as error:
+        if "Empty CSV file" in str(error):
+            return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+        return None
+
+
+def _transcode(path: Path, skip: int) -> bytes | None:
+    if path.stat().st_size > MAX_TRANSCODED_BYTES:
+        return None
+    try:
+        return path.read_bytes()[skip:].decode("gb18030").encode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _line_of_offset(path: Path, offset: int) -> int:
+    line = 1
+    with path.open("rb") as file:
+        while offset > 0 and (data := file.read(min(offset, BLOCK_BYTES))):
+            line += data.count(b"\n")
+            offset -= len(data)
+    return line
+
+
+def _assemble(
+    path: Path,
+    table: Table,
+    match: Match,
+    wanted: list[Field],
+    parsed: _Parsed,
+    findings: list[Finding],
+    *,
+    header_ends: bool,
+) -> TableData:
+    """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
+    frame, ragged = parsed.frame, parsed.ragged
+    total = frame.num_rows + len(ragged)
+    lines = None if parsed.newlines + (not parsed.ends_with_newline) == total else _physical_lines(path)
+    rows = np.arange(total, dtype=np.int64)
+    if ragged:
+        rows = np.delete(rows, [record for record, _, _ in ragged])
+    good = np.ones(frame.num_rows, dtype=bool)
+    cut = (not parsed.ends_with_newline) or not header_ends
+    reported = len(ragged)
+    if cut:
+        last_is_ragged = bool(ragged) and ragged[-1][0] == total - 1
+        if last_is_ragged:
+            ragged = ragged[:-1]
+        elif total:
+            good[-1] = False
+        line = _line(total - 1, lines) if total else 1
+        message = "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
+        findings.append(Finding("error", "csv-truncated", str(path), message, line))
+    findings += _ragged(path, ragged, len(match.fields), lines)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for spec in wanted:
+        column, bad = _convert(frame.column(str(spec.position)), spec)
+        columns[spec.name] = column
+        bad &= good
+        if bad.any():
+            findings += _bad_cells(path, spec, frame.column(str(spec.position)), np.flatnonzero(bad), rows, lines)
+        if spec.needed:
+            absent = good & ~bad & pc.is_null(column).combine_chunks().to_numpy(zero_copy_only=False)
+            if absent.any():
+                findings += _absent(path, spec, np.flatnonzero(absent), rows, lines)
+            good &= ~(bad | absent)
+    data = pa.table(columns)
+    if good.all():
+        kept = rows if ragged or reported else None
+        return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, kept, lines)
+    reported += int((~good).sum())
+    data = data.filter(pa.array(good))
+    return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, rows[good], lines)
+
+
+def _physical_lines(path: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The first physical line of each data record, for files with empty lines or line ends inside cells."""
+    starts: list[int] = []
+    before = 0
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(line.replace("\0", "\ufffd") for line in file)
+        while True:
+            try:
+                record = next(reader)
+            except StopIteration:
+                break
+            except csv.Error:
+                record = ["?"]
+            if record:
+                starts.append(before + 1)
+            before = reader.line_num
+    return np.asarray(starts[1:], dtype=np.int64)
+
+
+def _line(record: int, lines: np.ndarray[Any, np.dtype[np.int64]] | None) -> int:
+    if lines is None:
+        return record + 2
+    return int(lines[record]) if record < len(lines) else int(lines[-1]) if len(lines) else 1
+
+
+def _ragged(
+    path: Path, ragged: list[tuple[int, int, str]], cells: int, lines: np.ndarray[Any, Any] | None
+) -> list[Finding]:
+    def message(found: int, text: str) -> str:
+        spread = "; an open quote swallows the lines after it" if "\n" in text else ""
+        return f"the row has {found} cells, the header {cells}; the row is left out{spread}"
+
+    return _capped(
+        "error",
+        "csv-ragged-row",
+        path,
+        [(_line(record, lines), None, message(found, text)) for record, found, text in ragged],
+    )
+
+
+def _bad_cells(
+    path: Path,
+    spec: Field,
+    column: pa.ChunkedArray,
+    bad: np.ndarray[Any, Any],
+    rows: np.ndarray[Any, Any],
+    lines: np.ndarray[Any, Any] | None,
+) -> list[Finding]:
+    what = "the row is left out" if spec.needed else "the cell is empty in the table"
+    found = [
+        (_line(int(rows[i]), lines), spec.position + 1, f"{spec.header}: {_shown(column, i)} is not a number; {what}")
+        for i in bad[: EXAMPLES_PER_RULE + 1]
+    ]
+    return _capped("error", "csv-unparsable", path, found, len(bad))
+
+
+def _shown(column: pa.ChunkedArray, row: int) -> str:
+    return repr(str(column[int(row)].as_py())[:60])
+
+
+def _absent(
+    path: Path,
+    spec: Field,
+    absent: np.ndarray[Any, Any],
+    rows: np.ndarray[Any, Any],
+    lines: np.ndarray[Any, Any] | None,
+) -> list[Finding]:
+    message = f"{spec.header}: no value; the row is left out"
+    found = [(_line(int(rows[i]), lines), spec.position + 1, message) for i in absent[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "missing-value", path, found, len(absent))
+
+
+def _capped(
+    severity: Severity,
+    rule: str,
+    path: Path,
+    found: Sequence[tuple[int, int | None, str]],
+    count: int | None = None,
+) -> list[Finding]:
+    """Make findings of places; after EXAMPLES_PER_RULE of them one line counts the rest."""
+    total = len(found) if count is None else count
+    shown = [Finding(severity, rule, str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
+    if total > EXAMPLES_PER_RULE:
+        line, column, _ = found[EXAMPLES_PER_RULE]
+        message = f"and {total - EXAMPLES_PER_RULE} more of this kind from here on, all left out"
+        shown.append(Finding(severity, rule, str(path), message, line, column))
+    return shown
+
+
+def _arrow_type(spec: Field) -> pa.DataType:
+    if spec.type in {"text", "unknown"}:
+        return pa.dictionary(pa.int32(), pa.string())
+    return pa.float64() if spec.type == "number" else pa.int64()
+
+
+def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """A text column as its type, and where a cell is not of that type (null there)."""
+    none = np.zeros(len(column), dtype=bool)
+    if spec.type == "text":
+        return column, none
+    if spec.type == "unknown":
+        return column, none
+    if spec.type == "timestamp":
+        return _exact_nanoseconds(column, spec.factor)
+    values, bad = _numbers(column)
+    if spec.type == "number":
+        return values, bad
+    if spec.type == "integer":
+        whole = pc.equal(pc.round(values), values)
+        bad |= ~_mask(whole, default=True)
+        values = pc.if_else(pc.and_(whole, pc.not_equal(values, NO_ID)), values, None)
+        return values.cast(pa.int64(), safe=False), bad
+    scaled = pc.round(pc.multiply(values, float(spec.factor)))
+    too_large = _mask(pc.greater_equal(pc.abs(scaled), float(_MAX_NS)), default=False)
+    if too_large.any():
+        bad |= too_large
+        scaled = pc.if_else(pa.array(~too_large), scaled, None)
+    return scaled.cast(pa.int64(), safe=False), bad
+
+
+def _numbers(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Text as float64; a cell that is no finite number is null and marked."""
+    try:
+        values = column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        fits = pc.match_substring_regex(column, _NUMBER)
+        trimmed = pc.utf8_trim_whitespace(pc.if_else(fits, column, None))
+        values = trimmed.cast(pa.float64())
+        bad = ~_mask(fits, default=True)
+    else:
+        bad = np.zeros(len(column), dtype=bool)
+    finite = pc.is_finite(values)
+    infinite = ~_mask(finite, default=True)
+    if infinite.any():
+        bad |= infinite
+        values = pc.if_else(finite, values, None)
+    return values, bad
+
+
+def _exact_nanoseconds(
+    column: pa.ChunkedArray, factor: int
+) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits (R5)."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        scaled = pc.multiply(trimmed.cast(pa.decimal128(28, 6)), pa.scalar(factor, pa.decimal128(10, 0)))
+        return pc.round(scaled).cast(pa.int64()), np.zeros(len(column), dtype=bool)
+    except pa.ArrowInvalid:  # some cell is no number, or has more digits than the quick way takes
+        values = [_nanoseconds(cell, factor) for cell in trimmed.to_pylist()]
+        bad = np.asarray([value is False for value in values], dtype=bool)
+        cells = [None if value is False else value for value in values]
+        return pa.chunked_array([pa.array(cells, pa.int64())]), bad
+
+
+def _nanoseconds(cell: str | None, factor: int) -> int | bool | None:
+    """One cell as nanoseconds; None for no value, False for no number."""
+    if cell is None:
+        return None
+    try:
+        value = (Decimal(cell) * factor).to_integral_value(ROUND_HALF_EVEN)
+        return int(value) if abs(value) < _MAX_NS else False
+    except (InvalidOperation, ValueError, OverflowError):
+        return False
+
+
+def _mask(values: pa.ChunkedArray, *, default: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    filled = pc.fill_null(values, default)
+    combined = filled.combine_chunks() if isinstance(filled, pa.ChunkedArray) else filled
+    mask: np.ndarray[Any, np.dtype[np.bool_]] = combined.to_numpy(zero_copy_only=False)
+    return mask.copy()

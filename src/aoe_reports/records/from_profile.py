@@ -1,0 +1,135 @@
+"""Turns a profile into records: steps, operator types, operators, communication."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.analysis.hotspots import Group, group_tasks, is_communication, statistic_groups
+from aoe_reports.analysis.statistics import sample_std
+from aoe_reports.analysis.steps import Step
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.records.context import RunContext
+from aoe_reports.records.record import Record, Scope
+
+NS_PER_MS = 1e6
+MAX_OPERATORS = 5000
+"""Operators (with their shapes) of one device that become records; the longest first, the rest is said."""
+
+_SHAPE_KEYS = ("input_shapes", "input_data_types", "input_formats")
+TASK_FIELDS = frozenset(
+    {"device_id", "op_type", "task_type", "op_name", "task_start_ns", "task_duration_ns", *_SHAPE_KEYS}
+)
+"""The columns of a table of tasks that records are made of."""
+
+
+def records_from_tasks(context: RunContext, tasks: TaskSet) -> list[Record]:
+    """Records of one device's tasks: communication by type, compute by type and by operator and shape."""
+    if tasks.grouped:
+        return [_of_type(context, tasks, group) for group in statistic_groups(tasks.frame)]
+    communication = is_communication(tasks.frame["task_type"])
+    compute = tasks.frame.filter(pa.array(~communication))
+    talk = tasks.frame.filter(pa.array(communication))
+    type_keys = [key for key in ("op_type", "task_type") if key in compute.column_names]
+    records = []
+    if "op_type" in compute.column_names:
+        typed = [group for group in group_tasks(compute, type_keys) if group.key[0] is not None]
+        records += [_of_type(context, tasks, group) for group in typed]
+    shapes = [key for key in _SHAPE_KEYS if key in compute.column_names]
+    keys = [*type_keys, "op_name", *shapes]
+    records += [
+        _of_operator(context, tasks, dict(zip(keys, group.key, strict=True)), group)
+        for group in group_tasks(compute, keys)[:MAX_OPERATORS]
+        if dict(zip(keys, group.key, strict=True))["op_name"] is not None
+    ]
+    if "op_type" in talk.column_names:
+        records += [
+            _record(context, tasks, "communication", f"comm/{group.key[0] or 'unknown'}", group, op_type=group.key[0])
+            for group in group_tasks(talk, ["op_type"])
+        ]
+    return records
+
+
+def operators_left_out(tasks: TaskSet) -> int:
+    """How many operators of one device are beyond MAX_OPERATORS and become no record."""
+    if tasks.grouped:
+        return 0
+    keys = [key for key in ("op_type", "task_type", "op_name", *_SHAPE_KEYS) if key in tasks.frame.column_names]
+    compute = tasks.frame.filter(pa.array(~is_communication(tasks.frame["task_type"])))
+    return max(0, len(group_tasks(compute, keys)) - MAX_OPERATORS)
+
+
+def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Record]:
+    """One record a device: the mean and the sample std over its steps."""
+    records = []
+    for rank_id, device_id in sorted({(s.rank_id, s.device_id) for s in steps}, key=_nulls_first):
+        durations = [s.duration_ns / NS_PER_MS for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id)]
+        total = sum(s.duration_ns for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id))
+        records.append(
+            Record(
+                **context.fields(),
+                workload=f"{context.model}/step",
+                runtime_ms_mean=total / len(durations) / NS_PER_MS,
+                runtime_ms_std=sample_std(durations),
+                metadata=context.metadata,
+                workload_metadata={"class": "step"},
+                execution_config={"repeat": len(durations)},
+                scope="step",
+                source="msprof",
+                rank_id=rank_id,
+                device_id=device_id,
+                count=len(durations),
+                total_ms=total / NS_PER_MS,
+            )
+        )
+    return records
+
+
+def _of_type(context: RunContext, tasks: TaskSet, group: Group) -> Record:
+    op_type, task_type = group.key
+    args = {"task_type": task_type}
+    return _record(context, tasks, "op_type", f"op_type/{op_type}", group, op_type=op_type, args=args)
+
+
+def _of_operator(context: RunContext, tasks: TaskSet, key: dict[str, str | None], group: Group) -> Record:
+    args = {name: key[name] for name in _SHAPE_KEYS if key.get(name) is not None}
+    name, op_type = key["op_name"], key.get("op_type")
+    return _record(context, tasks, "op", f"op/{name}", group, op_type=op_type, op_name=name, args=args)
+
+
+def _record(
+    context: RunContext,
+    tasks: TaskSet,
+    scope: Scope,
+    workload: str,
+    group: Group,
+    *,
+    op_type: str | None = None,
+    op_name: str | None = None,
+    args: dict[str, Any] | None = None,
+) -> Record:
+    kind = "operator" if scope in {"op", "op_type"} else scope
+    return Record(
+        **context.fields(),
+        workload=f"{context.model}/{workload}",
+        runtime_ms_mean=group.mean_ns / NS_PER_MS,
+        runtime_ms_std=None if group.std_ns is None else group.std_ns / NS_PER_MS,
+        metadata=context.metadata,
+        workload_args=args or {},
+        workload_metadata={"class": kind, "type": op_type} if op_type else {"class": kind},
+        execution_config={"repeat": group.count},
+        scope=scope,
+        source="msprof",
+        op_type=op_type,
+        op_name=op_name,
+        rank_id=tasks.rank_id,
+        device_id=tasks.device_id,
+        count=group.count,
+        total_ms=group.total_ns / NS_PER_MS,
+    )
+
+
+def _nulls_first(ids: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(-1 if number is None else number for number in ids)

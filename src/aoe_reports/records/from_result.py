@@ -1,0 +1,111 @@
+"""Turns an AOE result into records: every modified operator or subgraph and the model, before and after as a pair."""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from typing import Any
+
+from aoe_reports.records.context import RunContext
+from aoe_reports.records.record import Phase, Record, Scope
+from aoe_reports.results import Modification, TuningResult
+
+
+def records_from_result(context: RunContext, result: TuningResult) -> list[Record]:
+    """Records of a tuning that went to its end; none of one that failed or was broken off."""
+    if not result.complete:
+        return []
+    records = []
+    for modification in result.modifications:
+        if modification.before is not None and modification.after is not None:
+            records += _of_modification(context, result, modification)
+    if result.model_baseline_ms is not None and result.model_result_ms is not None:
+        times = (result.model_baseline_ms, result.model_result_ms)
+        metrics = {**result.summary, "tuning_time_s": _number(result.tuning_time_s)}
+        records += _pair(context, result, "model", context.model, times, "ms", metrics=metrics)
+    return records
+
+
+def _of_modification(context: RunContext, result: TuningResult, modification: Modification) -> list[Record]:
+    scope: Scope = "op" if result.kind == "opat" else "subgraph"
+    name = f"{context.model}/{scope}/{modification.name}"
+    kind: dict[str, Any] = (
+        {"class": "operator", "type": list(modification.op_type)}
+        if scope == "op"
+        else {"class": "subgraph", "repo_key": modification.name}
+    )
+    assert modification.before is not None
+    assert modification.after is not None
+    times = (modification.before, modification.after)
+    tuned = {"tune_mode": modification.mode, "update_mode": modification.update_mode}
+    return _pair(
+        context,
+        result,
+        scope,
+        name,
+        times,
+        modification.unit,
+        kind=kind,
+        tuned=tuned,
+        claim=modification.improvement,
+        op_name=modification.name if scope == "op" else None,
+        op_type=";".join(modification.op_type) or None,
+        pointer=modification.pointer,
+    )
+
+
+def _pair(
+    context: RunContext,
+    result: TuningResult,
+    scope: Scope,
+    workload: str,
+    times: tuple[Decimal, Decimal],
+    unit: str,
+    *,
+    kind: dict[str, Any] | None = None,
+    tuned: dict[str, Any] | None = None,
+    metrics: dict[str, Any] | None = None,
+    claim: str | None = None,
+    op_name: str | None = None,
+    op_type: str | None = None,
+    pointer: str = "",
+) -> list[Record]:
+    """The time before and the time after, tied together by one pair_id."""
+    pair_id = hashlib.sha256(f"{context.run_id}\n{result.pointer}\n{pointer}\n{scope}".encode()).hexdigest()[:16]
+    phases: tuple[tuple[Phase, Decimal], ...] = (("before", times[0]), ("after", times[1]))
+    return [
+        Record(
+            **context.fields(),
+            workload=workload,
+            runtime_ms_mean=_to_ms(value, unit),
+            runtime_ms_std=None,
+            metadata={
+                **context.metadata,
+                "pair_id": pair_id,
+                "pointer": pointer or result.pointer,
+                "status": result.status,
+                "raw": {"value": str(value), "unit": unit},
+                "claimed_improvement": claim or result.model_improvement if scope == "model" else claim,
+            },
+            workload_metadata=kind or {"class": "model"},
+            engine_config={"accelerator": "AOE"},
+            compilation_config={"tuner": result.kind, "phase": phase, **(tuned or {})},
+            metrics=metrics or {},
+            scope=scope,
+            source="aoe",
+            phase=phase,
+            op_name=op_name,
+            op_type=op_type,
+        )
+        for phase, value in phases
+    ]
+
+
+def _to_ms(value: Decimal, unit: str) -> float:
+    return float(value / 1000 if unit == "us" else value)
+
+
+def _number(value: Decimal | None) -> float | int | None:
+    if value is None:
+        return None
+    return int(value) if value == value.to_integral_value() else float(value)

@@ -1,0 +1,94 @@
+"""Record: one measured time in the benchmark log schema v0.1, with typed columns beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+Scope = Literal["model", "step", "op_type", "op", "communication", "subgraph"]
+RecordSource = Literal["msprof", "aoe", "foreign"]
+Phase = Literal["before", "after"]
+
+SCHEMA_VERSION = "0.1"
+JSON_FIELDS = (
+    "metadata",
+    "workload_args",
+    "workload_metadata",
+    "engine_config",
+    "compilation_config",
+    "software_config",
+    "runtime_config",
+    "hardware_config",
+    "execution_config",
+    "metrics",
+)
+"""The fields of v0.1 that are objects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """All 19 fields of v0.1 (times in ms, std null where there is none), then what is queried as typed columns."""
+
+    workload: str
+    engine: str
+    hardware: str
+    runtime_ms_mean: float
+    runtime_ms_std: float | None
+    timestamp: float | str
+    schema_version: str = SCHEMA_VERSION
+    metadata: dict[str, Any] = field(default_factory=dict)
+    workload_args: dict[str, Any] = field(default_factory=dict)
+    workload_metadata: dict[str, Any] = field(default_factory=dict)
+    engine_version: str = "unknown"
+    engine_config: dict[str, Any] = field(default_factory=dict)
+    compilation_config: dict[str, Any] = field(default_factory=dict)
+    software_config: dict[str, Any] = field(default_factory=dict)
+    runtime_config: dict[str, Any] = field(default_factory=dict)
+    hardware_config: dict[str, Any] = field(default_factory=dict)
+    execution_config: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    runtime_raw: list[dict[str, Any]] | None = None
+
+    run_id: str
+    timestamp_ns: int
+    model: str
+    scope: Scope
+    source: RecordSource
+    phase: Phase | None = None
+    op_type: str | None = None
+    op_name: str | None = None
+    rank_id: int | None = None
+    device_id: int | None = None
+    count: int | None = None
+    total_ms: float | None = None
+
+    @property
+    def series_id(self) -> str:
+        """Which history this record continues: what was measured, how and where, not when."""
+        key = (
+            self.workload,
+            self.source,
+            self.phase,
+            self.hardware,
+            self.engine,
+            self.op_type,
+            self.rank_id,
+            self.device_id if self.rank_id is None else None,
+            canonical_json(self.workload_args),
+            self.compilation_config.get("tune_mode"),
+        )
+        return hashlib.sha256(canonical_json(key).encode()).hexdigest()[:16]
+
+    def as_json(self) -> dict[str, Any]:
+        """The 19 fields of v0.1 as a JSON object; `runtime_raw` only where there is one."""
+        row = {f.name: getattr(self, f.name) for f in fields(self)[:19]}
+        if row["runtime_raw"] is None:
+            del row["runtime_raw"]
+        return row
+
+
+def canonical_json(value: Any) -> str:
+    """JSON text that is the same for the same value."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

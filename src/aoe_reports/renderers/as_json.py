@@ -1,0 +1,45 @@
+"""The contract's one JSON object: command, inputs, rows, findings, reasons."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from aoe_reports.findings import Finding
+
+FORMAT_VERSION = 1
+
+
+def render_rows(
+    command: str,
+    inputs: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    findings: Iterable[Finding],
+    reasons: Sequence[str],
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """One object, NaN and infinities as null; ends with a line end."""
+    document = {
+        "command": command,
+        "format_version": FORMAT_VERSION,
+        "inputs": list(inputs),
+        "rows": list(rows),
+        "findings": [finding.as_dict() for finding in findings],
+        "reasons": list(reasons),
+        **(more or {}),
+    }
+    return json.dumps(_finite(document), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # a lone surrogate (an odd file name) is no JSON text
+    return value

@@ -1,0 +1,33 @@
+"""Rows as CSV; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def render_rows(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows under the keys of the first; lists and objects as JSON, null as an empty cell."""
+    if not rows:
+        return ""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    keys = list(rows[0])
+    writer.writerow(keys)
+    writer.writerows([_cell(row.get(key)) for key in keys] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return "'" + value if value.startswith(_FORMULA) else value
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)

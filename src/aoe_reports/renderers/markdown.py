@@ -1,0 +1,44 @@
+"""A report as Markdown (tables as GitHub reads them); nothing from a file is taken for markup."""
+
+from __future__ import annotations
+
+import re
+
+from aoe_reports.renderers.values import plain, show
+from aoe_reports.reports.report import Grid, Report, Section
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&])")
+
+
+def render(report: Report) -> str:
+    """The whole report; a chart is said in words."""
+    parts = [f"# {escape(report.title)}"]
+    if report.headline:
+        parts.append(f"**{escape(report.headline)}**")
+    for section in report.sections:
+        parts += _section(section)
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text in which no character is markup."""
+    return _MARKUP.sub(r"\\\1", plain(text))
+
+
+def _section(section: Section) -> list[str]:
+    parts = [f"## {escape(section.title)}"] if section.title else []
+    parts += [escape(sentence) for sentence in section.sentences]
+    if section.grid is not None:
+        parts.append("\n".join(_grid(section.grid)))
+    if section.lines:
+        parts.append("\n".join("- " + escape(line) for line in section.lines))
+    return parts
+
+
+def _grid(table: Grid) -> list[str]:
+    lines = ["| " + " | ".join(escape(column.title) for column in table.columns) + " |"]
+    lines.append("|" + "|".join("---:" if column.kind != "text" else "---" for column in table.columns) + "|")
+    lines += [
+        "| " + " | ".join(escape(show(row.get(c.key), c.kind)) for c in table.columns) + " |" for row in table.rows
+    ]
+    return lines

@@ -1,0 +1,53 @@
+"""Single values as text: units, percent, and nothing that a terminal or a spreadsheet would take for a command."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from aoe_reports.reports.report import Kind
+
+NONE = "–"  # noqa: RUF001 -- what tables print for no value
+_GROUPED_FROM = 10_000
+
+_NUMBERS: dict[Kind, Callable[[Any], str]] = {
+    "percent": lambda value: f"{value:.1%}",
+    "change": lambda value: f"{value:+.1%}",
+    "us": lambda value: f"{value:,.3f}",
+    "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",
+    "integer": lambda value: f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value),
+}
+
+
+def show(value: Any, kind: Kind = "text") -> str:
+    """A value as people read it; a dash for none."""
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and kind in _NUMBERS:
+        return _NUMBERS[kind](value)
+    if isinstance(value, list | tuple):
+        return plain(", ".join(str(part) for part in value))
+    return plain(str(value))
+
+
+def plain(text: str) -> str:
+    """Text whose control characters (escape sequences, line ends, direction marks) are spelled out in hexadecimal."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text)
+
+
+def width(text: str) -> int:
+    """How many terminal columns a text takes: Chinese characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _visible(char: str) -> str:
+    if unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}:
+        return f"\\x{ord(char):02x}"
+    return char

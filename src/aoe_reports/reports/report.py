@@ -1,0 +1,62 @@
+"""Report and Section: what is to be said, in order, in no format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["text", "integer", "us", "ms", "percent", "change"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: the row's key, the words above it, how its values are to be shown."""
+
+    key: str
+    title: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: columns and rows of plain values (shares and changes as fractions)."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line over nights with marked points: drawn by a renderer that can, described in words for all."""
+
+    title: str
+    nights: Sequence[str]
+    lines: Mapping[str, Sequence[float | None]]
+    unit: str
+    description: str
+    marked: str | None = None
+    """The night at which something changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with sentences and at most one table and one chart under it."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    grid: Grid | None = None
+    chart: Chart | None = None
+    lines: Sequence[str] = ()
+    """A list of lines that are shown whole, each as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A title, a headline that says it all, and sections."""
+
+    title: str
+    headline: str
+    sections: Sequence[Section]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The same facts for programs: what the JSON form adds to its rows."""

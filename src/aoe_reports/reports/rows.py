@@ -1,0 +1,104 @@
+"""Reports of commands that answer with rows: which columns are shown to people, under which words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aoe_reports.reports.report import Column, Grid, Report, Section
+
+COLUMNS: dict[str, tuple[Column, ...]] = {
+    "inspect": (
+        Column("path", "Path"),
+        Column("kind", "Kind"),
+        Column("source", "Source"),
+        Column("form", "Form"),
+        Column("vintage", "Vintage"),
+        Column("run", "Run"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("rows", "Rows", "integer"),
+        Column("superseded", "Superseded"),
+    ),
+    "check": (
+        Column("path", "Path"),
+        Column("kind", "Kind"),
+        Column("container", "Container"),
+        Column("body", "Body"),
+        Column("vocabulary", "Vocabulary"),
+        Column("tasks", "Tasks", "integer"),
+        Column("verdict", "Verdict"),
+    ),
+    "rules": (
+        Column("rule", "Rule"),
+        Column("severity", "Severity"),
+        Column("on", "On"),
+        Column("reason", "Reason"),
+        Column("source", "Source"),
+    ),
+    "hotspots": (
+        Column("position", "#", "integer"),
+        Column("run", "Run"),
+        Column("rank_id", "Rank", "integer"),
+        Column("op_type", "Operator type"),
+        Column("task_type", "Core"),
+        Column("op_name", "Operator"),
+        Column("input_shapes", "Input shapes"),
+        Column("count", "Tasks", "integer"),
+        Column("total_us", "Total (us)", "us"),
+        Column("mean_us", "Mean (us)", "us"),
+        Column("std_us", "Std (us)", "us"),
+        Column("p95_us", "P95 (us)", "us"),
+        Column("max_us", "Max (us)", "us"),
+        Column("share", "Share", "percent"),
+        Column("cumulative_share", "Cumulative", "percent"),
+    ),
+    "ingest": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("kind", "Kind"),
+        Column("workload", "Workload"),
+        Column("records", "Records", "integer"),
+        Column("outcome", "Store"),
+        Column("path", "Path"),
+    ),
+    "runs": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("kind", "Kind"),
+        Column("workload", "Workload"),
+        Column("hardware", "Hardware"),
+        Column("status", "Status"),
+        Column("path", "Path"),
+    ),
+    "records": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("workload", "Workload"),
+        Column("scope", "Scope"),
+        Column("phase", "Phase"),
+        Column("rank_id", "Rank", "integer"),
+        Column("runtime_ms_mean", "Mean (ms)", "ms"),
+        Column("runtime_ms_std", "Std (ms)", "ms"),
+        Column("count", "Count", "integer"),
+    ),
+    "tables": (
+        Column("kind", "Kind"),
+        Column("title", "What it holds"),
+        Column("source", "Written by"),
+        Column("files", "Files"),
+        Column("vintages", "Headers of"),
+    ),
+}
+"""The columns of each command's rows; a column that is empty in every row is not shown."""
+
+
+def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]], sentences: Sequence[str] = ()) -> Report:
+    """Rows as a report of one section."""
+    columns = tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
+    return Report(title, "", [Section("", sentences, Grid(columns, rows) if rows else None)])
+
+
+def _says(value: Any) -> bool:
+    """Whether a cell tells anything: 0 does."""
+    return value is not None and value is not False and value != ""

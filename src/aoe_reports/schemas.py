@@ -1,0 +1,27 @@
+"""Finds a JSON Schema: inside the installed wheel, else in the checkout."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from aoe_reports.errors import SchemaMissingError
+
+SCHEMA_NAMES = ("opat", "sgat", "record")
+
+_FOLDERS = (
+    Path(__file__).parent / "json_schemas",
+    Path(__file__).parents[2] / "schemas",
+)
+
+
+@cache
+def load_schema(name: str) -> dict[str, Any]:
+    """The schema called `name` (one of SCHEMA_NAMES) as a dict; SchemaMissingError where the installation lacks it."""
+    for folder in _FOLDERS:
+        path = folder / f"{name}.schema.json"
+        if path.is_file():
+            return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+    raise SchemaMissingError(f"schema {name!r} is not part of this installation; expected in {_FOLDERS[0]}")

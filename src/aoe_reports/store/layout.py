@@ -1,0 +1,193 @@
+"""How rows lie in the one Delta table: partitioned by kind and month, one wide schema, rows of every kind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from aoe_reports.findings import Finding
+from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
+
+FORMAT_VERSION = 1
+NORMALISER_VERSION = 1
+"""Goes up when the same files would become other records."""
+
+KINDS = ("run", "record", "finding", "verdict", "change", "ack")
+PARTITIONS = ["kind", "month"]
+
+_TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
+ROWS = pa.schema(
+    [
+        # every row
+        ("kind", _TEXT),
+        ("month", _TEXT),
+        ("run_id", _TEXT),
+        ("timestamp_ns", _INT),
+        ("night", _TEXT),
+        # records: the 19 fields of v0.1, objects and the time stamp's own form as canonical JSON …
+        ("workload", _TEXT),
+        ("engine", _TEXT),
+        ("hardware", _TEXT),
+        ("runtime_ms_mean", _REAL),
+        ("runtime_ms_std", _REAL),
+        ("timestamp", _TEXT),
+        ("schema_version", _TEXT),
+        ("engine_version", _TEXT),
+        *((name, _TEXT) for name in JSON_FIELDS),
+        ("runtime_raw", _TEXT),
+        # … and what is queried
+        ("series_id", _TEXT),
+        ("model", _TEXT),
+        ("scope", _TEXT),
+        ("source", _TEXT),
+        ("phase", _TEXT),
+        ("op_type", _TEXT),
+        ("op_name", _TEXT),
+        ("rank_id", _INT),
+        ("device_id", _INT),
+        ("count", _INT),
+        ("total_ms", _REAL),
+        # runs
+        ("run_kind", _TEXT),
+        ("content_hash", _TEXT),
+        ("members", _TEXT),
+        ("rows", _INT),
+        ("status", _TEXT),
+        ("normaliser_version", _INT),
+        # findings
+        ("severity", _TEXT),
+        ("rule", _TEXT),
+        ("path", _TEXT),
+        ("line", _INT),
+        ("column", _INT),
+        ("pointer", _TEXT),
+        ("message", _TEXT),
+        # verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON
+        ("subject", _TEXT),
+        ("state", _TEXT),
+        ("body", _TEXT),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One part of a run (one rank's capture, or the tuning report): its identity, its content, its size."""
+
+    identity: str
+    content_hash: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What the store knows of one run: enough to tell whether it is there already, and how much of it."""
+
+    run_id: str
+    run_kind: Literal["profile", "tuning"]
+    timestamp_ns: int
+    night: str
+    model: str
+    hardware: str
+    content_hash: str
+    members: tuple[Member, ...]
+    status: str
+    path: str
+    normaliser_version: int = NORMALISER_VERSION
+
+    @property
+    def rows(self) -> int:
+        """Rows of all members: of two versions of one run the one with more is the more complete."""
+        return sum(member.rows for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as it is stored in one commit."""
+
+    header: RunHeader
+    records: Sequence[Record]
+    findings: Sequence[Finding]
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+def month_of(timestamp_ns: int) -> str:
+    """The partition of a run: its month in UTC."""
+    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).strftime("%Y-%m")
+
+
+def rows_of(run: Run) -> pa.Table:
+    """All rows of a run, ready to append."""
+    header = run.header
+    common = {
+        "month": month_of(header.timestamp_ns),
+        "run_id": header.run_id,
+        "timestamp_ns": header.timestamp_ns,
+        "night": header.night,
+    }
+    rows: list[dict[str, Any]] = [_run_row(run)]
+    rows += [_record_row(record) for record in run.records]
+    rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
+    return pa.Table.from_pylist([{**row, **common} for row in rows], schema=ROWS)
+
+
+def headers_of(rows: pa.Table) -> list[RunHeader]:
+    """Run rows as headers, in the order of their time."""
+    found = [
+        RunHeader(
+            row["run_id"],
+            row["run_kind"],
+            row["timestamp_ns"],
+            row["night"],
+            row["model"],
+            row["hardware"],
+            row["content_hash"],
+            tuple(Member(*member) for member in json.loads(row["members"])),
+            row["status"],
+            row["path"],
+            row["normaliser_version"],
+        )
+        for row in rows.to_pylist()
+    ]
+    return sorted(found, key=lambda header: (header.timestamp_ns, header.run_id))
+
+
+def content_hash_of(hashes: Iterable[str]) -> str:
+    """One hash of several contents, whatever their order and their names."""
+    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
+
+
+def _run_row(run: Run) -> dict[str, Any]:
+    header = run.header
+    return {
+        "kind": "run",
+        "run_kind": header.run_kind,
+        "model": header.model,
+        "hardware": header.hardware,
+        "content_hash": header.content_hash,
+        "members": canonical_json([[m.identity, m.content_hash, m.rows] for m in header.members]),
+        "rows": header.rows,
+        "status": header.status,
+        "path": header.path,
+        "normaliser_version": header.normaliser_version,
+        "body": canonical_json(run.body),
+    }
+
+
+def _record_row(record: Record) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        name: getattr(record, name)
+        for name in ROWS.names
+        if name not in {"kind", "month", "night", "members", "rows"} and hasattr(record, name)
+    }
+    for name in JSON_FIELDS:
+        row[name] = canonical_json(row[name])
+    row["timestamp"] = canonical_json(record.timestamp)
+    row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
+    return {"kind": "record", **row}

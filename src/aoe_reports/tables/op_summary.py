@@ -1,0 +1,75 @@
+"""op_summary and kernel_details: one row a task. torch_npu's kernel_details is op_summary under other headers."""
+
+from __future__ import annotations
+
+from aoe_reports.tables.table import Table, duration, integer, text, timestamp
+
+OP_SUMMARY = Table(
+    name="op_summary",
+    title="every task on the device, with shapes and PMU counters",
+    columns=(
+        integer("device_id", "Device_id", optional=True),
+        integer("step", "Step Id", optional=True),
+        text("model_name", "Model Name", optional=True),
+        integer("model_id", "Model ID", optional=True),
+        integer("task_id", "Task ID", optional=True),
+        integer("stream_id", "Stream ID", optional=True),
+        integer("infer_id", "Infer ID", optional=True),
+        text("op_name", "Op Name"),
+        text("op_type", "OP Type"),
+        text("op_state", "OP State", optional=True),
+        text("task_type", "Task Type"),
+        # "Start Time(us)": one real file of 2023-09 has torch_npu's word in msprof's table
+        timestamp("task_start", "Task Start Time", "Start Time"),
+        duration("task_duration", "Task Duration", needed=True),
+        duration("task_wait", "Task Wait Time", optional=True),
+        integer("block_num", "Block Num", "Block Dim", optional=True),
+        integer("mix_block_num", "Mix Block Num", "Mix Block Dim", optional=True),
+        text("hf32_eligible", "HF32 Eligible", optional=True),
+        text("input_shapes", "Input Shapes", optional=True),
+        text("input_data_types", "Input Data Types", optional=True),
+        text("input_formats", "Input Formats", optional=True),
+        text("output_shapes", "Output Shapes", optional=True),
+        text("output_data_types", "Output Data Types", optional=True),
+        text("output_formats", "Output Formats", optional=True),
+        integer("context_id", "Context ID", optional=True),
+    ),
+    vintages=(
+        ("2026-01", "Block Num"),
+        ("2024-02", "OP State"),
+        ("2023-09", "HF32 Eligible"),
+        ("2023-08", "Task Start Time(us)"),
+        ("2022-11", "Mix Block Dim"),
+        ("2022-03", "Op Name"),
+    ),
+)
+
+KERNEL_DETAILS = Table(
+    name="kernel_details",
+    title="every task on the device, as torch_npu writes it",
+    columns=(
+        integer("step", "Step Id", optional=True),
+        integer("device_id", "Device_id", optional=True),
+        integer("model_id", "Model ID", optional=True),
+        integer("task_id", "Task ID", optional=True),
+        integer("stream_id", "Stream ID", optional=True),
+        text("op_name", "Name"),
+        text("op_type", "Type"),
+        text("op_state", "OP State", optional=True),
+        text("task_type", "Accelerator Core"),
+        timestamp("task_start", "Start Time"),
+        duration("task_duration", "Duration", needed=True),
+        duration("task_wait", "Wait Time", optional=True),
+        *(
+            column
+            for column in OP_SUMMARY.columns
+            if column.name.startswith(("block", "mix", "hf32", "input", "output", "context"))
+        ),
+    ),
+    vintages=(
+        ("2026-01", "Block Num"),
+        ("2024-02", "OP State"),
+        ("2023-09", "Accelerator Core"),
+    ),
+    source="torch_npu",
+)

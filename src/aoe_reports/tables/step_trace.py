@@ -1,0 +1,53 @@
+"""step_trace (msprof, one row an iteration) and step_trace_time (torch_npu, one row a step)."""
+
+from __future__ import annotations
+
+from aoe_reports.tables.table import Table, duration, integer, timestamp
+
+STEP_TRACE = Table(
+    name="step_trace",
+    title="training iterations: forward, backward, refresh, data augmentation, reduces",
+    columns=(
+        integer("device_id", "Device_id", optional=True),
+        integer("iteration_id", "Iteration ID", needed=True),
+        timestamp("fp_start", "FP Start"),
+        timestamp("bp_end", "BP End"),
+        timestamp("iteration_end", "Iteration End"),
+        duration("iteration_time", "Iteration Time", needed=True),
+        duration("fp_to_bp_time", "FP to BP Time"),
+        duration("iteration_refresh", "Iteration Refresh", "Grad Refresh Bound"),
+        duration("data_aug_bound", "Data Aug Bound"),
+        integer("model_id", "Model ID", optional=True),
+        timestamp("reduce_start", "Reduce Start", optional=True),
+        duration("reduce_duration", "Reduce Duration", optional=True),
+    ),
+    vintages=(
+        ("2023-08", "FP Start(us)"),
+        ("2022-04", "Iteration Refresh(us)"),
+        ("2022-03", "Grad Refresh Bound(us)"),
+    ),
+)
+
+STEP_TRACE_TIME = Table(
+    name="step_trace_time",
+    title="steps: computing, communication, overlapped and free time",
+    columns=(
+        integer("device_id", "Device_id", optional=True),
+        integer("step", "Step"),
+        duration("computing", "Computing", needed=True),
+        duration("communication_not_overlapped", "Communication(Not Overlapped)", needed=True),
+        duration("overlapped", "Overlapped", needed=True),
+        duration("communication", "Communication", needed=True),
+        duration("free", "Free", needed=True),
+        duration("stage", "Stage", optional=True),
+        duration("bubble", "Bubble", optional=True),
+        duration(
+            "communication_not_overlapped_excluding_receive",
+            "Communication(Not Overlapped and Exclude Receive)",
+            optional=True,
+        ),
+        duration("preparing", "Preparing", optional=True),
+    ),
+    vintages=(("2025-01", "Preparing"), ("2023-09", "Step")),
+    source="torch_npu",
+)

@@ -1,0 +1,51 @@
+"""Records of runs as JSON lines, as one JSON list, or as Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from aoe_reports.store.layout import ROWS, Run, rows_of
+from aoe_reports.workflows.table import write_parquet
+
+_NOT_OF_RECORDS = frozenset(
+    [
+        "kind",
+        "month",
+        "run_kind",
+        "content_hash",
+        "members",
+        "rows",
+        "status",
+        "normaliser_version",
+        "severity",
+        "rule",
+        "path",
+        "line",
+        "column",
+        "pointer",
+        "message",
+        "subject",
+        "state",
+        "body",
+    ]
+)
+
+
+def records_text(runs: Sequence[Run], *, as_list: bool) -> str:
+    """The 19 fields of v0.1 of every record: a JSON list, or one object a line."""
+    records = [record.as_json() for run in runs for record in run.records]
+    if as_list:
+        return json.dumps(records, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+
+
+def write_records_parquet(runs: Sequence[Run], path: Path) -> None:
+    """Records as the store holds them: the fields of v0.1 and the typed columns beside them."""
+    names = [name for name in ROWS.names if name not in _NOT_OF_RECORDS]
+    tables = [rows_of(run).slice(1, len(run.records)).select(names) for run in runs]
+    empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
+    write_parquet(pa.concat_tables([empty, *tables]), path)

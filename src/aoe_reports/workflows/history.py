@@ -1,0 +1,64 @@
+"""What the store holds, as rows."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pyarrow.dataset as ds
+
+from aoe_reports.errors import UsageError
+from aoe_reports.store import History
+
+_COLUMNS = (
+    "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
+    "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ms", "series_id",
+)  # fmt: skip
+
+
+def list_history(
+    store: str,
+    what: Literal["runs", "records"],
+    *,
+    workload: str | None = None,
+    scope: str | None = None,
+    since: str | None = None,
+    last: int | None = None,
+) -> list[dict[str, Any]]:
+    """Runs or records, oldest first; `last` keeps the newest."""
+    if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
+        raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
+    history = History.open(store)
+    rows = _runs(history, workload) if what == "runs" else _records(history, workload, scope)
+    rows = [row for row in rows if since is None or row["night"] >= since]
+    return rows[-last:] if last is not None else rows
+
+
+def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "night": header.night,
+            "run": header.run_id,
+            "kind": header.run_kind,
+            "workload": header.model,
+            "hardware": header.hardware,
+            "status": header.status,
+            "time": datetime.fromtimestamp(header.timestamp_ns // 1_000_000_000, UTC).isoformat(),
+            "timestamp_ns": header.timestamp_ns,
+            "members": len(header.members),
+            "path": header.path,
+        }
+        for header in history.runs()
+        if workload in {None, header.model}
+    ]
+
+
+def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
+    where = ds.field("scope") == scope if scope is not None else None
+    if workload is not None:
+        named = (ds.field("model") == workload) | (ds.field("workload") == workload)
+        where = named if where is None else where & named
+    rows = history.records(_COLUMNS, where).to_pylist()
+    rows.sort(key=lambda row: (row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]))
+    return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]

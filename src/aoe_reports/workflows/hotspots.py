@@ -1,0 +1,184 @@
+"""Where device time goes in the profiles below some paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.analysis.hotspots import (
+    GROUPINGS,
+    By,
+    Group,
+    group_tasks,
+    in_order,
+    is_communication,
+    statistic_groups,
+)
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.findings import Finding
+from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.profile import Capture
+from aoe_reports.workflows.load import TASK_FALLBACKS, find_runs, look, read_tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tasks are looked at, and how they are grouped."""
+
+    by: By = "op_type"
+    top: int = 20
+    rank: int | None = None
+    device: int | None = None
+    step: int | None = None
+    all_tasks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspots:
+    """The rows, what was found on the way, and whether something could not be read."""
+
+    rows: list[dict[str, Any]]
+    findings: list[Finding]
+    unreadable: bool
+
+
+def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
+    """The hotspots of every run below `paths`, a ranking for each rank of each run."""
+    discovery = look(paths)
+    findings = list(discovery.findings)
+    rows: list[dict[str, Any]] = []
+    for captures in find_runs(discovery):
+        for capture in captures:
+            if selection.rank is not None and capture.info.rank_id != selection.rank:
+                continue
+            sets, tables = read_tasks(capture, _fields(selection), by_type=selection.by == "op_type")
+            findings += [finding for data in tables for finding in data.findings]
+            if not tables:
+                findings.append(_no_tasks(capture))
+            rows += _rows(_label(captures), capture.info.rank_id, _groups(sets, selection), selection.top)
+    if selection.rank is not None and not rows:
+        findings.append(_nothing(paths, f"no capture of rank {selection.rank} with tasks"))
+    return Hotspots(rows, findings_in_order(findings), discovery.unreadable)
+
+
+def _fields(selection: Selection) -> frozenset[str]:
+    fields = {*GROUPINGS[selection.by], "task_duration_ns"}
+    if selection.device is not None:
+        fields.add("device_id")
+    if selection.step is not None:
+        fields.add("step")
+    return frozenset(fields) | TASK_FALLBACKS
+
+
+def _groups(sets: Sequence[TaskSet], selection: Selection) -> list[Group]:
+    chosen = [tasks for tasks in sets if selection.device is None or tasks.device_id == selection.device]
+    if any(tasks.grouped for tasks in chosen):
+        return in_order(_merged([group for tasks in chosen for group in statistic_groups(tasks.frame)]))
+    frames = [_selected(tasks.frame, selection) for tasks in chosen]
+    if not frames:
+        return []
+    frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
+    keys = [key for key in GROUPINGS[selection.by] if key in frame.column_names]
+    found = group_tasks(frame, keys)
+    if len(keys) == len(GROUPINGS[selection.by]):
+        return found
+    return [_padded(group, keys, GROUPINGS[selection.by]) for group in found]
+
+
+def _selected(frame: pa.Table, selection: Selection) -> pa.Table:
+    if selection.step is not None:
+        if "step" not in frame.column_names:
+            return frame.slice(0, 0)
+        frame = frame.filter(pc.equal(frame["step"], selection.step))
+    if selection.all_tasks or "task_type" not in frame.column_names:
+        return frame
+    communication = is_communication(frame["task_type"])
+    return frame.filter(pa.array(~communication)) if communication.any() else frame
+
+
+def _merged(groups: Sequence[Group]) -> list[Group]:
+    """Rows of op_statistic of several devices, one a type."""
+    merged: dict[tuple[str | None, ...], Group] = {}
+    for group in groups:
+        old = merged.get(group.key)
+        if old is None:
+            merged[group.key] = group
+            continue
+        count, total = old.count + group.count, old.total_ns + group.total_ns
+        bounds = [n for n in (old.min_ns, group.min_ns, old.max_ns, group.max_ns) if n is not None]
+        merged[group.key] = Group(
+            group.key, count, total, min(bounds, default=None), max(bounds, default=None), total / count
+        )
+    return list(merged.values())
+
+
+def _padded(group: Group, keys: Sequence[str], wanted: Sequence[str]) -> Group:
+    """The group under all wanted keys, null for those the export does not have."""
+    known = dict(zip(keys, group.key, strict=True))
+    key = tuple(known.get(name) for name in wanted)
+    return Group(
+        key,
+        group.count,
+        group.total_ns,
+        group.min_ns,
+        group.max_ns,
+        group.mean_ns,
+        group.std_ns,
+        group.p50_ns,
+        group.p95_ns,
+    )
+
+
+def _rows(run: str, rank_id: int | None, groups: Sequence[Group], top: int) -> list[dict[str, Any]]:
+    whole = sum(group.total_ns for group in groups)
+    rows = []
+    running = 0
+    for position, group in enumerate(groups[:top], start=1):
+        running += group.total_ns
+        names = (*group.key, *(None,) * (4 - len(group.key)))
+        rows.append(
+            {
+                "position": position,
+                "run": run,
+                "rank_id": rank_id,
+                "op_type": names[0],
+                "task_type": names[1],
+                "op_name": names[2],
+                "input_shapes": names[3],
+                "count": group.count,
+                "total_us": group.total_ns / 1000,
+                "mean_us": _us(group.mean_ns),
+                "std_us": _us(group.std_ns),
+                "min_us": _us(group.min_ns),
+                "p50_us": _us(group.p50_ns),
+                "p95_us": _us(group.p95_ns),
+                "max_us": _us(group.max_ns),
+                "share": round(group.total_ns / whole, 6) if whole else None,
+                "cumulative_share": round(running / whole, 6) if whole else None,
+            }
+        )
+    return rows
+
+
+def _us(ns: float | None) -> float | None:
+    return None if ns is None else round(ns / 1000, 6)
+
+
+def _label(captures: Sequence[Capture]) -> str:
+    """A run's name for people: its folder, or the folder of its ranks."""
+    return captures[0].root.name if len(captures) == 1 else captures[0].root.parent.name
+
+
+def _no_tasks(capture: Capture) -> Finding:
+    kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+    message = f"no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}"
+    return Finding("error", "nothing-measured", str(capture.root), message)
+
+
+def _nothing(paths: Sequence[Path], what: str) -> Finding:
+    return Finding("error", "nothing-measured", str(paths[0]), what)

@@ -1,0 +1,99 @@
+"""Checks, normalises and stores everything below some paths; doing it twice adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
+from aoe_reports.findings import Finding
+from aoe_reports.readers.profile import Capture
+from aoe_reports.store import History, Outcome, Run
+from aoe_reports.workflows.load import TuningRun, aoe_files, can_read, find_runs, load_profile, load_tuning, look
+from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
+from aoe_reports.workflows.options import RunOptions
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What came of reading: findings of files that make up no run, and whether something could not be read."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unreadable: bool = False
+
+    def failed(self, error: AoeReportsError, path: Path) -> None:
+        """Note a file that cannot be read, and go on with the healthy ones."""
+        self.unreadable = True
+        message = f"{error.what}; {error.expected}" if isinstance(error, ReadError) else str(error)
+        self.findings.append(Finding("error", "unreadable", str(path), message))
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One run and what the store did with it."""
+
+    run: Run
+    outcome: Outcome | None
+    tuning: TuningRun | None = None
+
+
+def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Stored]:
+    """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
+    discovery = look(paths)
+    gathered.findings += discovery.findings
+    gathered.unreadable |= discovery.unreadable
+    for captures in find_runs(discovery):
+        try:
+            profile = load_profile(captures, options)
+        except (ReadError, OSError) as error:
+            gathered.failed(_as_read_error(error, captures[0].root), captures[0].root)
+            continue
+        run = run_of_profile(profile, options)
+        if run.records:
+            yield Stored(run, None)
+        else:
+            gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
+            gathered.findings.append(_nothing_measured(captures, run))
+    for found in aoe_files(discovery):
+        try:
+            _, tunings, findings = load_tuning(found, options)
+        except (ReadError, OSError) as error:
+            gathered.failed(_as_read_error(error, found.path), found.path)
+            continue
+        if not tunings:
+            gathered.findings += findings
+        for tuning in tunings:
+            yield Stored(run_of_tuning(tuning, options), None, tuning)
+
+
+def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:
+    """Store every run below some paths; a run that the store refuses is reported and the others go on."""
+    history: History | None = None
+    stored: list[Stored] = []
+    for item in gather_runs(paths, options, gathered):
+        history = history or History.open(store, create=True)
+        try:
+            stored.append(Stored(item.run, history.add(item.run), item.tuning))
+        except WorkloadConflictError as error:
+            message = str(error).removeprefix(f"{item.run.header.path}: ")
+            gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
+    return stored
+
+
+def _as_read_error(error: Exception, path: Path) -> ReadError:
+    if isinstance(error, ReadError):
+        return error
+    return ReadError(path, getattr(error, "strerror", None) or str(error), "a readable export was expected")
+
+
+def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
+    files = [file for capture in captures for file in capture.files]
+    if not any(can_read(file) for file in files):
+        kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
+        message = f"nothing here can be measured by this command; found {kinds}"
+        return Finding("error", "nothing-measured", run.header.path, message)
+    message = (
+        "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic,"
+    )
+    return Finding("error", "nothing-measured", run.header.path, message + " task_time or step_trace")

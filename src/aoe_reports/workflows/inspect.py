@@ -1,0 +1,87 @@
+"""What every file below some paths is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from aoe_reports.errors import ReadError
+from aoe_reports.findings import Finding, in_order
+from aoe_reports.readers.discovery import FoundFile
+from aoe_reports.readers.profile import Capture
+from aoe_reports.readers.summary import TableData
+from aoe_reports.workflows.load import aoe_files, can_read, find_runs, load_tuning, look, read_file
+from aoe_reports.workflows.options import RunOptions
+
+_TIMES = frozenset({"task_start_ns", "iteration_end_ns"})
+
+
+def inspect_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Finding], bool]:
+    """(one row a file, findings, whether something could not be read)."""
+    discovery = look(paths)
+    findings = list(discovery.findings)
+    rows = []
+    unreadable = discovery.unreadable
+    for captures in find_runs(discovery):
+        for capture in captures:
+            run = str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
+            for file in (*capture.files, *capture.superseded):
+                try:
+                    rows.append(_row(file, capture, run, findings, superseded=file in capture.superseded))
+                except (ReadError, OSError) as error:
+                    unreadable = True
+                    findings.append(Finding("error", "unreadable", str(file.path), str(error)))
+    for file in aoe_files(discovery):
+        try:
+            _, tunings, found = load_tuning(file, RunOptions())
+        except (ReadError, OSError) as error:
+            unreadable = True
+            found, tunings = [Finding("error", "unreadable", str(file.path), str(error))], []
+        findings += [finding for finding in found if finding.rule.startswith("json-")]
+        changed = sum(len(tuning.result.modifications) for tuning in tunings)
+        rows.append(
+            {**_empty(file), "run": tunings[0].run_id if tunings else None, "rows": changed if tunings else None}
+        )
+    return sorted(rows, key=lambda row: str(row["path"])), in_order(findings), unreadable
+
+
+def _row(file: FoundFile, capture: Capture, run: str, findings: list[Finding], *, superseded: bool) -> dict[str, Any]:
+    row = {**_empty(file), "run": run, "rank_id": capture.info.rank_id, "superseded": superseded}
+    if not can_read(file):
+        if file.size == 0:
+            findings.append(Finding("error", "empty-file", str(file.path), "the file is empty"))
+        return row
+    data = read_file(file, _TIMES, hashed=False)
+    findings += data.findings
+    start, end = _bounds(data)
+    return {**row, "vintage": data.match.vintage or None, "rows": data.rows_read, "start_ns": start, "end_ns": end}
+
+
+def _bounds(data: TableData) -> tuple[int | None, int | None]:
+    for name in sorted(_TIMES & set(data.frame.column_names)):
+        bounds = pc.min_max(data.frame[name]).as_py()
+        return bounds["min"], bounds["max"]
+    return None, None
+
+
+def _empty(file: FoundFile) -> dict[str, Any]:
+    return {
+        "path": str(file.path),
+        "kind": file.name.kind,
+        "source": file.name.source,
+        "form": file.name.form,
+        "vintage": None,
+        "run": None,
+        "rank_id": None,
+        "device_id": file.name.device_id,
+        "model_id": file.name.model_id,
+        "iteration": file.name.iteration,
+        "slice": file.name.slice,
+        "rows": None,
+        "start_ns": None,
+        "end_ns": None,
+        "superseded": False,
+    }

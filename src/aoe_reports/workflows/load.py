@@ -1,0 +1,312 @@
+"""Reads everything below some paths run by run: readers and checks together, nothing judged away in silence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
+from aoe_reports.analysis.tasks import TaskSet, split_devices
+from aoe_reports.checks.results import check_result_file
+from aoe_reports.checks.tables import check_forms, check_statistic, check_table
+from aoe_reports.findings import Finding
+from aoe_reports.readers.discovery import Discovery, FoundFile, discover
+from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns, group_captures, group_runs
+from aoe_reports.readers.results import ResultFile, read_results
+from aoe_reports.readers.summary import TableData, read_table
+from aoe_reports.readers.timeline import TIMELINES, read_timeline
+from aoe_reports.records.from_profile import TASK_FIELDS
+from aoe_reports.results import TuningResult
+from aoe_reports.store.layout import Member, content_hash_of
+from aoe_reports.tables import TABLES
+from aoe_reports.workflows.options import RunOptions
+
+EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
+"""The year 2000: smaller times are a device's own clock (before 2023-09), not the time of day."""
+
+TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
+"""The columns of op_statistic that stand in where there is no table of tasks."""
+
+COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
+"""Task types of task_time that are operators (MSPROF.md §2, values seen in real files)."""
+
+READ_KINDS = (*TASK_KINDS, "op_statistic", "step_trace", "step_trace_time", "task_time")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureData:
+    """The facts of one capture, each used once, with everything that was found while reading them."""
+
+    capture: Capture
+    tasks: tuple[TaskSet, ...]
+    steps: tuple[Step, ...]
+    findings: tuple[Finding, ...]
+    rows: int
+    sha256s: tuple[str, ...]
+    first_ns: int | None
+    last_ns: int | None
+    model_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRun:
+    """One profile: the captures of its ranks."""
+
+    run_id: str
+    captures: tuple[CaptureData, ...]
+    members: tuple[Member, ...]
+    timestamp_ns: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def path(self) -> Path:
+        """Where the run's first capture lies."""
+        return self.captures[0].capture.root
+
+    @property
+    def tasks(self) -> list[TaskSet]:
+        """The tasks of all ranks and devices."""
+        return [tasks for data in self.captures for tasks in data.tasks]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of all ranks and devices."""
+        return [step for data in self.captures for step in data.steps]
+
+    @property
+    def model_name(self) -> str | None:
+        """The model's name, where exactly one stands in the exports."""
+        names = {data.model_name for data in self.captures}
+        return names.pop() if len(names) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """One tuning report of AOE."""
+
+    run_id: str
+    file: ResultFile
+    result: TuningResult
+    member: Member
+    timestamp_ns: int
+    findings: tuple[Finding, ...]
+
+
+def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
+    """The profiles among the files found, as captures that make up one run each."""
+    return group_runs(group_captures(discovery.files, discovery.infos))
+
+
+def aoe_files(discovery: Discovery) -> list[FoundFile]:
+    """The AOE results among the files found."""
+    return [file for file in discovery.files if file.name.source == "aoe"]
+
+
+def look(paths: Sequence[Path]) -> Discovery:
+    """Everything of ours below some paths."""
+    return discover(paths)
+
+
+def load_profile(captures: Sequence[Capture], options: RunOptions, fields: frozenset[str] = TASK_FIELDS) -> ProfileRun:
+    """Read the captures of one run."""
+    read = tuple(read_capture(capture, fields) for capture in captures)
+    findings = [finding for data in read for finding in data.findings]
+    members = tuple(_member(data, options) for data in read)
+    timestamp = min(_time_of(data, options, findings) for data in read)
+    run_id = _run_id(timestamp, members[0].identity)
+    return ProfileRun(run_id, read, members, timestamp, tuple(findings))
+
+
+def load_tuning(found: FoundFile, options: RunOptions) -> tuple[ResultFile, list[TuningRun], list[Finding]]:
+    """Read one AOE result file: its runs (none where nothing of it can be used), and everything found."""
+    file = read_results(found.path, found.name)
+    findings = check_result_file(file)
+    runs = []
+    for result in file.results:
+        inside = tuple(f for f in findings if (f.pointer or "").startswith(result.pointer) or f.pointer is None)
+        digits = (result.report_key or "").removeprefix("report_").rpartition("_")[0] or found.name.time
+        timestamp = digits_to_ns(digits, options.zone)
+        if timestamp is None:
+            timestamp = found.path.stat().st_mtime_ns
+            findings.append(_no_time(found.path))
+        elif not options.zone_given:
+            findings.append(_zone_assumed(found.path))
+        facts = (result.kind, result.report_key, found.name.time, found.name.pid, result.tuning_name)
+        known = any(fact is not None for fact in facts[1:4])
+        identity = _digest("tuning", *(facts if known else (file.sha256, result.report_key)))
+        member = Member(identity, file.sha256, len(result.modifications) + int(result.complete))
+        runs.append(TuningRun(_run_id(timestamp, identity), file, result, member, timestamp, inside))
+    return file, runs, findings
+
+
+def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
+    """Read all facts of one capture and hold its forms against each other; `fields` are the columns of tasks."""
+    findings = [_empty_file(file) for file in capture.files if file.size == 0 and file.name.form != "csv"]
+    findings += [_empty_file(f) for f in capture.files if f.size == 0 and f.name.form == "csv" and not can_read(f)]
+    tables: list[TableData] = []
+
+    def read(files: Sequence[FoundFile], columns: frozenset[str] | None) -> list[TableData]:
+        found = [read_file(file, columns) for file in files]
+        tables.extend(found)
+        return found
+
+    tasks_files = capture.preferred(*TASK_KINDS)
+    tasks = read(tasks_files, fields)
+    statistic = read(capture.preferred("op_statistic"), None)
+    times = read(capture.preferred("task_time"), fields)
+    frame, grouped = _joined(tasks), False
+    if frame is not None:
+        findings += [finding for data in statistic for finding in check_statistic(data, frame)]
+        findings += _cross_check(capture, tasks, tasks_files[0].name.kind, read)
+    else:
+        frame, grouped = _joined(statistic), True
+        if frame is None:
+            frame, grouped = _kernels(_joined(times)), False
+    steps = _steps(capture, read)
+    for data in tables:
+        findings += data.findings
+    starts = _starts(tables)
+    return CaptureData(
+        capture,
+        tuple(split_devices(capture.info.rank_id, frame, grouped=grouped)) if frame is not None else (),
+        tuple(steps),
+        tuple(findings),
+        sum(data.frame.num_rows for data in tables),
+        tuple(sorted(data.sha256 for data in tables if data.sha256)),
+        min(starts, default=None),
+        max(starts, default=None),
+        _model_name(frame),
+    )
+
+
+def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+    """One file as its table, checked; `columns` are the ones that are wanted of a CSV."""
+    if file.name.form == "json":
+        return read_timeline(file.path, file.name)
+    return check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
+
+
+def can_read(file: FoundFile) -> bool:
+    """Whether a file can be read as a table."""
+    form, kind = file.name.form, file.name.kind
+    return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINES and file.size > 0)
+
+
+def _cross_check(capture: Capture, used: Sequence[TableData], kind: str, read: Any) -> Iterator[Finding]:
+    """Hold the other form of the same tasks against the one that is used."""
+    other_kind = next(other for other in TASK_KINDS if other != kind)
+    others = read(capture.of_kind(other_kind), frozenset({"task_duration_ns"}))
+    if len(used) == len(others) == 1:
+        yield from check_forms(used[0], others[0])
+
+
+def _steps(capture: Capture, read: Any) -> list[Step]:
+    """Steps of the framework's table where there is one, else of msprof's."""
+    rank = capture.info.rank_id
+    framework = _joined(read(capture.preferred("step_trace_time"), None))
+    traced = _joined(read(capture.preferred("step_trace"), None))
+    if framework is not None and framework.num_rows:
+        return steps_of_trace_time(rank, framework)
+    return steps_of_trace(rank, traced) if traced is not None else []
+
+
+def read_tasks(capture: Capture, fields: frozenset[str], *, by_type: bool) -> tuple[list[TaskSet], list[TableData]]:
+    """Read only the tasks of a capture: of a table of tasks, else op_statistic (by type) or task_time (by name)."""
+    fallbacks = ("op_statistic", "task_time") if by_type else ("task_time",)
+    tables: list[TableData] = []
+    for kind in (*TASK_KINDS, *fallbacks):
+        files = capture.preferred(kind)
+        found = [read_file(file, fields, hashed=False) for file in files]
+        tables += found
+        frame = _joined(found) if kind != "task_time" else _kernels(_joined(found))
+        if frame is not None and frame.num_rows:
+            return split_devices(capture.info.rank_id, frame, grouped=kind == "op_statistic"), tables
+    return [], tables
+
+
+def _joined(tables: Sequence[TableData]) -> pa.Table | None:
+    """The rows of several files (slices, iterations, devices) one below the other; None where there are none."""
+    frames = [data.frame for data in tables if data.frame.num_rows]
+    if not frames:
+        return None
+    return pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
+
+
+def _kernels(frame: pa.Table | None) -> pa.Table | None:
+    """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
+    if frame is None:
+        return None
+    computes = pc.is_in(frame["task_type"].cast(pa.string()), value_set=pa.array(sorted(COMPUTE_TASKS)))
+    return frame.filter(pc.and_(computes, pc.is_valid(frame["op_name"])))
+
+
+def _starts(tables: Sequence[TableData]) -> list[int]:
+    """First and last start of tasks or end of iterations, where tables tell."""
+    found = []
+    for data in tables:
+        for name in ("task_start_ns", "iteration_end_ns"):
+            if name in data.frame.column_names and data.frame.num_rows:
+                bounds = pc.min_max(data.frame[name]).as_py()
+                found += [bound for bound in (bounds["min"], bounds["max"]) if bound is not None]
+    return found
+
+
+def _model_name(frame: pa.Table | None) -> str | None:
+    if frame is None or "model_name" not in frame.column_names:
+        return None
+    names = [name for name in pc.unique(frame["model_name"]).to_pylist() if name is not None]
+    return names[0] if len(names) == 1 else None
+
+
+def _empty_file(file: FoundFile) -> Finding:
+    return Finding("error", "empty-file", str(file.path), f"the file is empty; expected an export of {file.name.kind}")
+
+
+def _member(data: CaptureData, options: RunOptions) -> Member:
+    """A capture's identity is what it is, not where it lies: when it began, its process, rank and devices."""
+    info = data.capture.info
+    named = digits_to_ns(data.capture.named_time, options.zone)
+    start = info.start_ns or data.first_ns or named
+    content = content_hash_of(data.sha256s)
+    devices = sorted({tasks.device_id for tasks in data.tasks if tasks.device_id is not None})
+    identity = _digest("profile", start if start is not None else content, info.pid, info.rank_id, devices)
+    return Member(identity, content, data.rows)
+
+
+def _time_of(data: CaptureData, options: RunOptions, findings: list[Finding]) -> int:
+    """When the capture was made, as time of day: from info files, tasks, names, and at last the files' own time."""
+    for time in (data.capture.info.start_ns, data.first_ns, data.capture.info.end_ns):
+        if time is not None and time >= EPOCH_FROM_NS:
+            return time
+    named = digits_to_ns(data.capture.named_time, options.zone)
+    if named is not None:
+        if not options.zone_given:
+            findings.append(_zone_assumed(data.capture.root))
+        return named
+    findings.append(_no_time(data.capture.root))
+    return data.capture.modified_ns
+
+
+def _no_time(path: Path) -> Finding:
+    message = "neither content nor name tells when this was made; the time of the file itself is used"
+    return Finding("warning", "time-unknown", str(path), message)
+
+
+def _zone_assumed(path: Path) -> Finding:
+    return Finding("info", "time-zone-assumed", str(path), "its time names no zone; taken as UTC (see --tz)")
+
+
+def _run_id(timestamp_ns: int, identity: str) -> str:
+    when = datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC)
+    return f"{when:%Y%m%dT%H%M%S}-{identity[:8]}"
+
+
+def _digest(*facts: Any) -> str:
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]

@@ -1,0 +1,169 @@
+"""The main job: check, normalise, store, compare, report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+
+from aoe_reports.errors import AoeReportsError
+from aoe_reports.findings import Finding, has, in_order
+from aoe_reports.records.record import Record
+from aoe_reports.regression.compare import LEAST_NIGHTS, Change, Series, find_changes, series_of
+from aoe_reports.renderers import RENDERERS
+from aoe_reports.renderers.as_json import render_rows
+from aoe_reports.reports.nightly import Night, nightly_report
+from aoe_reports.reports.report import Report
+from aoe_reports.store import History
+from aoe_reports.workflows.ingest import Gathered, Stored, ingest
+from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.output import write_whole
+
+REPORT_FILES = {"report.html": "html", "report.md": "markdown"}
+
+_SERIES_COLUMNS = (
+    "series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ms", "workload", "model", "scope",
+    "op_type", "op_name", "hardware", "source", "rank_id", "device_id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyResult:
+    """The report, the changes in it, every finding, and why the exit code is not 0."""
+
+    report: Report
+    rows: list[dict[str, Any]]
+    changes: list[Change]
+    findings: list[Finding]
+    reasons: list[str]
+    unreadable: bool
+
+
+def run_nightly(
+    paths: Sequence[Path], store: str, site: Path | None, options: RunOptions, *, simulated: bool = False
+) -> NightlyResult:
+    """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
+    gathered = Gathered()
+    stored = ingest(paths, store, options, gathered)
+    findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
+    nights = {item.run.header.night for item in stored if item.run.header.run_kind == "profile"}
+    series = _series(History.open(store), nights) if nights else []
+    changes = find_changes(series, nights)
+    rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
+    short = sum(len(one.nights) <= LEAST_NIGHTS for one in series)
+    hotspot_run, hotspots = _hotspots(stored)
+    night = Night(
+        rows,
+        changes,
+        len(series) - short,
+        short,
+        hotspots,
+        hotspot_run,
+        [_tuning_row(item) for item in stored if item.tuning is not None],
+        findings,
+        next((one for one in series if one.facts.get("scope") == "step"), None),
+        simulated,
+    )
+    report = nightly_report(night)
+    reasons = _reasons(findings, changes)
+    result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
+    if site is not None:
+        _write_site(site, result, [str(path) for path in paths])
+    return result
+
+
+def _series(history: History, nights: set[str]) -> list[Series]:
+    """The series of profiled times that have a value in one of these nights."""
+    where = (ds.field("source") == "msprof") & (ds.field("night") <= max(nights))
+    rows = history.records(_SERIES_COLUMNS, where).to_pylist()
+    touched = {row["series_id"] for row in rows if row["night"] in nights}
+    return series_of([row for row in rows if row["series_id"] in touched])
+
+
+def _reasons(findings: Sequence[Finding], changes: Sequence[Change]) -> list[str]:
+    failed = {"tuning-failed", "subgraph-failed", "failed-without-list"}
+    reasons = []
+    if any(finding.severity == "error" and finding.rule not in failed for finding in findings):
+        reasons.append("damage")
+    if any(finding.rule in failed for finding in findings):
+        reasons.append("tuning-failed")
+    if any(change.state == "confirmed" for change in changes):
+        reasons.append("regression")
+    return reasons
+
+
+def run_row(item: Stored) -> dict[str, Any]:
+    """One run as a row: what it is, what was made of it, what the store did with it."""
+    header = item.run.header
+    steps = [record.runtime_ms_mean for record in item.run.records if record.scope == "step"]
+    return {
+        "night": header.night,
+        "run": header.run_id,
+        "kind": header.run_kind,
+        "workload": header.model,
+        "hardware": header.hardware,
+        "records": len(item.run.records),
+        "step_ms": max(steps, default=None),
+        "outcome": item.outcome,
+        "status": header.status or ("damaged" if has(item.run.findings, "error") else "ok"),
+        "path": header.path,
+    }
+
+
+def _tuning_row(item: Stored) -> dict[str, Any]:
+    body = item.run.body
+    times = {record.phase: record.runtime_ms_mean for record in item.run.records if record.scope == "model"}
+    before, after = times.get("before"), times.get("after")
+    return {
+        "night": item.run.header.night,
+        "tuning_name": body["tuning_name"],
+        "kind": body["kind"],
+        "status": item.run.header.status,
+        "modified": body["modified"],
+        "before_ms": before,
+        "after_ms": after,
+        "speed_up": before / after - 1 if before and after else None,
+    }
+
+
+def _hotspots(stored: Sequence[Stored]) -> tuple[str | None, list[dict[str, Any]]]:
+    """The ranking of the newest profile, from its records by operator type."""
+    profiles = [item.run for item in stored if item.run.header.run_kind == "profile"]
+    newest = max(profiles, key=lambda run: (run.header.timestamp_ns, run.header.run_id), default=None)
+    if newest is None:
+        return None, []
+    typed = [record for record in newest.records if record.scope == "op_type"]
+    rows = []
+    for rank in sorted({record.rank_id for record in typed}, key=lambda rank: -1 if rank is None else rank):
+        mine = sorted((r for r in typed if r.rank_id == rank), key=lambda r: (-(r.total_ms or 0), r.workload))
+        whole = sum(r.total_ms or 0 for r in mine)
+        rows += [_hotspot_row(position, record, whole) for position, record in enumerate(mine[:10], start=1)]
+    return newest.header.run_id, rows
+
+
+def _hotspot_row(position: int, record: Record, whole: float) -> dict[str, Any]:
+    return {
+        "position": position,
+        "rank_id": record.rank_id,
+        "op_type": record.op_type,
+        "task_type": record.workload_args.get("task_type"),
+        "count": record.count,
+        "total_us": (record.total_ms or 0) * 1000,
+        "mean_us": record.runtime_ms_mean * 1000,
+        "share": (record.total_ms or 0) / whole if whole else None,
+    }
+
+
+def _write_site(site: Path, result: NightlyResult, inputs: list[str]) -> None:
+    try:
+        site.mkdir(parents=True, exist_ok=True)
+        for name, form in REPORT_FILES.items():
+            write_whole(site / name, RENDERERS[form](result.report))
+        more = dict(result.report.data)
+        text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, more)
+        write_whole(site / "report.json", text)
+    except OSError as error:
+        raise AoeReportsError(f"{site}: the report cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,127 @@
+"""Turns what was read into what is stored: records of v0.1, and beside them what v0.1 cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Any
+
+from aoe_reports.findings import Finding, in_order
+from aoe_reports.records.context import UNKNOWN, RunContext
+from aoe_reports.records.from_profile import MAX_OPERATORS, operators_left_out, records_from_steps, records_from_tasks
+from aoe_reports.records.from_result import records_from_result
+from aoe_reports.records.record import Record
+from aoe_reports.store import Member, Run, RunHeader, content_hash_of
+from aoe_reports.workflows.load import ProfileRun, TuningRun
+from aoe_reports.workflows.options import RunOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How a run is called, and whether anybody said so."""
+
+    model: str
+    findings: tuple[Finding, ...]
+
+
+def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
+    """One profile as it is stored."""
+    named = _name(options.workload or profile.model_name, str(profile.path))
+    info = profile.captures[0].capture.info
+    context = RunContext(
+        run_id=profile.run_id,
+        timestamp_ns=profile.timestamp_ns,
+        model=named.model,
+        hardware=options.hardware or UNKNOWN,
+        engine_version=options.engine_version or info.cann_version or UNKNOWN,
+        hardware_config=info.hardware,
+        runtime_config=_known(profiler_level=info.profiler_level, aic_metrics=info.aic_metrics),
+        metadata={"profiler": profile.captures[0].capture.source},
+    )
+    findings = [*profile.findings, *named.findings]
+    records: list[Record] = records_from_steps(context, profile.steps)
+    for tasks in profile.tasks:
+        records += records_from_tasks(context, tasks)
+        if left_out := operators_left_out(tasks):
+            message = f"{left_out} operators beyond the {MAX_OPERATORS} longest become no record (their types do)"
+            findings.append(Finding("info", "operators-capped", str(profile.path), message))
+    header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, str(profile.path))
+    return Run(header, records, in_order(findings), {})
+
+
+def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
+    """One tuning report as it is stored."""
+    result, path = tuning.result, str(tuning.file.path)
+    named = _name(options.workload or result.tuning_name, path)
+    context = RunContext(
+        run_id=tuning.run_id,
+        timestamp_ns=tuning.timestamp_ns,
+        model=named.model,
+        hardware=options.hardware or UNKNOWN,
+        engine_version=options.engine_version or UNKNOWN,
+        metadata=_known(kind=result.kind, report_key=result.report_key, pid=tuning.file.name.pid),
+    )
+    header = _header(
+        tuning.run_id,
+        tuning.timestamp_ns,
+        options.zone,
+        context,
+        (tuning.member,),
+        path,
+        kind="tuning",
+        status=status(tuning),
+    )
+    body = {
+        "kind": result.kind,
+        "tuning_name": result.tuning_name,
+        "summary": result.summary,
+        "failed_operators": list(result.failed_operators),
+        "modified": len(result.modifications),
+    }
+    return Run(header, records_from_result(context, result), in_order([*tuning.findings, *named.findings]), body)
+
+
+def status(tuning: TuningRun) -> str:
+    """How a tuning ended, in AOE's words where it has some."""
+    result = tuning.result
+    if result.status is not None:
+        return result.status
+    return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"
+
+
+def _header(
+    run_id: str,
+    timestamp_ns: int,
+    zone: tzinfo,
+    context: RunContext,
+    members: tuple[Member, ...],
+    path: str,
+    *,
+    kind: str = "profile",
+    status: str = "",
+) -> RunHeader:
+    night = datetime.fromtimestamp(timestamp_ns // 1_000_000_000, zone).strftime("%Y-%m-%d")
+    content = content_hash_of(member.content_hash for member in members)
+    return RunHeader(
+        run_id,
+        "tuning" if kind == "tuning" else "profile",
+        timestamp_ns,
+        night,
+        context.model,
+        context.hardware,
+        content,
+        members,
+        status,
+        path,
+    )
+
+
+def _name(model: str | None, path: str) -> Named:
+    if model:
+        return Named(model, ())
+    message = "nothing tells what was measured; stored as workload 'unknown' (see --workload)"
+    return Named(UNKNOWN, (Finding("info", "workload-unknown", path, message),))
+
+
+def _known(**facts: Any) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,30 @@
+"""What a user may say about runs that files do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from aoe_reports.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Names for what is measured, and the zone of times that carry none."""
+
+    workload: str | None = None
+    hardware: str | None = None
+    engine_version: str | None = None
+    zone: tzinfo = UTC
+    zone_given: bool = False
+
+
+def zone_of(name: str) -> tzinfo:
+    """A time zone by its name; UsageError for a name that is none."""
+    if name.upper() == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise UsageError(f"--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai") from error
