@@ -87,12 +87,13 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[Path]:
             continue
         seen.add(real)
         for entry in _entries(folder, findings):
-            if entry.is_dir():
+            inside = Path(entry.path)
+            if inside.is_dir():
                 if not _passed_over(folder, entry.name):
-                    waiting.append(Path(entry.path))
-            elif entry.is_file():
-                yield Path(entry.path)
-            elif entry.is_symlink():
+                    waiting.append(inside)
+            elif inside.is_file():
+                yield inside
+            elif inside.is_symlink():
                 message = "this link leads nowhere or in a circle; passed over"
                 findings.append(Finding("warning", "broken-link", entry.path, message))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
 import hashlib
 import io
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ class _Parsed:
     """What the structural pass gives: text columns, rows of the wrong length, what the bytes said."""
 
     frame: pa.Table
-    ragged: list[tuple[int, int, str]]  # data record from 0, cells found, text
+    ragged: list[tuple[int, int, bool]]  # data record from 0, cells found, whether it goes over several lines
     newlines: int
     ends_with_newline: bool
     bad_offset: int | None
@@ -192,18 +193,17 @@ def _nothing(path: Path, table: Table, match: Match, *findings: Finding) -> Tabl
 
 
 def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
-    unknown = ", ".join(repr(f.header) for f in match.fields if f.type == "unknown") or "none"
-    return [
-        Finding(
-            "error",
-            "missing-column",
-            str(path),
-            f"column {column.headers[0]!r} of {table.name} is not in the header ({len(header)} columns; not known: "
-            f"{unknown[:200]}); no row of this file is used",
-            line=1,
+    unknown = {f.header: f.position + 1 for f in match.fields if f.type == "unknown"}
+    findings = []
+    for column in match.missing:
+        near = difflib.get_close_matches(column.headers[0], list(unknown), n=1, cutoff=0.3)
+        hint = f"; is it {near[0]!r} (column {unknown[near[0]]})?" if near else ""
+        message = (
+            f"no column {column.headers[0]!r} in the header of {len(header)} columns, which every {table.name} has"
+            f"{hint}; no row of this file is used"
         )
-        for column in match.missing
-    ]
+        findings.append(Finding("error", "missing-column", str(path), message, 1, unknown[near[0]] if near else None))
+    return findings
 
 
 def _ends_with_newline(path: Path, header_bytes: int) -> bool:
@@ -219,7 +219,7 @@ def _parse(source: Path | bytes, cells: int, skip: int, wanted: list[Field], *, 
             head = file.read(skip)
             digest = hashlib.sha256(head) if hashed else None
             stream = _Bytes(file, digest, skip)
-            ragged: list[tuple[int, int, str]] = []
+            ragged: list[tuple[int, int, bool]] = []
             frame = _read_arrow(stream, cells, wanted, ragged, multiline=multiline)
             stream.finish()
         if frame is not None or stream.bad_offset is not None:
@@ -231,10 +231,10 @@ def _parse(source: Path | bytes, cells: int, skip: int, wanted: list[Field], *, 
 
 
 def _read_arrow(
-    stream: _Bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, str]], *, multiline: bool
+    stream: _Bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, bool]], *, multiline: bool
 ) -> pa.Table | None:
     def skip(row: Any) -> str:
-        ragged.append((row.number - 1, row.actual_columns, row.text[:200]))
+        ragged.append((row.number - 1, row.actual_columns, "\n" in row.text))
         return "skip"
 
     names = [str(position) for position in range(cells)]
@@ -355,17 +355,17 @@ def _line(record: int, lines: np.ndarray[Any, np.dtype[np.int64]] | None) -> int
 
 
 def _ragged(
-    path: Path, ragged: list[tuple[int, int, str]], cells: int, lines: np.ndarray[Any, Any] | None
+    path: Path, ragged: list[tuple[int, int, bool]], cells: int, lines: np.ndarray[Any, Any] | None
 ) -> list[Finding]:
-    def message(found: int, text: str) -> str:
-        spread = "; an open quote swallows the lines after it" if "\n" in text else ""
-        return f"the row has {found} cells, the header {cells}; the row is left out{spread}"
+    def message(found: int, spread: bool) -> str:
+        swallowed = "; an open quote swallows what follows on the next lines" if spread else ""
+        return f"the row has {found} cells, the header {cells}; the row is left out{swallowed}"
 
     return _capped(
         "error",
         "csv-ragged-row",
         path,
-        [(_line(record, lines), None, message(found, text)) for record, found, text in ragged],
+        [(_line(record, lines), None, message(found, spread)) for record, found, spread in ragged],
     )
 
 

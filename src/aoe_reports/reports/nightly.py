@@ -92,6 +92,7 @@ def _changes(night: Night) -> Section:
         f"standard deviations away from the median of up to {WINDOW} previous nights (at least {LEAST_NIGHTS}); runs "
         "of one date are one night."
     )
+    incomplete = sum(row["status"] == "incomplete" for row in night.runs)
     compared = f"{night.series_compared} series compared, {night.series_too_short} with too few nights."
     rows = [{**change_row(change), "what": _what(change), "nights": change.since} for change in night.changes]
     columns = (
@@ -104,6 +105,8 @@ def _changes(night: Night) -> Section:
         Column("since", "Since"),
     )
     sentences = [rule, compared]
+    if incomplete:
+        sentences.append(f"{incomplete} of the runs read are cut off: stored, but compared with nothing.")
     if not rows:
         sentences.append("No series is out of line.")
     if len(rows) > SHOWN_CHANGES:

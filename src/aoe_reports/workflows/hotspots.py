@@ -20,7 +20,7 @@ from aoe_reports.analysis.hotspots import (
     statistic_groups,
 )
 from aoe_reports.analysis.tasks import TaskSet
-from aoe_reports.findings import Finding
+from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
 from aoe_reports.workflows.load import TASK_FALLBACKS, find_runs, look, read_tasks
@@ -61,9 +61,14 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
             if not tables:
                 findings.append(_no_tasks(capture))
             rows += _rows(_label(captures), capture.info.rank_id, _groups(sets, selection), selection.top)
-    if selection.rank is not None and not rows:
-        findings.append(_nothing(paths, f"no capture of rank {selection.rank} with tasks"))
+    if not rows and not has(findings, "error"):
+        asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
+        findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
     return Hotspots(rows, findings_in_order(findings), discovery.unreadable)
+
+
+def _asked(selection: Selection) -> list[tuple[str, int | None]]:
+    return [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
 
 
 def _fields(selection: Selection) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.dataset as ds
 
 from aoe_reports.errors import AoeReportsError
-from aoe_reports.findings import Finding, has, in_order
+from aoe_reports.findings import Finding, in_order
 from aoe_reports.records.record import Record
 from aoe_reports.regression.compare import LEAST_NIGHTS, Change, Series, find_changes, series_of
 from aoe_reports.renderers import RENDERERS
@@ -78,7 +78,8 @@ def run_nightly(
 def _series(history: History, nights: set[str]) -> list[Series]:
     """The series of profiled times that have a value in one of these nights."""
     where = (ds.field("source") == "msprof") & (ds.field("night") <= max(nights))
-    rows = history.records(_SERIES_COLUMNS, where).to_pylist()
+    incomplete = {header.run_id for header in history.runs() if header.status == "incomplete"}
+    rows = [r for r in history.records(_SERIES_COLUMNS, where).to_pylist() if r["run_id"] not in incomplete]
     touched = {row["series_id"] for row in rows if row["night"] in nights}
     return series_of([row for row in rows if row["series_id"] in touched])
 
@@ -108,7 +109,7 @@ def run_row(item: Stored) -> dict[str, Any]:
         "records": len(item.run.records),
         "step_ms": max(steps, default=None),
         "outcome": item.outcome,
-        "status": header.status or ("damaged" if has(item.run.findings, "error") else "ok"),
+        "status": header.status,
         "path": header.path,
     }
 

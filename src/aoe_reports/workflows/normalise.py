@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from aoe_reports.findings import Finding, in_order
+from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.records.context import UNKNOWN, RunContext
 from aoe_reports.records.from_profile import MAX_OPERATORS, operators_left_out, records_from_steps, records_from_tasks
 from aoe_reports.records.from_result import records_from_result
@@ -45,7 +46,8 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
         if left_out := operators_left_out(tasks):
             message = f"{left_out} operators beyond the {MAX_OPERATORS} longest become no record (their types do)"
             findings.append(Finding("info", "operators-capped", str(profile.path), message))
-    header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, str(profile.path))
+    path, state = str(profile.path), _state(profile.findings)
+    header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
     return Run(header, records, in_order(findings), {})
 
 
@@ -87,6 +89,17 @@ def status(tuning: TuningRun) -> str:
     if result.status is not None:
         return result.status
     return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"
+
+
+CUT_OFF = frozenset({"csv-truncated", "json-truncated"})
+"""Rules that say a file is not whole: means over a part of a step compare with nothing."""
+
+
+def _state(findings: Sequence[Finding]) -> str:
+    """How much of a profile could be used: ok, damaged (rows left out), incomplete (cut off)."""
+    if any(finding.rule in CUT_OFF for finding in findings):
+        return "incomplete"
+    return "damaged" if has(findings, "error") else "ok"
 
 
 def _header(

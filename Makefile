@@ -1,0 +1,48 @@
+# Two targets for everybody: `make demo` and `make test`. Each makes its own environment first and repeats quickly.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
+DEMO   ?= aoe-reports-demo
+
+.PHONY: demo test lint types contracts tests docs benchmarks clean
+
+demo: $(VENV)/.installed
+	$(BIN)/aoe-reports demo -o $(DEMO)
+
+test: lint types contracts tests
+
+lint: $(VENV)/.tools
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.tools
+	$(BIN)/mypy
+
+contracts: $(VENV)/.tools
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.tools
+	$(BIN)/pytest --cov --cov-report=term
+
+docs: $(VENV)/.tools
+	$(BIN)/python docs/generate.py
+
+benchmarks: $(VENV)/.tools
+	$(BIN)/python benchmarks/hotspots.py
+	$(BIN)/python benchmarks/startup.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+
+$(VENV)/.installed: pyproject.toml $(VENV)/bin/python
+	$(PIP) install --editable .
+	touch $@
+
+$(VENV)/.tools: pyproject.toml $(VENV)/.installed
+	$(PIP) install --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(DEMO) aoe-history dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
