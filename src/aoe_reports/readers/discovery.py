@@ -84,6 +84,8 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[Path]:
         folder = waiting.pop()
         real = Path(os.path.realpath(folder))
         if real in seen:
+            message = "this link leads to a folder that is read already; passed over"
+            findings.append(Finding("warning", "link-loop", str(folder), message))
             continue
         seen.add(real)
         for entry in _entries(folder, findings):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import difflib
 import hashlib
 import io
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ import pyarrow.csv as pacsv
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
-from aoe_reports.tables import Field, Match, Table
+from aoe_reports.tables import Column, Field, Match, Table
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 BLOCK_BYTES = 1 << 20
@@ -193,17 +192,24 @@ def _nothing(path: Path, table: Table, match: Match, *findings: Finding) -> Tabl
 
 
 def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
-    unknown = {f.header: f.position + 1 for f in match.fields if f.type == "unknown"}
     findings = []
     for column in match.missing:
-        near = difflib.get_close_matches(column.headers[0], list(unknown), n=1, cutoff=0.3)
-        hint = f"; is it {near[0]!r} (column {unknown[near[0]]})?" if near else ""
+        near = _instead(column, table, match)
+        hint = f"; is it {near.header!r} (column {near.position + 1})?" if near else ""
         message = (
             f"no column {column.headers[0]!r} in the header of {len(header)} columns, which every {table.name} has"
             f"{hint}; no row of this file is used"
         )
-        findings.append(Finding("error", "missing-column", str(path), message, 1, unknown[near[0]] if near else None))
+        findings.append(Finding("error", "missing-column", str(path), message, 1, near.position + 1 if near else None))
     return findings
+
+
+def _instead(column: Column, table: Table, match: Match) -> Field | None:
+    """The unknown column that stands where a missing one should, behind its declared neighbour."""
+    positions = {f.name: f.position for f in match.fields}
+    before = [positions[c.field] for c in table.columns[: table.columns.index(column)] if c.field in positions]
+    expected = before[-1] + 1 if before else 0
+    return next((f for f in match.fields if f.type == "unknown" and f.position == expected), None)
 
 
 def _ends_with_newline(path: Path, header_bytes: int) -> bool:

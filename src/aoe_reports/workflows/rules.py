@@ -33,6 +33,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("broken-link", "warning", "all files", "a link that leads nowhere or in a circle"),
     ("timeline-event", "error", "timelines", "an event without its times"),
     ("json-shape", "error", "timelines", "not a list of trace events"),
+    ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
     ("workload-unknown", "info", "runs", "nothing tells what was measured"),
     ("workload-conflict", "error", "runs", "the same content is stored under another workload"),
