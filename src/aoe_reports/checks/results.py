@@ -41,7 +41,7 @@ def check_result_file(file: ResultFile) -> list[Finding]:
     path = str(file.path)
     kind = "sgat" if file.name.kind == "sgat" else "opat"
     found = check_schema(kind, file.document, path)
-    findings += found + list(_unit_mismatches(file.document, path, kind))
+    findings += found + list(_unit_mismatches(file.document, path))
     broken = [finding.pointer or "" for finding in found]
     for result in file.results:
         findings += _segments(file, result, kind)
@@ -66,21 +66,27 @@ def _segments(file: ResultFile, result: TuningResult, kind: str) -> Iterator[Fin
         yield Finding("error", "segment-kind", path, text, pointer=result.pointer)
 
 
-def _unit_mismatches(document: Any, path: str, kind: str) -> Iterator[Finding]:
+def _unit_mismatches(document: Any, path: str) -> Iterator[Finding]:
     """Times of operators are in us, times of subgraphs in ms: a key that says otherwise."""
-    wrong = "(ms)" if kind == "opat" else "(us)"
-    waiting: list[tuple[str, Any]] = [("", document)]
+    waiting: list[tuple[str, Any, str | None]] = [("", document, None)]
     while waiting:
-        at, value = waiting.pop()
-        if isinstance(value, dict):
+        at, value, segment = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(f"{at}/{i}", inner, segment) for i, inner in enumerate(value)]
+        elif isinstance(value, dict):
             for key, inner in value.items():
-                place = f"{at}/{escape(key)}"
-                if key.startswith(("performance_before_tune", "performance_after_tune")) and key.endswith(wrong):
-                    text = f"{key!r} in a file of {kind}; expected {'(us)' if kind == 'opat' else '(ms)'}"
-                    yield Finding("error", "unit-mismatch", path, text, pointer=place)
-                waiting.append((place, inner))
-        elif isinstance(value, list):
-            waiting += [(f"{at}/{i}", inner) for i, inner in enumerate(value)]
+                inside = key if key in UNITS else segment
+                waiting.append((f"{at}/{escape(key)}", inner, inside))
+                stem, bracket, unit = key.rpartition("(")
+                if stem in _TIME_KEYS and segment in UNITS and bracket + unit != UNITS[segment]:
+                    text = f"{key!r} in {segment}; expected {stem}{UNITS[segment]}"
+                    yield Finding("error", "unit-mismatch", path, text, pointer=f"{at}/{escape(key)}")
+
+
+UNITS = {"OPAT": "(us)", "SGAT": "(ms)"}
+"""The unit of single times in each segment."""
+
+_TIME_KEYS = frozenset({"performance_before_tune", "performance_after_tune"})
 
 
 def _status_unknown(result: TuningResult) -> Found:

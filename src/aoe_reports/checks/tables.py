@@ -40,30 +40,29 @@ def _negative(
 
 
 def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
-    """Whether op_statistic is the tasks grouped by operator type and core type: counts exact, totals to 0.02 us."""
-    grouped = _grouped(tasks)
+    """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
+    keys = ["op_type", "task_type"]
+    if "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names:
+        keys.insert(0, "device_id")
+    grouped = _grouped(tasks, keys)
     found = []
-    for row, (op_type, task_type, count, total) in enumerate(
-        zip(
-            *(statistic.frame[name].to_pylist() for name in ("op_type", "task_type", "count", "total_time_ns")),
-            strict=True,
-        )
-    ):
-        tasks_count, tasks_total = grouped.get((op_type, task_type), (0, 0))
+    for row, stated in enumerate(statistic.frame.to_pylist()):
+        count, total = stated["count"], stated["total_time_ns"]
+        tasks_count, tasks_total = grouped.get(tuple(stated[key] for key in keys), (0, 0))
         if count != tasks_count or abs(total - tasks_total) > COUNTED_TOLERANCE_NS:
             message = (
-                f"{op_type} on {task_type}: {count} tasks, {total / 1000:.3f} us here, but {tasks_count} tasks, "
-                f"{tasks_total / 1000:.3f} us in the table of tasks"
+                f"{stated['op_type']} on {stated['task_type']}: {count} tasks, {total / 1000:.3f} us here, but "
+                f"{tasks_count} tasks, {tasks_total / 1000:.3f} us in the table of tasks"
             )
             found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message, statistic.line(row)))
     return found[:EXAMPLES_PER_RULE]
 
 
-def _grouped(tasks: pa.Table) -> dict[tuple[str | None, str | None], tuple[int, int]]:
-    plain = pa.table({name: tasks[name].cast(pa.string()) for name in ("op_type", "task_type")})
-    plain = plain.append_column("ns", tasks["task_duration_ns"])
-    groups = plain.group_by(["op_type", "task_type"], use_threads=False).aggregate([("ns", "count"), ("ns", "sum")])
-    return {(row["op_type"], row["task_type"]): (row["ns_count"], row["ns_sum"]) for row in groups.to_pylist()}
+def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple[int, int]]:
+    words = {key: tasks[key].cast(pa.string()) if key != "device_id" else tasks[key] for key in keys}
+    plain = pa.table({**words, "ns": tasks["task_duration_ns"]})
+    groups = plain.group_by(keys, use_threads=False).aggregate([("ns", "count"), ("ns", "sum")])
+    return {tuple(row[key] for key in keys): (row["ns_count"], row["ns_sum"]) for row in groups.to_pylist()}
 
 
 def check_forms(used: TableData, other: TableData) -> list[Finding]:

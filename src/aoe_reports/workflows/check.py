@@ -10,8 +10,7 @@ from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.readers.discovery import FoundFile
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.load import can_read, load_tuning, look, read_file
-from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.load import can_read, check_tuning, look, read_file
 
 
 def check_paths(
@@ -55,8 +54,7 @@ def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], lis
 
 
 def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
-    read, tunings, findings = load_tuning(file, RunOptions())
-    del tunings
+    read, findings = check_tuning(file)
     results: Sequence[TuningResult] = read.results
     row = _row(file, len(results) if results else None)
     if results:

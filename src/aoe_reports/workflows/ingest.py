@@ -57,7 +57,7 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
             gathered.findings.append(_nothing_measured(captures, run))
     for found in aoe_files(discovery):
         try:
-            _, tunings, findings = load_tuning(found, options)
+            tunings, findings = load_tuning(found, options)
         except (ReadError, OSError) as error:
             gathered.failed(_as_read_error(error, found.path), found.path)
             continue

@@ -36,7 +36,7 @@ def inspect_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Fin
                     findings.append(Finding("error", "unreadable", str(file.path), str(error)))
     for file in aoe_files(discovery):
         try:
-            _, tunings, found = load_tuning(file, RunOptions())
+            tunings, found = load_tuning(file, RunOptions())
         except (ReadError, OSError) as error:
             unreadable = True
             found, tunings = [Finding("error", "unreadable", str(file.path), str(error))], []

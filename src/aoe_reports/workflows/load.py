@@ -124,26 +124,33 @@ def load_profile(captures: Sequence[Capture], options: RunOptions, fields: froze
     return ProfileRun(run_id, read, members, timestamp, tuple(findings))
 
 
-def load_tuning(found: FoundFile, options: RunOptions) -> tuple[ResultFile, list[TuningRun], list[Finding]]:
-    """Read one AOE result file: its runs (none where nothing of it can be used), and everything found."""
+def check_tuning(found: FoundFile) -> tuple[ResultFile, list[Finding]]:
+    """Read one AOE result file and hold it against schema and rules."""
     file = read_results(found.path, found.name)
-    findings = check_result_file(file)
-    runs = []
-    for result in file.results:
-        inside = tuple(f for f in findings if (f.pointer or "").startswith(result.pointer) or f.pointer is None)
-        digits = (result.report_key or "").removeprefix("report_").rpartition("_")[0] or found.name.time
-        timestamp = digits_to_ns(digits, options.zone)
-        if timestamp is None:
-            timestamp = found.path.stat().st_mtime_ns
-            findings.append(_no_time(found.path))
-        elif not options.zone_given:
-            findings.append(_zone_assumed(found.path))
-        facts = (result.kind, result.report_key, found.name.time, found.name.pid, result.tuning_name)
-        known = any(fact is not None for fact in facts[1:4])
-        identity = _digest("tuning", *(facts if known else (file.sha256, result.report_key)))
-        member = Member(identity, file.sha256, len(result.modifications) + int(result.complete))
-        runs.append(TuningRun(_run_id(timestamp, identity), file, result, member, timestamp, inside))
-    return file, runs, findings
+    return file, check_result_file(file)
+
+
+def load_tuning(found: FoundFile, options: RunOptions) -> tuple[list[TuningRun], list[Finding]]:
+    """(the runs in one AOE result file, none where nothing of it can be used; everything found in it)."""
+    file, findings = check_tuning(found)
+    return [_tuning_run(file, result, findings, options) for result in file.results], findings
+
+
+def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RunOptions) -> TuningRun:
+    name = file.name
+    inside = [f for f in findings if f.pointer is None or f.pointer.startswith(result.pointer)]
+    digits = (result.report_key or "").removeprefix("report_").rpartition("_")[0] or name.time
+    timestamp = digits_to_ns(digits, options.zone)
+    if timestamp is None:
+        timestamp = file.path.stat().st_mtime_ns
+        inside.append(_no_time(file.path))
+    elif not options.zone_given:
+        inside.append(_zone_assumed(file.path))
+    facts = (result.kind, result.report_key, name.time, name.pid, result.tuning_name)
+    known = any(fact is not None for fact in facts[1:4])
+    identity = _digest("tuning", *(facts if known else (file.sha256, result.report_key)))
+    member = Member(identity, file.sha256, len(result.modifications) + int(result.complete))
+    return TuningRun(_run_id(timestamp, identity), file, result, member, timestamp, tuple(inside))
 
 
 def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
