@@ -1,3 +1,55 @@
-"""What msprof and the Ascend Optimization Engine leave behind: read, checked, stored, compared."""
+"""What msprof and the Ascend Optimization Engine leave behind: read, checked, stored, compared.
+
+The public names; each is imported when it is first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aoe_reports.errors import AoeReportsError
+    from aoe_reports.findings import Finding
+    from aoe_reports.readers.results import ResultFile, read_results
+    from aoe_reports.readers.summary import TableData, read_table
+    from aoe_reports.records.record import Record
+    from aoe_reports.results import Modification, TuningResult
+    from aoe_reports.schemas import load_schema
+    from aoe_reports.store import History
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "AoeReportsError": "errors",
+    "Finding": "findings",
+    "History": "store",
+    "Modification": "results",
+    "Record": "records.record",
+    "ResultFile": "readers.results",
+    "TableData": "readers.summary",
+    "TuningResult": "results",
+    "load_schema": "schemas",
+    "read_results": "readers.results",
+    "read_table": "readers.summary",
+}
+
+__all__ = [
+    "AoeReportsError",
+    "Finding",
+    "History",
+    "Modification",
+    "Record",
+    "ResultFile",
+    "TableData",
+    "TuningResult",
+    "load_schema",
+    "read_results",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

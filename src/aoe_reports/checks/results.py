@@ -36,7 +36,7 @@ class Rule:
 def check_result_file(file: ResultFile) -> list[Finding]:
     """Everything that is to be said about one result file, reading included."""
     findings = list(file.findings)
-    if file.document is None:
+    if not file.parsed:
         return findings
     path = str(file.path)
     kind = "sgat" if file.name.kind == "sgat" else "opat"

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)$
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """One result file: the tasks in it, the document as parsed (None where it cannot be), and what was found."""
+    """One result file: the tasks in it, the document as parsed, and what was found."""
 
     path: Path
     name: FileName
@@ -31,6 +31,8 @@ class ResultFile:
     document: Any
     findings: tuple[Finding, ...]
     sha256: str
+    parsed: bool
+    """Whether the text is JSON at all; `document` means nothing where it is not."""
 
 
 def read_results(path: Path, name: FileName) -> ResultFile:
@@ -43,12 +45,12 @@ def read_results(path: Path, name: FileName) -> ResultFile:
     sha256 = hashlib.sha256(data).hexdigest()
     if size > MAX_RESULT_BYTES:
         finding = Finding("error", "json-too-large", str(path), f"{size} bytes; at most {MAX_RESULT_BYTES} are read")
-        return ResultFile(path, name, (), None, (finding,), sha256)
+        return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
-    document = _parse(path, _as_utf8(path, data, findings), findings)
+    parsed, document = _parse(path, _as_utf8(path, data, findings), findings)
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
-    results = () if document is None else tuple(results_of_document(document, kind))
-    return ResultFile(path, name, results, document, tuple(findings), sha256)
+    results = tuple(results_of_document(document, kind))
+    return ResultFile(path, name, results, document, tuple(findings), sha256, parsed)
 
 
 def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
@@ -66,15 +68,16 @@ def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
     return data
 
 
-def _parse(path: Path, data: bytes, findings: list[Finding]) -> Any:
+def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any]:
+    """(whether it is JSON, the document)."""
     try:
-        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal")
+        return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal")
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
         return _with_duplicates(path, data, findings)
     findings.append(_syntax(path, data, message))
-    return None
+    return False, None
 
 
 def _syntax(path: Path, data: bytes, message: str) -> Finding:
@@ -88,7 +91,7 @@ def _syntax(path: Path, data: bytes, message: str) -> Finding:
     return Finding("error", "json-syntax", str(path), f"not JSON: {what}; nothing of it is used", line, column)
 
 
-def _with_duplicates(path: Path, data: bytes, findings: list[Finding]) -> Any:
+def _with_duplicates(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any]:
     """Parse again, keeping both of two equal keys: the second gets ` (2)` behind it."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -108,7 +111,7 @@ def _with_duplicates(path: Path, data: bytes, findings: list[Finding]) -> Any:
         raise ValueError(f"{constant} is no JSON number")
 
     try:
-        return json.loads(data, object_pairs_hook=pairs, parse_float=Decimal, parse_constant=refuse)
+        return True, json.loads(data, object_pairs_hook=pairs, parse_float=Decimal, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         findings.append(Finding("error", "json-syntax", str(path), f"not JSON: {error}; nothing of it is used"))
-        return None
+        return False, None

@@ -1,0 +1,36 @@
+"""What tests share: the fixtures folder, and the command line as a function."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from commandline import FIXTURES, Cli, Ended
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run `aoe-reports` as a user would, in this process."""
+    from aoe_reports.cli.main import main
+
+    def run(*args: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["aoe-reports", *map(str, args)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return Ended(int(code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def msprof() -> Path:
+    return FIXTURES / "msprof" / "valid"
+
+
+@pytest.fixture
+def aoe() -> Path:
+    return FIXTURES / "aoe" / "valid"

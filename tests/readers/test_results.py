@@ -1,0 +1,85 @@
+"""AOE result files: strict, with the printed digits."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aoe_reports.errors import ReadError
+from aoe_reports.readers.names import FileName
+from aoe_reports.readers.results import ResultFile, read_results
+
+NAME = FileName("opat", "json", "aoe")
+
+
+def read(tmp_path: Path, data: bytes) -> ResultFile:
+    path = tmp_path / "aoe_result_opat.json"
+    path.write_bytes(data)
+    return read_results(path, NAME)
+
+
+def test_the_printed_digits_are_kept(aoe: Path) -> None:
+    path = next((aoe / "array_grouped").iterdir())
+    result = read_results(path, NAME).results[0]
+    assert [(m.name, m.before, m.after) for m in result.modifications][1] == (
+        "head/poolhead/relu",
+        Decimal("15.5"),
+        Decimal("14.25"),
+    )
+    assert result.modifications[1].op_type == ("maxpool", "relu")
+    assert result.modifications[2].update_mode == "update"
+    assert result.summary["total_num"] == 10
+    assert result.modifications[0].pointer == "/1/OPAT/repo_modified_operators/add_repo_operators/0"
+
+
+def test_all_tasks_of_a_report_are_read_with_their_modes(aoe: Path) -> None:
+    results = read_results(next((aoe / "report_flat").iterdir()), NAME).results
+    assert [(r.container, r.body, len(r.modifications)) for r in results] == [("report", "flat", 2), ("report", "grouped", 3)]
+    assert [m.mode for m in results[0].modifications] == ["Format", "Schedule"]
+
+
+def test_every_cut_of_a_file_is_said_and_nothing_of_it_used(aoe: Path, tmp_path: Path) -> None:
+    whole = next((aoe / "array_grouped").iterdir()).read_bytes().rstrip()
+    for cut in range(0, len(whole), 37):
+        file = read(tmp_path, whole[:cut])
+        assert [finding.rule for finding in file.findings] == ["json-truncated"], cut
+        assert file.results == ()
+
+
+@pytest.mark.parametrize("text", ["[NaN]", '[{"a": Infinity}]', "[1,]", "{'a': 1}", "[1] x", "[" * 5000])
+def test_what_is_not_json_is_said_with_its_place(tmp_path: Path, text: str) -> None:
+    file = read(tmp_path, text.encode())
+    assert [finding.rule for finding in file.findings] == ["json-syntax"]
+    assert file.findings[0].line == 1
+
+
+def test_two_equal_report_keys_are_both_read(aoe: Path, tmp_path: Path) -> None:
+    task = next((aoe / "array_grouped").iterdir()).read_text()
+    file = read(tmp_path, f'{{"report_1_2": {task}, "report_1_2": {task}}}'.encode())
+    assert [finding.rule for finding in file.findings] == ["json-duplicate-key"]
+    assert len(file.results) == 2
+
+
+def test_gb18030_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    text = json.dumps([{"basic": {"tuning_name": "调优任务"}}], ensure_ascii=False)
+    file = read(tmp_path, text.encode("gb18030"))
+    assert [finding.rule for finding in file.findings] == ["json-encoding"]
+    assert file.results[0].tuning_name == "调优任务"
+    assert read(tmp_path, b"\xef\xbb\xbf" + text.encode()).findings == ()
+
+
+@pytest.mark.parametrize("document", [None, 1, "x", [], {}, [[]], [{}], [{"OPAT": 3}], {"report_1": 4}, [{"basic": []}, {"OPAT": {"repo_modified_operators": [{"tune_performance": 3}], "repo_summary": []}}]])
+def test_wrong_shapes_never_raise(tmp_path: Path, document: object) -> None:
+    from aoe_reports.checks.results import check_result_file
+
+    file = read(tmp_path, json.dumps(document).encode())
+    rules = {finding.rule for finding in check_result_file(file)}
+    assert rules & {"schema", "segment-count"}
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ReadError):
+        read_results(tmp_path / "nothing.json", NAME)

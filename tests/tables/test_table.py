@@ -1,0 +1,59 @@
+"""Headers through history."""
+
+from __future__ import annotations
+
+import pytest
+
+from aoe_reports.tables import TABLES, table_of_header
+from aoe_reports.tables.table import snake_case, split_unit
+
+OP_SUMMARY_VINTAGES = {
+    "2022-03": "Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,Task Type,Task Start Time,Task Duration(us),Task Wait Time(us),Block Dim",
+    "2022-11": "Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,Task Type,Task Start Time,Task Duration(us),Task Wait Time(us),Block Dim,Mix Block Dim",
+    "2023-08": "Model ID,Task ID,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Dim,Mix Block Dim",
+    "2023-09": "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Dim,HF32 Eligible",
+    "2024-02": "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Dim",
+    "2026-01": "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Num",
+}
+
+
+@pytest.mark.parametrize("vintage", OP_SUMMARY_VINTAGES)
+def test_every_vintage_of_op_summary_is_known(vintage: str) -> None:
+    match = TABLES["op_summary"].match(OP_SUMMARY_VINTAGES[vintage].split(","))
+    assert match.missing == ()
+    assert match.vintage == vintage
+    assert not [field.header for field in match.fields if field.type == "unknown"]
+
+
+def test_the_unit_comes_from_the_header() -> None:
+    table = TABLES["task_time"]
+    old = table.match("kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(ns),task_stop(ns)".split(","))
+    new = table.match("kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)".split(","))
+    assert [f.factor for f in old.fields[4:]] == [1000, 1, 1]
+    assert [f.factor for f in new.fields[4:]] == [1000, 1000, 1000]
+
+
+def test_a_bracket_that_is_no_unit_stays_in_the_name() -> None:
+    assert split_unit("Communication(Not Overlapped)") == ("Communication(Not Overlapped)", None)
+    assert split_unit("Total Time(us)") == ("Total Time", "us")
+
+
+def test_two_columns_of_one_name_are_told_apart() -> None:
+    header = "Iteration ID,FP Start,BP End,Iteration End,Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Reduce Start,Reduce Duration(us),Reduce Start,Reduce Duration(us)"
+    names = [field.name for field in TABLES["step_trace"].match(header.split(",")).fields]
+    assert names[-4:] == ["reduce_start_ns", "reduce_duration_ns", "reduce_start_ns_2", "reduce_duration_ns_2"]
+
+
+def test_a_byte_order_mark_and_blanks_are_stripped() -> None:
+    header = ["\ufeffOP Type", " Core Type", "Count ", "Total Time(us)", "Min Time(us)", "Avg Time(us)", "Max Time(us)"]
+    assert TABLES["op_statistic"].fits(header)
+
+
+def test_unknown_columns_are_kept_under_a_name_with_their_unit() -> None:
+    assert snake_case("aic_l2_read_bw(GB/s)") == "aic_l2_read_bw_gb_per_s"
+    assert snake_case("cube_utilization(%)") == "cube_utilization_percent"
+
+
+def test_a_table_is_told_by_its_header() -> None:
+    assert table_of_header(OP_SUMMARY_VINTAGES["2024-02"].split(",")) is TABLES["op_summary"]
+    assert table_of_header(["a", "b"]) is None

@@ -1,0 +1,70 @@
+"""What is built and shipped."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+from commandline import ROOT
+from hatchling.build import build_wheel
+
+from aoe_reports.errors import SchemaMissingError
+from aoe_reports.schemas import SCHEMA_NAMES, load_schema
+
+HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "duckdb", "jsonschema", "numpy", "deltalake", "jinja2")
+
+
+def test_the_wheel_holds_the_schemas_the_template_and_the_type_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names = zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))).namelist()
+    for name in SCHEMA_NAMES:
+        assert f"aoe_reports/json_schemas/{name}.schema.json" in names
+    assert "aoe_reports/renderers/templates/report.html.j2" in names
+    assert "aoe_reports/py.typed" in names
+
+
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
+def test_schemas_are_valid_and_ask_for_nothing_from_outside(name: str) -> None:
+    schema = load_schema(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"].endswith("2020-12/schema")
+    refs = re.findall(r'"\$ref": "([^"]*)"', json.dumps(schema))
+    assert all(ref.startswith("#/") for ref in refs)
+
+
+def test_a_schema_that_is_not_shipped_is_an_error() -> None:
+    with pytest.raises(SchemaMissingError):
+        load_schema("nothing")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['aoe-reports', '--help']\n"
+        "from aoe_reports.cli.main import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        f"loaded = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "sys.stderr.write(','.join(loaded))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == ""
+    assert "nightly" in ended.stdout
+
+
+def test_python_m_is_the_same_command() -> None:
+    ended = subprocess.run([sys.executable, "-m", "aoe_reports", "--version"], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"aoe-reports \d+\.\d+\.\d+\n", ended.stdout)
+
+
+def test_public_names_are_there_and_documented() -> None:
+    import aoe_reports
+
+    for name in aoe_reports.__all__:
+        assert getattr(aoe_reports, name).__doc__, name
+    with pytest.raises(AttributeError):
+        aoe_reports.nothing  # noqa: B018
