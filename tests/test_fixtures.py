@@ -16,7 +16,9 @@ INVALID = sorted((FIXTURES / "msprof" / "invalid").iterdir()) + sorted((FIXTURES
 
 @pytest.mark.parametrize("folder", VALID, ids=lambda path: path.name)
 def test_a_valid_fixture_gives_runs_and_no_complaint(folder: Path, cli: Cli, tmp_path: Path) -> None:
-    ended = cli("nightly", folder, "--store", tmp_path / "s", "--workload", "w", "--tz", "UTC", "--strict", "--format", "json")
+    ended = cli(
+        "nightly", folder, "--store", tmp_path / "s", "--workload", "w", "--tz", "UTC", "--strict", "--format", "json"
+    )
     assert ended.json["findings"] == []
     assert ended.json["rows"]
     assert ended.code == 0

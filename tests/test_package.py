@@ -20,7 +20,9 @@ from aoe_reports.schemas import SCHEMA_NAMES, load_schema
 HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "duckdb", "jsonschema", "numpy", "deltalake", "jinja2")
 
 
-def test_the_wheel_holds_the_schemas_the_template_and_the_type_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wheel_holds_the_schemas_the_template_and_the_type_marker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     names = zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))).namelist()
     for name in SCHEMA_NAMES:
@@ -57,7 +59,9 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_python_m_is_the_same_command() -> None:
-    ended = subprocess.run([sys.executable, "-m", "aoe_reports", "--version"], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "--version"], capture_output=True, text=True, check=True
+    )
     assert re.fullmatch(r"aoe-reports \d+\.\d+\.\d+\n", ended.stdout)
 
 

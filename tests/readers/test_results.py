@@ -37,7 +37,10 @@ def test_the_printed_digits_are_kept(aoe: Path) -> None:
 
 def test_all_tasks_of_a_report_are_read_with_their_modes(aoe: Path) -> None:
     results = read_results(next((aoe / "report_flat").iterdir()), NAME).results
-    assert [(r.container, r.body, len(r.modifications)) for r in results] == [("report", "flat", 2), ("report", "grouped", 3)]
+    assert [(r.container, r.body, len(r.modifications)) for r in results] == [
+        ("report", "flat", 2),
+        ("report", "grouped", 3),
+    ]
     assert [m.mode for m in results[0].modifications] == ["Format", "Schedule"]
 
 
@@ -71,7 +74,21 @@ def test_gb18030_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     assert read(tmp_path, b"\xef\xbb\xbf" + text.encode()).findings == ()
 
 
-@pytest.mark.parametrize("document", [None, 1, "x", [], {}, [[]], [{}], [{"OPAT": 3}], {"report_1": 4}, [{"basic": []}, {"OPAT": {"repo_modified_operators": [{"tune_performance": 3}], "repo_summary": []}}]])
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        1,
+        "x",
+        [],
+        {},
+        [[]],
+        [{}],
+        [{"OPAT": 3}],
+        {"report_1": 4},
+        [{"basic": []}, {"OPAT": {"repo_modified_operators": [{"tune_performance": 3}], "repo_summary": []}}],
+    ],
+)
 def test_wrong_shapes_never_raise(tmp_path: Path, document: object) -> None:
     from aoe_reports.checks.results import check_result_file
 

@@ -447,7 +447,9 @@ def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, np.
         bad |= ~_mask(whole, default=True)
         values = pc.if_else(pc.and_(whole, pc.not_equal(values, NO_ID)), values, None)
         return values.cast(pa.int64(), safe=False), bad
-    scaled = pc.round(pc.multiply(values, float(spec.factor)))
+    scaled = pc.multiply(values, float(spec.factor))
+    # a negative part of a nanosecond must not become 0: it would pass for a duration
+    scaled = pc.if_else(pc.less(scaled, 0), pc.floor(scaled), pc.round(scaled))
     too_large = _mask(pc.greater_equal(pc.abs(scaled), float(_MAX_NS)), default=False)
     if too_large.any():
         bad |= too_large

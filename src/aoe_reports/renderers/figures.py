@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import Any
 
 import matplotlib as mpl
@@ -25,7 +26,9 @@ MAX_LABELS = 10
 
 def draw(chart: Chart) -> str:
     """The chart as an SVG document."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(9, 3), layout="constrained")
         axes = figure.add_subplot()
         places = range(len(chart.nights))
@@ -37,7 +40,7 @@ def draw(chart: Chart) -> str:
             at = list(chart.nights).index(chart.marked)
             axes.axvline(at - 0.5, color="tab:red", linestyle="--", linewidth=1)
             axes.annotate(
-                f"since {chart.marked}",
+                plain(f"since {chart.marked}"),
                 (at - 0.5, 1),
                 xycoords=("data", "axes fraction"),
                 xytext=(-4, -4),
@@ -51,7 +54,7 @@ def draw(chart: Chart) -> str:
         axes.set_xticks(
             list(places)[::step], [plain(night) for night in chart.nights[::step]], rotation=30, ha="right", fontsize=8
         )
-        axes.set_ylabel(chart.unit)
+        axes.set_ylabel(plain(chart.unit))
         axes.set_title(plain(chart.title), fontsize=10, loc="left")
         buffer = io.StringIO()
         FigureCanvasSVG(figure)

@@ -21,19 +21,26 @@ def _template() -> Template:
 
 def render(report: Report) -> str:
     """The whole report, charts as pictures inside the page."""
-    return _template().render(report=report, sections=[_section(section) for section in report.sections]) + "\n"
+    return (
+        _template().render(
+            title=plain(report.title),
+            headline=plain(report.headline),
+            sections=[_section(section) for section in report.sections],
+        )
+        + "\n"
+    )
 
 
 def _section(section: Section) -> dict[str, Any]:
     grid = section.grid
     numeric = [column.kind != "text" for column in grid.columns] if grid else []
     return {
-        "title": section.title,
+        "title": plain(section.title),
         "sentences": [plain(sentence) for sentence in section.sentences],
         "lines": [plain(line) for line in section.lines],
         "figure": _picture(section.chart) if section.chart else "",
         "alt": plain(section.chart.description) if section.chart else "",
-        "head": [_cell(c.title, n) for c, n in zip(grid.columns, numeric, strict=True)] if grid else [],
+        "head": [_cell(plain(c.title), n) for c, n in zip(grid.columns, numeric, strict=True)] if grid else [],
         "rows": [
             [_cell(show(row.get(c.key), c.kind), n) for c, n in zip(grid.columns, numeric, strict=True)]
             for row in grid.rows

@@ -28,7 +28,7 @@ def _section(section: Section) -> str:
 
 def grid(table: Grid) -> list[str]:
     """A table in aligned columns, numbers to the right."""
-    head = [column.title for column in table.columns]
+    head = [plain(column.title) for column in table.columns]
     body = [[_cut(show(row.get(column.key), column.kind)) for column in table.columns] for row in table.rows]
     widths = [max(width(row[i]) for row in [head, *body]) for i in range(len(head))]
     right = [column.kind != "text" for column in table.columns]

@@ -1,0 +1,62 @@
+"""The arithmetic of improvement claims."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.checks.results import RULES
+from aoe_reports.results import results_of_document
+
+
+def fired(before: str, after: str, claim: str) -> set[str]:
+    entry = {
+        "op_name": "a",
+        "op_type": "conv2d",
+        "performance_before_tune(us)": Decimal(before),
+        "performance_after_tune(us)": Decimal(after),
+        "performance_improvement": claim,
+    }
+    body = {"opat_tuning_result": "tuning successful", "repo_modified_operators": {"add_repo_operators": [entry]}}
+    (result,) = results_of_document([{"basic": {}}, {"OPAT": body}], "opat")
+    return {name for name in ("improvement-mismatch", "improvement-convention") if list(RULES[name].check(result))}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "claim"),
+    [
+        ("134", "99", "35.35%"),
+        ("124", "14", "785.71%"),
+        ("5008.928", "4891.762", "2.40%"),  # rounded
+        ("5.600486", "3.610442", "55.11%"),  # truncated
+        ("4.58434", "2.573203", "78.15%"),  # truncated
+    ],
+)
+def test_claims_of_the_documents_hold_rounded_or_truncated(before: str, after: str, claim: str) -> None:
+    assert fired(before, after, claim) == set()
+
+
+def test_time_saved_is_named_as_the_other_convention() -> None:
+    assert fired("124", "14", "88.71%") == {"improvement-convention"}
+
+
+def test_a_wrong_claim_is_a_mismatch() -> None:
+    assert fired("124", "14", "785.80%") == {"improvement-mismatch"}
+
+
+@given(st.decimals("0.001", 10**6, places=3), st.decimals("0.001", 10**6, places=3))
+def test_a_claim_made_by_rounding_or_truncating_never_fires(before: Decimal, after: Decimal) -> None:
+    gain = (before / after - 1) * 100
+    rounded = gain.quantize(Decimal("0.01"))
+    truncated = Decimal(int(gain * 100)) / 100
+    for claim in (rounded, truncated):
+        assert "improvement-mismatch" not in fired(str(before), str(after), f"{claim:.2f}%")
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "1E+300", "1E-300", "1E+999999"])
+def test_absurd_times_never_raise(value: str) -> None:
+    fired(value, "3", "1.00%")
+    fired("3", value, "1.00%")

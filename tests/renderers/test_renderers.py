@@ -1,0 +1,81 @@
+"""What comes from a file is text, never markup, escape sequence or formula."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from aoe_reports.findings import Finding
+from aoe_reports.renderers import RENDERERS
+from aoe_reports.renderers.as_json import render_rows
+from aoe_reports.renderers.csv import render_rows as render_csv
+from aoe_reports.renderers.figures import draw
+from aoe_reports.renderers.values import plain, show, width
+from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
+
+NASTY = '<script>alert(1)</script> \x1b[31mred\u202e | *b* [x](y) $\\frac{1}$ =1+1 "\n& '
+
+
+@pytest.fixture
+def report() -> Report:
+    chart = Chart(NASTY, ["2026-01-01", NASTY], {NASTY: [1.0, None]}, "ms", NASTY, NASTY)
+    grid = Grid((Column("a", NASTY), Column("b", "B", "us")), [{"a": NASTY, "b": None}])
+    return Report(NASTY, NASTY, [Section(NASTY, [NASTY], grid, chart, [NASTY])])
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_no_renderer_passes_control_characters_on(report: Report, name: str) -> None:
+    text = RENDERERS[name](report)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e]", text)
+    assert text == RENDERERS[name](report)
+
+
+def test_html_escapes_everything_and_asks_for_nothing(report: Report) -> None:
+    text = RENDERERS["html"](report)
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    assert not re.search(r"(?:src|href)=\"(?!data:)", text)
+    assert "default-src 'none'" in text
+
+
+def test_markdown_escapes_everything(report: Report) -> None:
+    text = RENDERERS["markdown"](report)
+    assert "<script" not in text.replace("\\<", "")
+    assert all(line.count("|") - line.count("\\|") in {0, 3} for line in text.splitlines())
+
+
+def test_charts_are_the_same_bytes_and_hold_no_markup(report: Report) -> None:
+    chart = report.sections[0].chart
+    assert chart is not None
+    svg = draw(chart)
+    assert svg == draw(chart)
+    assert "<script" not in svg
+
+
+def test_csv_defuses_formulas() -> None:
+    text = render_csv([{"name": "=cmd()", "n": -1.5, "list": [1, "a"], "none": None}, {"name": "@x"}])
+    assert text.splitlines() == ["name,n,list,none", '\'=cmd(),-1.5,"[1, ""a""]",', "'@x,,,"]
+    assert render_csv([]) == ""
+
+
+def test_json_has_no_nan_and_no_lone_surrogate() -> None:
+    text = render_rows(
+        "x", ["\udcff"], [{"a": float("nan"), "b": [float("inf")]}], [Finding("info", "r", "p", "m")], []
+    )
+    document = json.loads(text)
+    assert document["rows"] == [{"a": None, "b": [None]}]
+    assert document["findings"][0]["line"] is None
+    text.encode()
+
+
+def test_values() -> None:
+    assert show(0.0815, "percent") == "8.2%"
+    assert show(0.08, "change") == "+8.0%"
+    assert show(1234567.1, "us") == "1,234,567.100"
+    assert show(0.123456789, "ms") == "0.123457"
+    assert show(None) == show("")
+    assert show(123456, "integer") == "123,456"
+    assert plain("a\tb") == "a\\x09b"
+    assert width("中a") == 3

@@ -1,0 +1,54 @@
+"""The simulated nights: real formats, the same bytes each time, one operator slower."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commandline import Cli
+
+from aoe_reports.simulation.nights import NIGHTS, SLOW_NIGHT, SLOW_OPERATOR, write_nights
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_nights(tmp_path / name, 15)
+    first = {p.relative_to(tmp_path / "a"): p.read_bytes() for p in (tmp_path / "a").rglob("*") if p.is_file()}
+    second = {p.relative_to(tmp_path / "b"): p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file()}
+    assert first == second
+    assert sum("sgat" in path.name for path in first) == 1
+    assert sum("opat" in path.name for path in first) == 2
+
+
+def test_simulated_nights_pass_every_check(cli: Cli, tmp_path: Path) -> None:
+    write_nights(tmp_path / "n", 14)
+    ended = cli(
+        "nightly",
+        tmp_path / "n",
+        "--store",
+        tmp_path / "s",
+        "--tz",
+        "UTC",
+        "--workload",
+        "w",
+        "--strict",
+        "--format",
+        "json",
+    )
+    assert (ended.code, ended.json["findings"]) == (0, [])
+
+
+def test_the_demo_names_the_planted_operator(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("demo", "-o", tmp_path)
+    assert ended.code == 0
+    assert f"operator {SLOW_OPERATOR} (Conv2D) by 8" in ended.out
+    assert "simulated data" in ended.out
+    assert "exit code 1 (regression)" in ended.out
+    page = (tmp_path / "site" / "report.html").read_text()
+    assert SLOW_OPERATOR in page
+    assert "simulated" in page
+    assert len(list((tmp_path / "nights").iterdir())) == NIGHTS > SLOW_NIGHT
+    before = {path: path.read_bytes() for path in (tmp_path / "site").iterdir()}
+    again = cli("demo", "-o", tmp_path)
+    assert again.code == 0
+    assert "unchanged" in again.out
+    assert {path.name for path in before} == {"report.html", "report.json", "report.md"}

@@ -1,0 +1,143 @@
+"""The store: nothing doubled, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+
+from aoe_reports.errors import StoreError
+from aoe_reports.simulation.nights import write_nights
+from aoe_reports.store import History
+
+
+def ingest(cli: Cli, path: Path, store: Path, *more: object) -> list[str]:
+    return [
+        row["outcome"]
+        for row in cli("ingest", path, "--store", store, "--workload", "w", "--format", "json", *more).json["rows"]
+    ]
+
+
+def state(store: Path) -> tuple[int, int, int]:
+    history = History.open(str(store))
+    runs = [header.run_id for header in history.runs()]
+    return len(runs), len(set(runs)), history.records(["run_id"]).num_rows
+
+
+def test_ingesting_twice_adds_nothing(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    assert ingest(cli, msprof / "torch_npu_two_ranks", store) == ["added"]
+    before = state(store)
+    assert ingest(cli, msprof / "torch_npu_two_ranks", store) == ["unchanged"]
+    assert state(store) == before
+
+
+def test_a_folder_below_and_a_copy_elsewhere_add_nothing(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    ingest(cli, msprof / "torch_npu_two_ranks", store)
+    before = state(store)
+    for rank in (0, 1):
+        assert ingest(cli, msprof / "torch_npu_two_ranks" / f"rank{rank}_ascend_pt", store) == ["unchanged"]
+    copy = shutil.copytree(msprof / "torch_npu_two_ranks", tmp_path / "elsewhere")
+    assert ingest(cli, copy, store) == ["unchanged"]
+    assert state(store) == before
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_rank_met_alone_is_superseded_by_the_whole_job(cli: Cli, msprof: Path, tmp_path: Path, first: int) -> None:
+    store, whole = tmp_path / "s", tmp_path / "whole"
+    assert ingest(cli, msprof / "torch_npu_two_ranks" / f"rank{first}_ascend_pt", store) == ["added"]
+    assert ingest(cli, msprof / "torch_npu_two_ranks", store) == ["superseded"]
+    ingest(cli, msprof / "torch_npu_two_ranks", whole)
+    assert state(store) == state(whole)
+
+
+def test_a_half_written_export_is_superseded_when_it_is_whole_and_not_the_other_way(
+    cli: Cli, msprof: Path, tmp_path: Path
+) -> None:
+    store, folder = tmp_path / "s", tmp_path / "rank0_ascend_pt"
+    shutil.copytree(msprof / "torch_npu_two_ranks" / "rank0_ascend_pt", folder)
+    table = folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+    whole = table.read_bytes()
+    table.write_bytes(whole[: len(whole) // 2])
+    assert ingest(cli, folder, store) == ["added"]
+    assert [header.status for header in History.open(str(store)).runs()] == ["incomplete"]
+    table.write_bytes(whole)
+    assert ingest(cli, folder, store) == ["superseded"]
+    assert [header.status for header in History.open(str(store)).runs()] == ["ok"]
+    table.write_bytes(whole[: len(whole) // 2])
+    assert ingest(cli, folder, store) == ["less-complete"]
+    assert state(store)[:2] == (1, 1)
+
+
+def test_the_same_content_under_another_workload_is_refused(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    ingest(cli, msprof / "statistic_only", tmp_path / "s")
+    ended = cli(
+        "ingest", msprof / "statistic_only", "--store", tmp_path / "s", "--workload", "other", "--format", "json"
+    )
+    assert ended.code == 1
+    assert "workload-conflict" in ended.rules()
+    assert state(tmp_path / "s")[0] == 1
+
+
+def test_two_nights_with_identical_files_are_two_runs(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    source = (
+        next((msprof / "statistic_only").iterdir()) / "mindstudio_profiler_output" / "op_statistic_20260606155140.csv"
+    )
+    for night in ("20260606", "20260607"):
+        folder = tmp_path / "in" / f"PROF_000002_{night}155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+        folder.mkdir(parents=True)
+        shutil.copy(source, folder / f"op_statistic_{night}155140.csv")
+    assert ingest(cli, tmp_path / "in", tmp_path / "s") == ["added", "added"]
+
+
+def test_a_folder_with_other_things_never_becomes_a_store(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    ended = cli("ingest", msprof / "statistic_only", "--store", tmp_path)
+    assert ended.code == 3
+    assert ended.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt"]
+
+
+def test_a_store_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no store"):
+        History.open(str(tmp_path / "nothing"))
+
+
+def start(nights: Path, store: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "aoe_reports", "ingest", str(nights), "--store", str(store), "--workload", "w"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_racing_writers_double_nothing(tmp_path: Path) -> None:
+    nights, store = tmp_path / "nights", tmp_path / "s"
+    write_nights(nights, 7)
+    writers = [start(nights, store) for _ in range(3)]
+    assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0]
+    alone = tmp_path / "alone"
+    assert start(nights, alone).wait(timeout=120) == 0
+    assert state(store) == state(alone) == (8, 8, state(alone)[2])
+
+
+def test_a_killed_writer_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    nights, store = tmp_path / "nights", tmp_path / "s"
+    write_nights(nights, 10)
+    for _ in range(3):
+        writer = start(nights, store)
+        waited = 0.0
+        while writer.poll() is None and waited < 60 and len(list(store.glob("_delta_log/*.json"))) % 3 != 2:
+            time.sleep(0.02)
+            waited += 0.02
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait(timeout=60)
+    assert start(nights, store).wait(timeout=120) == 0
+    alone = tmp_path / "alone"
+    assert start(nights, alone).wait(timeout=120) == 0
+    assert state(store) == state(alone)
