@@ -27,8 +27,12 @@ def test_every_vintage_of_op_summary_is_known(vintage: str) -> None:
 
 def test_the_unit_comes_from_the_header() -> None:
     table = TABLES["task_time"]
-    old = table.match(["kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(ns)", "task_stop(ns)"])
-    new = table.match(["kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(us)", "task_stop(us)"])
+    old = table.match(
+        ["kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(ns)", "task_stop(ns)"]
+    )
+    new = table.match(
+        ["kernel_name", "kernel_type", "stream_id", "task_id", "task_time(us)", "task_start(us)", "task_stop(us)"]
+    )
     assert [f.factor for f in old.fields[4:]] == [1000, 1, 1]
     assert [f.factor for f in new.fields[4:]] == [1000, 1000, 1000]
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from aoe_reports.columns import Ints, Mask, codes, integers
 
 By = Literal["op_type", "op_name", "shape"]
 
@@ -19,8 +20,6 @@ GROUPINGS: dict[By, tuple[str, ...]] = {
 }
 COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
 """Task types that op_statistic leaves out; everything else is a compute task (MSPROF.md §3)."""
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +37,21 @@ class Group:
     p95_ns: float | None = None
 
 
-def is_communication(task_type: pa.ChunkedArray) -> Ints:
-    """Where a task is communication, as a boolean mask."""
-    values = pa.array(sorted(COMMUNICATION_TASKS))
-    plain = pc.is_in(task_type.cast(pa.string()), value_set=values).combine_chunks()
-    mask: Ints = plain.to_numpy(zero_copy_only=False)
-    return mask
+def is_communication(task_type: pa.ChunkedArray) -> Mask:
+    """Where a task is communication."""
+    numbers, words = codes(task_type)
+    communication = [number for number, word in enumerate(words, start=1) if word in COMMUNICATION_TASKS]
+    return np.isin(numbers, communication) if communication else np.zeros(len(numbers), dtype=bool)
 
 
 def group_tasks(tasks: pa.Table, keys: Sequence[str]) -> list[Group]:
     """Tasks (`task_duration_ns` and dictionary columns `keys`) grouped; the longest total first, ties by key."""
     if tasks.num_rows == 0:
         return []
-    codes, names = _group_codes(tasks, keys)
-    durations = pc.fill_null(tasks["task_duration_ns"], 0).combine_chunks().to_numpy()
-    counts = np.bincount(codes, minlength=len(names))
-    ordered = _sorted_within(codes, durations, len(names))
+    groups_of, names = _group_codes(tasks, keys)
+    durations, _ = integers(tasks["task_duration_ns"])
+    counts = np.bincount(groups_of, minlength=len(names))
+    ordered = _sorted_within(groups_of, durations, len(names))
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     totals = np.add.reduceat(ordered, starts)
     means = totals / counts
@@ -109,47 +107,35 @@ def quantile(ordered: Ints, q: float) -> float:
 
 def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, list[tuple[str | None, ...]]]:
     """A dense group number for each row, and each group's key."""
-    codes = np.zeros(tasks.num_rows, dtype=np.int64)
+    groups_of = np.zeros(tasks.num_rows, dtype=np.int64)
     names: list[tuple[str | None, ...]] = [()]
     for key in keys:
-        indices, values = _dictionary(tasks[key])
-        codes = codes * (len(values) + 1) + indices
-        present, codes = _dense(codes, len(names) * (len(values) + 1))
-        width = len(values) + 1
-        names = [(*names[code // width], values[code % width - 1] if code % width else None) for code in present]
-    return codes, names
+        numbers, words = codes(tasks[key])
+        width = len(words) + 1
+        present, groups_of = _dense(groups_of * width + numbers, len(names) * width)
+        names = [(*names[code // width], words[code % width - 1] if code % width else None) for code in present]
+    return groups_of, names
 
 
-def _dictionary(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
-    """Each row's number in the list of distinct values, counted from 1; 0 for null."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
-    indices = pc.fill_null(pc.add(whole.indices.cast(pa.int64()), 1), 0).to_numpy()
-    return indices, whole.dictionary.to_pylist()
-
-
-def _dense(codes: Ints, size: int) -> tuple[list[int], Ints]:
+def _dense(sparse: Ints, size: int) -> tuple[list[int], Ints]:
     """The codes that occur, ascending, and each row's place among them."""
-    if size > max(4 * len(codes), 1 << 16):
-        present, dense = np.unique(codes, return_inverse=True)
+    if size > max(4 * len(sparse), 1 << 16):
+        present, dense = np.unique(sparse, return_inverse=True)
         return present.tolist(), dense.astype(np.int64, copy=False)
     occurs = np.zeros(size, dtype=bool)
-    occurs[codes] = True
+    occurs[sparse] = True
     place = np.cumsum(occurs, dtype=np.int64) - 1
-    return np.flatnonzero(occurs).tolist(), place[codes]
+    return np.flatnonzero(occurs).tolist(), place[sparse]
 
 
-def _sorted_within(codes: Ints, values: Ints, groups: int) -> Ints:
+def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
     """Values ordered by group, then by size: one sort of one integer where both fit into 63 bits."""
     bits = int(values.max()).bit_length()
     if int(values.min()) >= 0 and bits + groups.bit_length() < 63:  # noqa: PLR2004 -- of an int64, the sign apart
-        packed = (codes << bits) | values
+        packed = (groups_of << bits) | values
         packed.sort()
         packed &= (1 << bits) - 1
         return packed
-    order = np.lexsort((values, codes))
+    order = np.lexsort((values, groups_of))
     ordered: Ints = values[order]
     return ordered

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.columns import Ints, integers
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.summary import TableData
 
@@ -17,16 +18,14 @@ def check_table(data: TableData) -> TableData:
     """The same table without rows whose needed durations are negative, each of them reported."""
     for field in data.match.fields:
         if field.type == "duration" and field.needed and field.name in data.frame.column_names:
-            negative = pc.fill_null(pc.less(data.frame[field.name], 0), fill_value=False)
-            mask = negative.combine_chunks().to_numpy(zero_copy_only=False)
+            values, there = integers(data.frame[field.name])
+            mask = there & (values < 0)
             if mask.any():
                 data = data.keep(~mask, _negative(data, field.header, field.position + 1, np.flatnonzero(mask)))
     return data
 
 
-def _negative(
-    data: TableData, header: str, column: int, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> tuple[Finding, ...]:
+def _negative(data: TableData, header: str, column: int, rows: Ints) -> tuple[Finding, ...]:
     path, message = str(data.path), f"{header} is negative; the row is left out"
     found = [
         Finding("error", "negative-duration", path, message, data.line(int(row)), column)

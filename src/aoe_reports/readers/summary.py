@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from aoe_reports.columns import Floats, Ints, Mask, bits, column_of, floats, keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.tables import Column, Field, Match, Table
@@ -46,21 +47,21 @@ class TableData:
     rows_read: int
     rows_reported: int
     sha256: str
-    rows: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    rows: Ints | None = None
     """The data record (from 0) of each row of the frame; None where nothing was left out."""
-    lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    lines: Ints | None = None
     """The physical line of each data record; None where record k stands on line k + 2."""
 
     def line(self, row: int) -> int:
         """The physical line (from 1) of a row of the frame."""
         return _line(int(self.rows[row]) if self.rows is not None else row, self.lines)
 
-    def keep(self, mask: np.ndarray[Any, np.dtype[np.bool_]], findings: tuple[Finding, ...]) -> TableData:
+    def keep(self, mask: Mask, findings: tuple[Finding, ...]) -> TableData:
         """The same data without the rows where `mask` is false, which `findings` report."""
         rows = self.rows if self.rows is not None else np.arange(self.frame.num_rows, dtype=np.int64)
         return replace(
             self,
-            frame=self.frame.filter(pa.array(mask)),
+            frame=self.frame.filter(keep_where(mask)),
             rows=rows[mask],
             rows_reported=self.rows_reported + int((~mask).sum()),
             findings=self.findings + findings,
@@ -322,7 +323,7 @@ def _assemble(
         if bad.any():
             findings += _bad_cells(path, spec, frame.column(str(spec.position)), np.flatnonzero(bad), rows, lines)
         if spec.needed:
-            absent = good & ~bad & pc.is_null(column).combine_chunks().to_numpy(zero_copy_only=False)
+            absent = good & ~bad & ~valid(column)
             if absent.any():
                 findings += _absent(path, spec, np.flatnonzero(absent), rows, lines)
             good &= ~(bad | absent)
@@ -331,11 +332,11 @@ def _assemble(
         kept = rows if ragged or reported else None
         return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, kept, lines)
     reported += int((~good).sum())
-    data = data.filter(pa.array(good))
+    data = data.filter(keep_where(good))
     return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, rows[good], lines)
 
 
-def _physical_lines(path: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _physical_lines(path: Path) -> Ints:
     """The first physical line of each data record, for files with empty lines or line ends inside cells."""
     starts: list[int] = []
     before = 0
@@ -354,15 +355,13 @@ def _physical_lines(path: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.asarray(starts[1:], dtype=np.int64)
 
 
-def _line(record: int, lines: np.ndarray[Any, np.dtype[np.int64]] | None) -> int:
+def _line(record: int, lines: Ints | None) -> int:
     if lines is None:
         return record + 2
     return int(lines[record]) if record < len(lines) else int(lines[-1]) if len(lines) else 1
 
 
-def _ragged(
-    path: Path, ragged: list[tuple[int, int, bool]], cells: int, lines: np.ndarray[Any, Any] | None
-) -> list[Finding]:
+def _ragged(path: Path, ragged: list[tuple[int, int, bool]], cells: int, lines: Ints | None) -> list[Finding]:
     def message(found: int, spread: bool) -> str:
         swallowed = "; an open quote swallows what follows on the next lines" if spread else ""
         return f"the row has {found} cells, the header {cells}; the row is left out{swallowed}"
@@ -379,9 +378,9 @@ def _bad_cells(
     path: Path,
     spec: Field,
     column: pa.ChunkedArray,
-    bad: np.ndarray[Any, Any],
-    rows: np.ndarray[Any, Any],
-    lines: np.ndarray[Any, Any] | None,
+    bad: Ints,
+    rows: Ints,
+    lines: Ints | None,
 ) -> list[Finding]:
     what = "the row is left out" if spec.needed else "the cell is empty in the table"
     found = [
@@ -398,9 +397,9 @@ def _shown(column: pa.ChunkedArray, row: int) -> str:
 def _absent(
     path: Path,
     spec: Field,
-    absent: np.ndarray[Any, Any],
-    rows: np.ndarray[Any, Any],
-    lines: np.ndarray[Any, Any] | None,
+    absent: Ints,
+    rows: Ints,
+    lines: Ints | None,
 ) -> list[Finding]:
     message = f"{spec.header}: no value; the row is left out"
     found = [(_line(int(rows[i]), lines), spec.position + 1, message) for i in absent[: EXAMPLES_PER_RULE + 1]]
@@ -430,55 +429,50 @@ def _arrow_type(spec: Field) -> pa.DataType:
     return pa.float64() if spec.type == "number" else pa.int64()
 
 
-def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, Mask]:
     """A text column as its type, and where a cell is not of that type (null there)."""
-    none = np.zeros(len(column), dtype=bool)
-    if spec.type == "text":
-        return column, none
-    if spec.type == "unknown":
-        return column, none
+    if spec.type in {"text", "unknown"}:
+        return column, np.zeros(len(column), dtype=bool)
     if spec.type == "timestamp":
         return _exact_nanoseconds(column, spec.factor)
-    values, bad = _numbers(column)
+    values, good, bad = _numbers(column)
     if spec.type == "number":
-        return values, bad
+        return column_of(values, good), bad
     if spec.type == "integer":
-        whole = pc.equal(pc.round(values), values)
-        bad |= ~_mask(whole, default=True)
-        values = pc.if_else(pc.and_(whole, pc.not_equal(values, NO_ID)), values, None)
-        return values.cast(pa.int64(), safe=False), bad
-    scaled = pc.multiply(values, float(spec.factor))
+        broken = good & (np.rint(values) != values)
+        good &= ~broken & (values != NO_ID)
+        return column_of(np.where(good, values, 0).astype(np.int64), good), bad | broken
+    values *= spec.factor
     # a negative part of a nanosecond must not become 0: it would pass for a duration
-    scaled = pc.if_else(pc.less(scaled, 0), pc.floor(scaled), pc.round(scaled))
-    too_large = _mask(pc.greater_equal(pc.abs(scaled), float(_MAX_NS)), default=False)
-    if too_large.any():
-        bad |= too_large
-        scaled = pc.if_else(pa.array(~too_large), scaled, None)
-    return scaled.cast(pa.int64(), safe=False), bad
+    values = np.where(values < 0, np.floor(values), np.rint(values))
+    too_large = good & (np.abs(values) >= _MAX_NS)
+    good &= ~too_large
+    return column_of(np.where(good, values, 0).astype(np.int64), good), bad | too_large
 
 
-def _numbers(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """Text as float64; a cell that is no finite number is null and marked."""
+def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
+    """Text as float64: (values, where there is one, where there is a text that is no finite number)."""
+    there = valid(column)
     try:
-        values = column.cast(pa.float64())
+        values, _ = floats(column.cast(pa.float64()))
     except pa.ArrowInvalid:
-        fits = pc.match_substring_regex(column, _NUMBER)
-        trimmed = pc.utf8_trim_whitespace(pc.if_else(fits, column, None))
-        values = trimmed.cast(pa.float64())
-        bad = ~_mask(fits, default=True)
+        fits = there & _fits(column)
+        numbers = pc.utf8_trim_whitespace(column.filter(keep_where(fits))).cast(pa.float64())
+        values = np.zeros(len(column))
+        values[fits], _ = floats(numbers)
     else:
-        bad = np.zeros(len(column), dtype=bool)
-    finite = pc.is_finite(values)
-    infinite = ~_mask(finite, default=True)
-    if infinite.any():
-        bad |= infinite
-        values = pc.if_else(finite, values, None)
-    return values, bad
+        fits = there
+    good = fits & np.isfinite(values)
+    return np.where(good, values, 0.0), good, there & ~good
 
 
-def _exact_nanoseconds(
-    column: pa.ChunkedArray, factor: int
-) -> tuple[pa.ChunkedArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+def _fits(column: pa.ChunkedArray) -> Mask:
+    """Where a text is a decimal number."""
+    found = pc.match_substring_regex(column, _NUMBER)
+    return bits(found) & valid(column)
+
+
+def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
     """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits (R5)."""
     trimmed = pc.utf8_trim_whitespace(column)
     try:
@@ -500,10 +494,3 @@ def _nanoseconds(cell: str | None, factor: int) -> int | bool | None:
         return int(value) if abs(value) < _MAX_NS else False
     except (InvalidOperation, ValueError, OverflowError):
         return False
-
-
-def _mask(values: pa.ChunkedArray, *, default: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    filled = pc.fill_null(values, default)
-    combined = filled.combine_chunks() if isinstance(filled, pa.ChunkedArray) else filled
-    mask: np.ndarray[Any, np.dtype[np.bool_]] = combined.to_numpy(zero_copy_only=False)
-    return mask.copy()

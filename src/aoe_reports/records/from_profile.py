@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from aoe_reports.analysis.hotspots import Group, group_tasks, is_communication, statistic_groups
 from aoe_reports.analysis.statistics import sample_std
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import keep_where
 from aoe_reports.records.context import RunContext
 from aoe_reports.records.record import Record, Scope
 
@@ -30,8 +29,8 @@ def records_from_tasks(context: RunContext, tasks: TaskSet) -> list[Record]:
     if tasks.grouped:
         return [_of_type(context, tasks, group) for group in statistic_groups(tasks.frame)]
     communication = is_communication(tasks.frame["task_type"])
-    compute = tasks.frame.filter(pa.array(~communication))
-    talk = tasks.frame.filter(pa.array(communication))
+    compute = tasks.frame.filter(keep_where(~communication))
+    talk = tasks.frame.filter(keep_where(communication))
     type_keys = [key for key in ("op_type", "task_type") if key in compute.column_names]
     records = []
     if "op_type" in compute.column_names:
@@ -57,7 +56,7 @@ def operators_left_out(tasks: TaskSet) -> int:
     if tasks.grouped:
         return 0
     keys = [key for key in ("op_type", "task_type", "op_name", *_SHAPE_KEYS) if key in tasks.frame.column_names]
-    compute = tasks.frame.filter(pa.array(~is_communication(tasks.frame["task_type"])))
+    compute = tasks.frame.filter(keep_where(~is_communication(tasks.frame["task_type"])))
     return max(0, len(group_tasks(compute, keys)) - MAX_OPERATORS)
 
 

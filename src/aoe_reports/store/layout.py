@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from aoe_reports.findings import Finding
+from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 
 FORMAT_VERSION = 1
@@ -74,15 +74,6 @@ ROWS = pa.schema(
         ("body", _TEXT),
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One part of a run (one rank's capture, or the tuning report): its identity, its content, its size."""
-
-    identity: str
-    content_hash: str
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +147,6 @@ def headers_of(rows: pa.Table) -> list[RunHeader]:
         for row in rows.to_pylist()
     ]
     return sorted(found, key=lambda header: (header.timestamp_ns, header.run_id))
-
-
-def content_hash_of(hashes: Iterable[str]) -> str:
-    """One hash of several contents, whatever their order and their names."""
-    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
 def _run_row(run: Run) -> dict[str, Any]:

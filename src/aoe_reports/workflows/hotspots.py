@@ -20,6 +20,7 @@ from aoe_reports.analysis.hotspots import (
     statistic_groups,
 )
 from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import keep_where
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
@@ -103,7 +104,7 @@ def _selected(frame: pa.Table, selection: Selection) -> pa.Table:
     if selection.all_tasks or "task_type" not in frame.column_names:
         return frame
     communication = is_communication(frame["task_type"])
-    return frame.filter(pa.array(~communication)) if communication.any() else frame
+    return frame.filter(keep_where(~communication)) if communication.any() else frame
 
 
 def _merged(groups: Sequence[Group]) -> list[Group]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +21,8 @@ from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.readers.summary import TableData, read_table
 from aoe_reports.readers.timeline import TIMELINES, read_timeline
 from aoe_reports.records.from_profile import TASK_FIELDS
+from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
-from aoe_reports.store.layout import Member, content_hash_of
 from aoe_reports.tables import TABLES
 from aoe_reports.workflows.options import RunOptions
 
@@ -120,7 +118,7 @@ def load_profile(captures: Sequence[Capture], options: RunOptions, fields: froze
     findings = [finding for data in read for finding in data.findings]
     members = tuple(_member(data, options) for data in read)
     timestamp = min(_time_of(data, options, findings) for data in read)
-    run_id = _run_id(timestamp, members[0].identity)
+    run_id = run_id_of(timestamp, members[0].identity)
     return ProfileRun(run_id, read, members, timestamp, tuple(findings))
 
 
@@ -148,9 +146,9 @@ def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding],
         inside.append(_zone_assumed(file.path))
     facts = (result.kind, result.report_key, name.time, name.pid, result.tuning_name)
     known = any(fact is not None for fact in facts[1:4])
-    identity = _digest("tuning", *(facts if known else (file.sha256, result.report_key)))
+    identity = identity_of("tuning", *(facts if known else (file.sha256, result.report_key)))
     member = Member(identity, file.sha256, len(result.modifications) + int(result.complete))
-    return TuningRun(_run_id(timestamp, identity), file, result, member, timestamp, tuple(inside))
+    return TuningRun(run_id_of(timestamp, identity), file, result, member, timestamp, tuple(inside))
 
 
 def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
@@ -283,7 +281,7 @@ def _member(data: CaptureData, options: RunOptions) -> Member:
     start = info.start_ns or data.first_ns or named
     content = content_hash_of(data.sha256s)
     devices = sorted({tasks.device_id for tasks in data.tasks if tasks.device_id is not None})
-    identity = _digest("profile", start if start is not None else content, info.pid, info.rank_id, devices)
+    identity = identity_of("profile", start if start is not None else content, info.pid, info.rank_id, devices)
     return Member(identity, content, data.rows)
 
 
@@ -308,12 +306,3 @@ def _no_time(path: Path) -> Finding:
 
 def _zone_assumed(path: Path) -> Finding:
     return Finding("info", "time-zone-assumed", str(path), "its time names no zone; taken as UTC (see --tz)")
-
-
-def _run_id(timestamp_ns: int, identity: str) -> str:
-    when = datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC)
-    return f"{when:%Y%m%dT%H%M%S}-{identity[:8]}"
-
-
-def _digest(*facts: Any) -> str:
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]

@@ -11,8 +11,9 @@ from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.records.context import UNKNOWN, RunContext
 from aoe_reports.records.from_profile import MAX_OPERATORS, operators_left_out, records_from_steps, records_from_tasks
 from aoe_reports.records.from_result import records_from_result
+from aoe_reports.records.identity import Member, content_hash_of
 from aoe_reports.records.record import Record
-from aoe_reports.store import Member, Run, RunHeader, content_hash_of
+from aoe_reports.store import Run, RunHeader
 from aoe_reports.workflows.load import ProfileRun, TuningRun
 from aoe_reports.workflows.options import RunOptions
 

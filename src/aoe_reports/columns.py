@@ -1,0 +1,83 @@
+"""Arrow columns as numpy arrays and back.
+
+pyarrow's own `to_numpy`, `array` and `scalar` import pandas at their first call, which takes longer than ranking a
+hundred thousand tasks: commands that are run by hand go through the buffers instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def integers(column: pa.ChunkedArray) -> tuple[Ints, Mask]:
+    """An int64 column as (values, where there is one); values where there is none mean nothing."""
+    return _values(column, np.dtype(np.int64)), valid(column)
+
+
+def floats(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
+    """A float64 column as (values, where there is one)."""
+    return _values(column, np.dtype(np.float64)), valid(column)
+
+
+def valid(column: pa.ChunkedArray) -> Mask:
+    """Where a column has a value."""
+    if column.null_count == 0:
+        return np.ones(len(column), dtype=bool)
+    return bits(column.is_valid())
+
+
+def bits(column: pa.ChunkedArray) -> Mask:
+    """A boolean column without nulls as a mask."""
+    parts = [_unpacked(chunk.buffers()[1], chunk.offset, len(chunk)) for chunk in column.chunks]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+
+
+def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """A column of words as (each row's number among the distinct words, counted from 1, 0 for null; those words)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if column.num_chunks == 0:
+        return np.zeros(0, dtype=np.int64), []
+    column = column.unify_dictionaries()
+    indices = pa.chunked_array([chunk.indices for chunk in column.chunks])
+    numbers = _values(indices, np.dtype(np.int32)).astype(np.int64) + 1
+    numbers[~valid(indices)] = 0
+    return numbers, column.chunk(0).dictionary.to_pylist()
+
+
+def column_of(values: Ints | Floats, mask: Mask) -> pa.ChunkedArray:
+    """int64 or float64 values as a column, null where `mask` is false."""
+    kind = pa.int64() if values.dtype == np.int64 else pa.float64()
+    validity = None if mask.all() else _packed(mask)
+    buffers = [validity, pa.py_buffer(np.ascontiguousarray(values))]
+    return pa.chunked_array([pa.Array.from_buffers(kind, len(values), buffers)])
+
+
+def keep_where(mask: Mask) -> pa.Array:
+    """A mask as what `Table.filter` takes."""
+    return pa.Array.from_buffers(pa.bool_(), len(mask), [None, _packed(mask)])
+
+
+def _values(column: pa.ChunkedArray, kind: np.dtype[Any]) -> Any:
+    parts = [
+        np.frombuffer(chunk.buffers()[1], dtype=kind)[chunk.offset : chunk.offset + len(chunk)]
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0].copy() if parts else np.zeros(0, dtype=kind)
+
+
+def _packed(mask: Mask) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(mask, bitorder="little"))
+
+
+def _unpacked(buffer: pa.Buffer, offset: int, length: int) -> Mask:
+    raw = np.frombuffer(buffer, dtype=np.uint8)
+    return np.unpackbits(raw, count=offset + length, bitorder="little")[offset:].astype(bool)
