@@ -32,6 +32,7 @@ MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
 _MAX_NS = 2**62
+_NEWLINE = ord("\n")
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
 
 
@@ -91,7 +92,7 @@ class _Bytes:
         if data:
             if self.hashed is not None:
                 self.hashed.update(data)
-            self.newlines += data.count(b"\n")
+            self.newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
             self.last = data[-1:]
             if not (self._ascii and data.isascii()):
                 self._ascii = False
@@ -299,9 +300,7 @@ def _assemble(
     frame, ragged = parsed.frame, parsed.ragged
     total = frame.num_rows + len(ragged)
     lines = None if parsed.newlines + (not parsed.ends_with_newline) == total else _physical_lines(path)
-    rows = np.arange(total, dtype=np.int64)
-    if ragged:
-        rows = np.delete(rows, [record for record, _, _ in ragged])
+    rows = _records(total, ragged)
     good = np.ones(frame.num_rows, dtype=bool)
     cut = (not parsed.ends_with_newline) or not header_ends
     reported = len(ragged)
@@ -334,6 +333,12 @@ def _assemble(
     reported += int((~good).sum())
     data = data.filter(keep_where(good))
     return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, rows[good], lines)
+
+
+def _records(total: int, ragged: list[tuple[int, int, bool]]) -> Ints:
+    """The data record (from 0) of each row that has the right length."""
+    rows = np.arange(total, dtype=np.int64)
+    return np.delete(rows, [record for record, _, _ in ragged]) if ragged else rows
 
 
 def _physical_lines(path: Path) -> Ints:

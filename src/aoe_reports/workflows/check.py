@@ -8,9 +8,10 @@ from typing import Any
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
-from aoe_reports.readers.discovery import FoundFile
+from aoe_reports.readers.discovery import FoundFile, discover
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.load import can_read, check_tuning, look, read_file
+from aoe_reports.workflows.captures import can_read, read_file
+from aoe_reports.workflows.load import check_tuning
 
 
 def check_paths(
@@ -21,7 +22,7 @@ def check_paths(
     def wanted(finding: Finding) -> bool:
         return (not select or finding.rule in select) and finding.rule not in ignore
 
-    discovery = look(paths)
+    discovery = discover(paths)
     findings = list(discovery.findings)
     unreadable = discovery.unreadable
     rows = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.hotspots import (
+    COMMUNICATION_TASKS,
     GROUPINGS,
     By,
     Group,
     group_tasks,
     in_order,
-    is_communication,
     statistic_groups,
 )
 from aoe_reports.analysis.tasks import TaskSet
-from aoe_reports.columns import keep_where
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import Capture
-from aoe_reports.workflows.load import TASK_FALLBACKS, find_runs, look, read_tasks
+from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Hotspots:
 
 def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     """The hotspots of every run below `paths`, a ranking for each rank of each run."""
-    discovery = look(paths)
+    discovery = discover(paths)
     findings = list(discovery.findings)
     rows: list[dict[str, Any]] = []
     for captures in find_runs(discovery):
@@ -85,26 +85,26 @@ def _groups(sets: Sequence[TaskSet], selection: Selection) -> list[Group]:
     chosen = [tasks for tasks in sets if selection.device is None or tasks.device_id == selection.device]
     if any(tasks.grouped for tasks in chosen):
         return in_order(_merged([group for tasks in chosen for group in statistic_groups(tasks.frame)]))
-    frames = [_selected(tasks.frame, selection) for tasks in chosen]
+    frames = [_of_step(tasks.frame, selection.step) for tasks in chosen]
     if not frames:
         return []
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
-    keys = [key for key in GROUPINGS[selection.by] if key in frame.column_names]
-    found = group_tasks(frame, keys)
-    if len(keys) == len(GROUPINGS[selection.by]):
-        return found
-    return [_padded(group, keys, GROUPINGS[selection.by]) for group in found]
+    wanted = GROUPINGS[selection.by]
+    keys = [key for key in wanted if key in frame.column_names]
+    groups = [_under(wanted, keys, group) for group in group_tasks(frame, keys)]
+    return [g for g in groups if selection.all_tasks or g.key[wanted.index("task_type")] not in COMMUNICATION_TASKS]
 
 
-def _selected(frame: pa.Table, selection: Selection) -> pa.Table:
-    if selection.step is not None:
-        if "step" not in frame.column_names:
-            return frame.slice(0, 0)
-        frame = frame.filter(pc.equal(frame["step"], selection.step))
-    if selection.all_tasks or "task_type" not in frame.column_names:
+def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
+    if step is None:
         return frame
-    communication = is_communication(frame["task_type"])
-    return frame.filter(keep_where(~communication)) if communication.any() else frame
+    return frame.filter(pc.equal(frame["step"], step)) if "step" in frame.column_names else frame.slice(0, 0)
+
+
+def _under(wanted: Sequence[str], keys: Sequence[str], group: Group) -> Group:
+    """The group under all wanted keys, null for those the export does not have."""
+    known = dict(zip(keys, group.key, strict=True))
+    return replace(group, key=tuple(known.get(name) for name in wanted))
 
 
 def _merged(groups: Sequence[Group]) -> list[Group]:
@@ -121,23 +121,6 @@ def _merged(groups: Sequence[Group]) -> list[Group]:
             group.key, count, total, min(bounds, default=None), max(bounds, default=None), total / count
         )
     return list(merged.values())
-
-
-def _padded(group: Group, keys: Sequence[str], wanted: Sequence[str]) -> Group:
-    """The group under all wanted keys, null for those the export does not have."""
-    known = dict(zip(keys, group.key, strict=True))
-    key = tuple(known.get(name) for name in wanted)
-    return Group(
-        key,
-        group.count,
-        group.total_ns,
-        group.min_ns,
-        group.max_ns,
-        group.mean_ns,
-        group.std_ns,
-        group.p50_ns,
-        group.p95_ns,
-    )
 
 
 def _rows(run: str, rank_id: int | None, groups: Sequence[Group], top: int) -> list[dict[str, Any]]:

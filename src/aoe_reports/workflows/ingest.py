@@ -8,9 +8,11 @@ from pathlib import Path
 
 from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
 from aoe_reports.findings import Finding
+from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import Capture
 from aoe_reports.store import History, Outcome, Run
-from aoe_reports.workflows.load import TuningRun, aoe_files, can_read, find_runs, load_profile, load_tuning, look
+from aoe_reports.workflows.captures import aoe_files, can_read, find_runs
+from aoe_reports.workflows.load import TuningRun, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
 from aoe_reports.workflows.options import RunOptions
 
@@ -40,7 +42,7 @@ class Stored:
 
 def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Stored]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
-    discovery = look(paths)
+    discovery = discover(paths)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
     for captures in find_runs(discovery):

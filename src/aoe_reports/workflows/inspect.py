@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, in_order
-from aoe_reports.readers.discovery import FoundFile
+from aoe_reports.readers.discovery import FoundFile, discover
 from aoe_reports.readers.profile import Capture
 from aoe_reports.readers.summary import TableData
-from aoe_reports.workflows.load import aoe_files, can_read, find_runs, load_tuning, look, read_file
+from aoe_reports.workflows.captures import aoe_files, can_read, find_runs, read_file
+from aoe_reports.workflows.load import load_tuning
 from aoe_reports.workflows.options import RunOptions
 
 _TIMES = frozenset({"task_start_ns", "iteration_end_ns"})
@@ -21,7 +22,7 @@ _TIMES = frozenset({"task_start_ns", "iteration_end_ns"})
 
 def inspect_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Finding], bool]:
     """(one row a file, findings, whether something could not be read)."""
-    discovery = look(paths)
+    discovery = discover(paths)
     findings = list(discovery.findings)
     rows = []
     unreadable = discovery.unreadable

@@ -13,29 +13,20 @@ import pyarrow.compute as pc
 from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.results import check_result_file
-from aoe_reports.checks.tables import check_forms, check_statistic, check_table
+from aoe_reports.checks.tables import check_forms, check_statistic
 from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import Discovery, FoundFile, discover
-from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns, group_captures, group_runs
+from aoe_reports.readers.discovery import FoundFile
+from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns
 from aoe_reports.readers.results import ResultFile, read_results
-from aoe_reports.readers.summary import TableData, read_table
-from aoe_reports.readers.timeline import TIMELINES, read_timeline
+from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
-from aoe_reports.tables import TABLES
+from aoe_reports.workflows.captures import can_read, joined, kernels, read_file
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
 """The year 2000: smaller times are a device's own clock (before 2023-09), not the time of day."""
-
-TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
-"""The columns of op_statistic that stand in where there is no table of tasks."""
-
-COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
-"""Task types of task_time that are operators (MSPROF.md §2, values seen in real files)."""
-
-READ_KINDS = (*TASK_KINDS, "op_statistic", "step_trace", "step_trace_time", "task_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +88,6 @@ class TuningRun:
     findings: tuple[Finding, ...]
 
 
-def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
-    """The profiles among the files found, as captures that make up one run each."""
-    return group_runs(group_captures(discovery.files, discovery.infos))
-
-
-def aoe_files(discovery: Discovery) -> list[FoundFile]:
-    """The AOE results among the files found."""
-    return [file for file in discovery.files if file.name.source == "aoe"]
-
-
-def look(paths: Sequence[Path]) -> Discovery:
-    """Everything of ours below some paths."""
-    return discover(paths)
-
-
 def load_profile(captures: Sequence[Capture], options: RunOptions, fields: frozenset[str] = TASK_FIELDS) -> ProfileRun:
     """Read the captures of one run."""
     read = tuple(read_capture(capture, fields) for capture in captures)
@@ -166,14 +142,14 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     tasks = read(tasks_files, fields)
     statistic = read(capture.preferred("op_statistic"), None)
     times = read(capture.preferred("task_time"), fields)
-    frame, grouped = _joined(tasks), False
+    frame, grouped = joined(tasks), False
     if frame is not None:
         findings += [finding for data in statistic for finding in check_statistic(data, frame)]
         findings += _cross_check(capture, tasks, tasks_files[0].name.kind, read)
     else:
-        frame, grouped = _joined(statistic), True
+        frame, grouped = joined(statistic), True
         if frame is None:
-            frame, grouped = _kernels(_joined(times)), False
+            frame, grouped = kernels(joined(times)), False
     steps = _steps(capture, read)
     for data in tables:
         findings += data.findings
@@ -191,19 +167,6 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     )
 
 
-def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
-    """One file as its table, checked; `columns` are the ones that are wanted of a CSV."""
-    if file.name.form == "json":
-        return read_timeline(file.path, file.name)
-    return check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
-
-
-def can_read(file: FoundFile) -> bool:
-    """Whether a file can be read as a table."""
-    form, kind = file.name.form, file.name.kind
-    return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINES and file.size > 0)
-
-
 def _cross_check(capture: Capture, used: Sequence[TableData], kind: str, read: Any) -> Iterator[Finding]:
     """Hold the other form of the same tasks against the one that is used."""
     other_kind = next(other for other in TASK_KINDS if other != kind)
@@ -215,41 +178,11 @@ def _cross_check(capture: Capture, used: Sequence[TableData], kind: str, read: A
 def _steps(capture: Capture, read: Any) -> list[Step]:
     """Steps of the framework's table where there is one, else of msprof's."""
     rank = capture.info.rank_id
-    framework = _joined(read(capture.preferred("step_trace_time"), None))
-    traced = _joined(read(capture.preferred("step_trace"), None))
+    framework = joined(read(capture.preferred("step_trace_time"), None))
+    traced = joined(read(capture.preferred("step_trace"), None))
     if framework is not None and framework.num_rows:
         return steps_of_trace_time(rank, framework)
     return steps_of_trace(rank, traced) if traced is not None else []
-
-
-def read_tasks(capture: Capture, fields: frozenset[str], *, by_type: bool) -> tuple[list[TaskSet], list[TableData]]:
-    """Read only the tasks of a capture: of a table of tasks, else op_statistic (by type) or task_time (by name)."""
-    fallbacks = ("op_statistic", "task_time") if by_type else ("task_time",)
-    tables: list[TableData] = []
-    for kind in (*TASK_KINDS, *fallbacks):
-        files = capture.preferred(kind)
-        found = [read_file(file, fields, hashed=False) for file in files]
-        tables += found
-        frame = _joined(found) if kind != "task_time" else _kernels(_joined(found))
-        if frame is not None and frame.num_rows:
-            return split_devices(capture.info.rank_id, frame, grouped=kind == "op_statistic"), tables
-    return [], tables
-
-
-def _joined(tables: Sequence[TableData]) -> pa.Table | None:
-    """The rows of several files (slices, iterations, devices) one below the other; None where there are none."""
-    frames = [data.frame for data in tables if data.frame.num_rows]
-    if not frames:
-        return None
-    return pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
-
-
-def _kernels(frame: pa.Table | None) -> pa.Table | None:
-    """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
-    if frame is None:
-        return None
-    computes = pc.is_in(frame["task_type"].cast(pa.string()), value_set=pa.array(sorted(COMPUTE_TASKS)))
-    return frame.filter(pc.and_(computes, pc.is_valid(frame["op_name"])))
 
 
 def _starts(tables: Sequence[TableData]) -> list[int]:

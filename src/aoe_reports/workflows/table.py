@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order
+from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import group_captures
 from aoe_reports.tables import TABLES
-from aoe_reports.workflows.load import look, read_file
+from aoe_reports.workflows.captures import read_file
 
 
 def list_tables() -> list[dict[str, Any]]:
@@ -33,7 +34,7 @@ def read_tables(kind: str, path: Path) -> tuple[pa.Table, list[dict[str, Any]], 
     """(Arrow table with durations as integer ns, the same rows with durations in us, findings, unreadable)."""
     if kind not in TABLES:
         raise UsageError(f"table: no kind {kind!r}; expected one of {', '.join(TABLES)}")
-    discovery = look([path])
+    discovery = discover([path])
     findings = list(discovery.findings)
     frames = []
     for capture in group_captures(discovery.files, discovery.infos):
