@@ -129,13 +129,18 @@ def _dense(sparse: Ints, size: int) -> tuple[list[int], Ints]:
 
 
 def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
-    """Values ordered by group, then by size: one sort of one integer where both fit into 63 bits."""
+    """Values ordered by group, then by size: one sort of one integer (the narrower, the quicker) where both fit in."""
     bits = int(values.max()).bit_length()
-    if int(values.min()) >= 0 and bits + groups.bit_length() < 63:  # noqa: PLR2004 -- of an int64, the sign apart
+    whole = bits + groups.bit_length()
+    if values.min() >= 0 and whole < _INT64_BITS:
         packed = (groups_of << bits) | values
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed
+        narrow = packed.astype(np.uint32) if whole <= _UINT32_BITS else packed
+        narrow.sort()
+        return narrow.astype(np.int64) & ((1 << bits) - 1)
     order = np.lexsort((values, groups_of))
     ordered: Ints = values[order]
     return ordered
+
+
+_UINT32_BITS = 32
+_INT64_BITS = 63

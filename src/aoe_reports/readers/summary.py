@@ -259,6 +259,7 @@ def _read_arrow(
                 null_values=list(NULL_TOKENS),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
+                check_utf8=False,  # every byte has been looked at on its way in
             ),
         )
         return reader.read_all()
@@ -447,16 +448,25 @@ def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, Mas
         broken = good & (np.rint(values) != values)
         good &= ~broken & (values != NO_ID)
         return column_of(np.where(good, values, 0).astype(np.int64), good), bad | broken
-    values *= spec.factor
-    # a negative part of a nanosecond must not become 0: it would pass for a duration
-    values = np.where(values < 0, np.floor(values), np.rint(values))
-    too_large = good & (np.abs(values) >= _MAX_NS)
-    good &= ~too_large
-    return column_of(np.where(good, values, 0).astype(np.int64), good), bad | too_large
+    return _durations(values, good, bad, spec.factor)
+
+
+def _durations(values: Floats, good: Mask, bad: Mask, factor: int) -> tuple[pa.ChunkedArray, Mask]:
+    """Numbers of one unit of time as whole nanoseconds; what does not fit into 62 bits is bad."""
+    values *= factor
+    if values.size and values.min() < 0:
+        # a negative part of a nanosecond must not become 0: it would pass for a duration
+        values = np.where(values < 0, np.floor(values), values)
+    np.rint(values, out=values)
+    if values.size and max(values.max(), -values.min()) >= _MAX_NS:
+        too_large = np.abs(values) >= _MAX_NS
+        good, bad = good & ~too_large, bad | too_large
+        values[too_large] = 0
+    return column_of(values.astype(np.int64), good), bad
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
-    """Text as float64: (values, where there is one, where there is a text that is no finite number)."""
+    """Text as float64: (values, 0 where there is none; where there is one; where the text is no finite number)."""
     there = valid(column)
     try:
         values, _ = floats(column.cast(pa.float64()))
@@ -468,7 +478,9 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
     else:
         fits = there
     good = fits & np.isfinite(values)
-    return np.where(good, values, 0.0), good, there & ~good
+    if not good.all():
+        values = np.where(good, values, 0.0)
+    return values, good, there & ~good
 
 
 def _fits(column: pa.ChunkedArray) -> Mask:
