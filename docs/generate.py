@@ -1,0 +1,76 @@
+"""Writes the generated parts of docs/ from the registries and from --help; `--check` only says what is out of date."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from aoe_reports.cli.main import COMMANDS
+from aoe_reports.renderers import RENDERERS
+from aoe_reports.tables import TABLES
+from aoe_reports.workflows.rules import list_rules
+
+DOCS = Path(__file__).parent
+NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"
+
+
+def tables() -> str:
+    """Every table with its columns and headers."""
+    parts = [NOTE, "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/tables/`.\n"]
+    for table in TABLES.values():
+        dates = ", ".join(date for date, _ in reversed(table.vintages))
+        parts.append(f"\n## {table.name}\n\n{table.title}. Written by {table.source}; headers of {dates}.\n\n")
+        parts.append("| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n")
+        for column in table.columns:
+            headers = ", ".join(f"`{header}`" for header in column.headers)
+            need = "needed in every row" if column.needed else "optional" if column.optional else ""
+            parts.append(f"| `{column.field}` | {headers} | {column.type} | {need} |\n")
+    return "".join(parts)
+
+
+def rules() -> str:
+    """Every rule with severity and reason."""
+    parts = [NOTE, "# Rules\n\nEvery rule that a finding can name; `aoe-reports check --rules` prints the same.\n\n"]
+    parts.append("| rule | severity | on | reason | source |\n|---|---|---|---|---|\n")
+    parts += [f"| `{r['rule']}` | {r['severity']} | {r['on']} | {r['reason']} | {r['source']} |\n" for r in list_rules()]
+    return "".join(parts)
+
+
+def commands() -> str:
+    """What --help says of every command."""
+    formats = ", ".join(f"`{name}`" for name in RENDERERS)
+    parts = [NOTE, f"# Commands\n\nReports are rendered as {formats}; rows also as `json` and `csv`.\n"]
+    for command in ("", *(function.__name__ for function in COMMANDS)):
+        title = f"aoe-reports {command}".strip()
+        parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")
+    return "".join(parts)
+
+
+def _help(command: str) -> str:
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
+    environment.pop("AOE_REPORTS_STORE", None)
+    arguments = [sys.executable, "-m", "aoe_reports", *([command] if command else []), "--help"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)  # noqa: S603 -- ourselves
+    return "".join(line.rstrip() + "\n" for line in ended.stdout.replace("python -m aoe_reports", "aoe-reports").splitlines())
+
+
+PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands}
+
+
+def main() -> int:
+    """Write (or with --check compare) every page."""
+    stale = []
+    for name, page in PAGES.items():
+        path, text = DOCS / name, page()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                path.write_text(text, encoding="utf-8")
+    sys.stdout.write("".join(f"{'stale' if '--check' in sys.argv else 'written'}: docs/{name}\n" for name in stale))
+    return int(bool(stale) and "--check" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

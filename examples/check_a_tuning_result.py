@@ -1,0 +1,19 @@
+"""Read an AOE result and hold its claims against its own times."""
+
+from pathlib import Path
+
+from aoe_reports import read_results
+from aoe_reports.checks.results import check_result_file, speed_up, time_saved
+from aoe_reports.readers.names import parse_name
+
+path = next((Path(__file__).parents[1] / "fixtures/aoe/valid/array_grouped").iterdir())
+name = parse_name(path.name)
+assert name is not None
+file = read_results(path, name)
+for result in file.results:
+    print(f"{result.tuning_name}: {result.status}")
+    for change in result.modifications:
+        if change.before is not None and change.after is not None:
+            faster, saved = speed_up(change.before, change.after), time_saved(change.before, change.after)
+            print(f"  {change.name}: claims {change.improvement}, speed-up {faster:.2f}%, time saved {saved:.2f}%")
+print(f"{len(check_result_file(file))} findings")

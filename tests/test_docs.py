@@ -1,0 +1,53 @@
+"""The docs say what the code does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commandline import ROOT
+
+from aoe_reports.cli.main import COMMANDS
+from aoe_reports.renderers import RENDERERS
+from aoe_reports.tables import TABLES
+from aoe_reports.workflows.rules import list_rules
+
+
+def test_the_generated_pages_are_up_to_date() -> None:
+    ended = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+
+
+def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
+    text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
+    names = [f"aoe-reports {function.__name__}" for function in COMMANDS]
+    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS]
+    assert [name for name in names if name not in text] == []
+
+
+def test_the_readme_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert [f.__name__ for f in COMMANDS if f"`{f.__name__}" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tutorial.md", "fixtures/README.md"])
+def test_links_inside_the_project_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+def test_the_picture_in_the_architecture_names_every_package() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    packages = {path.stem for path in (ROOT / "src" / "aoe_reports").iterdir() if path.name[0] != "_" and path.suffix in {"", ".py"}}
+    assert {name for name in packages if f"`{name}`" not in text} == set()
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(script: Path, tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
