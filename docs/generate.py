@@ -18,7 +18,10 @@ NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs
 
 def tables() -> str:
     """Every table with its columns and headers."""
-    parts = [NOTE, "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/tables/`.\n"]
+    parts = [
+        NOTE,
+        "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/tables/`.\n",
+    ]
     for table in TABLES.values():
         dates = ", ".join(date for date, _ in reversed(table.vintages))
         parts.append(f"\n## {table.name}\n\n{table.title}. Written by {table.source}; headers of {dates}.\n\n")
@@ -34,7 +37,9 @@ def rules() -> str:
     """Every rule with severity and reason."""
     parts = [NOTE, "# Rules\n\nEvery rule that a finding can name; `aoe-reports check --rules` prints the same.\n\n"]
     parts.append("| rule | severity | on | reason | source |\n|---|---|---|---|---|\n")
-    parts += [f"| `{r['rule']}` | {r['severity']} | {r['on']} | {r['reason']} | {r['source']} |\n" for r in list_rules()]
+    parts += [
+        f"| `{r['rule']}` | {r['severity']} | {r['on']} | {r['reason']} | {r['source']} |\n" for r in list_rules()
+    ]
     return "".join(parts)
 
 
@@ -52,8 +57,10 @@ def _help(command: str) -> str:
     environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
     environment.pop("AOE_REPORTS_STORE", None)
     arguments = [sys.executable, "-m", "aoe_reports", *([command] if command else []), "--help"]
-    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)  # noqa: S603 -- ourselves
-    return "".join(line.rstrip() + "\n" for line in ended.stdout.replace("python -m aoe_reports", "aoe-reports").splitlines())
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    return "".join(
+        line.rstrip() + "\n" for line in ended.stdout.replace("python -m aoe_reports", "aoe-reports").splitlines()
+    )
 
 
 PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands}

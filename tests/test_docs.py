@@ -17,7 +17,9 @@ from aoe_reports.workflows.rules import list_rules
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
-    ended = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False
+    )
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
 
 
@@ -33,7 +35,9 @@ def test_the_readme_names_every_command() -> None:
     assert [f.__name__ for f in COMMANDS if f"`{f.__name__}" not in text] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tutorial.md", "fixtures/README.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tutorial.md", "fixtures/README.md"]
+)
 def test_links_inside_the_project_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
@@ -42,7 +46,11 @@ def test_links_inside_the_project_lead_somewhere(page: str) -> None:
 
 def test_the_picture_in_the_architecture_names_every_package() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    packages = {path.stem for path in (ROOT / "src" / "aoe_reports").iterdir() if path.name[0] != "_" and path.suffix in {"", ".py"}}
+    packages = {
+        path.stem
+        for path in (ROOT / "src" / "aoe_reports").iterdir()
+        if path.name[0] != "_" and path.suffix in {"", ".py"}
+    }
     assert {name for name in packages if f"`{name}`" not in text} == set()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from aoe_reports.regression.compare import LEAST_NIGHTS, WINDOW, Series, find_change, find_changes, series_of
+import polars as pl
+
+from aoe_reports.regression.compare import FACTS, LEAST_NIGHTS, WINDOW, Series, find_change, find_changes, series_of
 
 
 def series(*values: float) -> Series:
@@ -81,6 +83,7 @@ def row(night: str, value: float, run: str = "r", stamp: int = 1) -> dict:
         "timestamp_ns": stamp,
         "runtime_ms_mean": value,
         "total_ms": None,
+        **dict.fromkeys(FACTS),
         "workload": "w",
     }
 
@@ -88,7 +91,7 @@ def row(night: str, value: float, run: str = "r", stamp: int = 1) -> dict:
 def test_a_rerun_of_tonight_is_never_its_own_baseline() -> None:
     rows = [row(f"2026-01-0{i}", 1.0) for i in range(1, 6)]
     rows += [row("2026-01-06", 2.0, f"again{i}", i) for i in range(9)]
-    (one,) = series_of(rows)
+    (one,) = series_of(pl.DataFrame(rows))
     assert one.values_ms == (1.0,) * 5 + (2.0,)
     assert one.runs[-1] == "again8"
     (found,) = find_changes([one], {"2026-01-06"})
@@ -97,4 +100,4 @@ def test_a_rerun_of_tonight_is_never_its_own_baseline() -> None:
 
 def test_the_order_of_records_changes_nothing() -> None:
     rows = [row(f"2026-01-0{i}", float(i)) for i in range(1, 6)]
-    assert series_of(rows) == series_of(rows[::-1])
+    assert series_of(pl.DataFrame(rows)) == series_of(pl.DataFrame(rows[::-1]))

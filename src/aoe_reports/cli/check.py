@@ -1,7 +1,5 @@
 """`check`: is what was read right?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`demo`: the main job on simulated nights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`history`: what the store holds."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

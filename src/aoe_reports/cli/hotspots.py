@@ -1,7 +1,5 @@
 """`hotspots`: where device time goes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

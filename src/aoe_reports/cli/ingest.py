@@ -1,7 +1,5 @@
 """`ingest`: into the store, once."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`inspect`: what every file is."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The command line: registers one module a command; the only place where an error becomes an exit code."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`normalize`: v0.1 records."""
 
-from __future__ import annotations
-
 import typer
 
 from aoe_reports.cli.output import (

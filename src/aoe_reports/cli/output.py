@@ -1,7 +1,5 @@
 """What all commands have in common: options, where output goes, exit codes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

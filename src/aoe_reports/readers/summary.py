@@ -68,6 +68,12 @@ class TableData:
             findings=self.findings + findings,
         )
 
+    def to_polars(self) -> Any:
+        """The frame as a polars DataFrame."""
+        import polars as pl  # noqa: PLC0415 -- readers work without it
+
+        return pl.DataFrame(self.frame)
+
     def to_pandas(self) -> Any:
         """The frame as a pandas DataFrame, for notebooks."""
         return self.frame.to_pandas()

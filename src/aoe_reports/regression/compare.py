@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
+import polars as pl
+
 from aoe_reports.analysis.statistics import robust_sigma
 
 State = Literal["confirmed", "improved", "recovered"]
@@ -56,28 +58,25 @@ class Change:
         return self.after_ms / self.before_ms - 1
 
 
-def series_of(rows: Sequence[Mapping[str, Any]]) -> list[Series]:
-    """Records (with series_id, night, run_id, runtime_ms_mean, total_ms) as series, in a stable order."""
-    by_series: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for row in rows:
-        by_series.setdefault(row["series_id"], {}).setdefault(row["night"], []).append(row)
-    found = []
-    for series_id, nights in by_series.items():
-        ordered = sorted(nights)
-        found.append(
-            Series(
-                series_id,
-                {name: value for name, value in nights[ordered[-1]][-1].items() if name in _FACTS},
-                tuple(ordered),
-                tuple(median(row["runtime_ms_mean"] for row in nights[night]) for night in ordered),
-                tuple(max((row["timestamp_ns"], row["run_id"]) for row in nights[night])[1] for night in ordered),
-                tuple(median(row["total_ms"] or 0.0 for row in nights[night]) for night in ordered),
-            )
+FACTS = ("workload", "model", "scope", "op_type", "op_name", "hardware", "source", "rank_id", "device_id")
+
+
+def series_of(records: pl.DataFrame) -> list[Series]:
+    """Records (series_id, night, run_id, timestamp_ns, runtime_ms_mean, total_ms, FACTS) as series, in a stable order."""
+    ordered = records.sort("series_id", "night", "timestamp_ns", "run_id")
+    nights = ordered.group_by("series_id", "night", maintain_order=True).agg(
+        pl.col("runtime_ms_mean").median(), pl.col("total_ms").fill_null(0.0).median(), pl.col("run_id", *FACTS).last()
+    )
+    columns = ("night", "runtime_ms_mean", "run_id", "total_ms")
+    series = nights.group_by("series_id", maintain_order=True).agg(pl.col(*columns), pl.col(*FACTS).last())
+    return [
+        Series(
+            row["series_id"],
+            {name: row[name] for name in FACTS},
+            *(tuple(row[name]) for name in columns),
         )
-    return sorted(found, key=lambda series: (str(series.facts.get("workload")), series.series_id))
-
-
-_FACTS = frozenset({"workload", "model", "scope", "op_type", "op_name", "hardware", "source", "rank_id", "device_id"})
+        for row in series.sort("workload", "series_id").iter_rows(named=True)
+    ]
 
 
 def find_changes(series: Sequence[Series], tonight: Collection[str]) -> list[Change]:

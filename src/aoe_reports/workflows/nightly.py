@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow.dataset as ds
 
 from aoe_reports.errors import AoeReportsError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.records.record import Record
-from aoe_reports.regression.compare import LEAST_NIGHTS, Change, Series, find_changes, series_of
+from aoe_reports.regression.compare import FACTS, LEAST_NIGHTS, Change, Series, find_changes, series_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.nightly import Night, nightly_report
@@ -24,10 +25,7 @@ from aoe_reports.workflows.output import write_whole
 
 REPORT_FILES = {"report.html": "html", "report.md": "markdown"}
 
-_SERIES_COLUMNS = (
-    "series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ms", "workload", "model", "scope",
-    "op_type", "op_name", "hardware", "source", "rank_id", "device_id",
-)  # fmt: skip
+_SERIES_COLUMNS = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ms", *FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +76,10 @@ def run_nightly(
 def _series(history: History, nights: set[str]) -> list[Series]:
     """The series of profiled times that have a value in one of these nights."""
     where = (ds.field("source") == "msprof") & (ds.field("night") <= max(nights))
-    incomplete = {header.run_id for header in history.runs() if header.status == "incomplete"}
-    rows = [r for r in history.records(_SERIES_COLUMNS, where).to_pylist() if r["run_id"] not in incomplete]
-    touched = {row["series_id"] for row in rows if row["night"] in nights}
-    return series_of([row for row in rows if row["series_id"] in touched])
+    incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
+    records = pl.DataFrame(history.records(_SERIES_COLUMNS, where)).filter(~pl.col("run_id").is_in(incomplete))
+    touched = records.filter(pl.col("night").is_in(nights)).select("series_id").unique()
+    return series_of(records.join(touched, on="series_id", how="semi"))
 
 
 def _reasons(findings: Sequence[Finding], changes: Sequence[Change]) -> list[str]:
