@@ -45,4 +45,4 @@ $(VENV)/.tools: pyproject.toml $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) aoe-history dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

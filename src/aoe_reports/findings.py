@@ -56,3 +56,18 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 def has(findings: Iterable[Finding], severity: Severity) -> bool:
     """Whether any finding has this severity."""
     return any(finding.severity == severity for finding in findings)
+
+
+_FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
+
+
+def reasons_of(findings: Iterable[Finding], *, strict: bool = False) -> list[str]:
+    """Why findings make the exit code 1, in the contract's words; with `strict` warnings do, too."""
+    bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
+    reasons = ["damage"] if any(f.rule not in _FAILED_TUNING for f in bad) else []
+    return [*reasons, *(["tuning-failed"] if any(f.rule in _FAILED_TUNING for f in bad) else [])]
+
+
+def is_below(pointer: str | None, root: str) -> bool:
+    """Whether a JSON Pointer leads to a place or into it."""
+    return pointer is not None and (pointer == root or pointer.startswith(root + "/"))

@@ -58,7 +58,7 @@ class TuningResult:
     @property
     def complete(self) -> bool:
         """Whether tuning went on to its end, so that its numbers may be used."""
-        return self.has_segment and status_of(self.status) not in {"incomplete", "failed"}
+        return self.has_segment and (self.kind == "sgat" or status_of(self.status) == "successful")
 
 
 STATUSES = {
@@ -178,8 +178,9 @@ def _grouped(groups: dict[str, Any], what: str) -> list[tuple[str, int, dict[str
 def _modification(
     entry: dict[str, Any], times: dict[str, Any], unit: Literal["us", "ms"], mode: str | None, update: Any, at: str
 ) -> Modification:
-    op_type = entry.get("op_type", ())
-    types = (op_type,) if isinstance(op_type, str) else tuple(t for t in op_type if isinstance(t, str))
+    op_type = entry.get("op_type")
+    listed = op_type if isinstance(op_type, list) else [op_type]
+    types = tuple(kind for kind in listed if isinstance(kind, str))
     return Modification(
         name=_text(entry.get("op_name", entry.get("repo_key"))) or "",
         op_type=types,
@@ -202,6 +203,12 @@ def _text(value: Any) -> str | None:
 
 
 def _decimal(value: Any) -> Decimal | None:
-    if isinstance(value, Decimal):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
+        return Decimal(value)
+    if isinstance(value, Decimal) and abs(value.adjusted()) < _DIGITS:
         return value
-    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    return None  # no number, or one of a size that no time has: the schema says so
+
+
+_DIGITS = 19
+_LARGEST = 10**_DIGITS

@@ -10,6 +10,8 @@ import pytest
 
 from aoe_reports.readers.discovery import discover
 
+PROF = "PROF_000001_20260605155111872_JDEKRCNERPBNJEGA"
+
 
 @pytest.fixture
 def kernel(msprof: Path) -> Path:
@@ -36,7 +38,7 @@ def test_loops_of_links_end_and_are_said(kernel: Path, tmp_path: Path) -> None:
 
 
 def test_raw_data_and_other_tools_are_passed_over(kernel: Path, tmp_path: Path) -> None:
-    for folder in ("PROF_1/device_0/data", "OPPROF_20260101000000_X", "PROF_1/device_0/sqlite"):
+    for folder in (f"{PROF}/device_0/data", "OPPROF_20260101000000_X", f"{PROF}/device_0/sqlite"):
         (tmp_path / folder).mkdir(parents=True)
         shutil.copy(kernel, tmp_path / folder / "kernel_details.csv")
     assert rules(tmp_path) == ["nothing-found"]

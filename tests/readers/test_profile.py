@@ -12,7 +12,7 @@ from aoe_reports.readers.profile import capture_root, digits_to_ns, group_captur
 
 def runs(*paths: Path):
     found = discover(paths)
-    return group_runs(group_captures(found.files, found.infos))
+    return group_runs(group_captures(found.files))
 
 
 def test_two_ranks_of_one_job_are_one_run(msprof: Path) -> None:

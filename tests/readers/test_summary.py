@@ -51,7 +51,7 @@ def test_the_id_that_means_none_is_null(tmp_path: Path) -> None:
 
 def test_shapes_keep_their_quotes_once(tmp_path: Path) -> None:
     data = read(tmp_path, 'a,T,C,1,2,3,"""1,2;3,4"""\n', HEADER + ",Input Shapes")
-    assert data.frame["input_shapes"].to_pylist() == ['"1,2;3,4"']
+    assert data.frame["input_shapes"].to_pylist() == ["1,2;3,4"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,36 @@ def test_a_bad_cell_of_no_weight_costs_the_cell_only(tmp_path: Path) -> None:
 
 def test_lines_are_physical_where_cells_hold_line_ends_and_lines_are_empty(tmp_path: Path) -> None:
     data = read(tmp_path, '"a\nb",T,C,1,2,3\n\nc,T,C,1,bad,3\n')
-    assert found(data) == [("csv-unparsable", 5, 5)]
+    assert found(data) == [("csv-spread-row", 2, None), ("csv-unparsable", 5, 5)]
+    assert (data.rows_read, data.rows_reported, data.frame.num_rows) == (2, 2, 0)
+
+
+def test_stray_quotes_that_swallow_rows_are_found(tmp_path: Path) -> None:
+    data = read(tmp_path, 'a,T,C,1,2,3\n"b,T,C,1,2,3\nc,T,C,1,2,3\nd",T,C,1,2,3\ne,T,C,1,2,3\n')
+    assert found(data) == [("csv-spread-row", 3, None)]
+    assert data.frame["op_name"].to_pylist() == ["a", "e"]
+
+
+@pytest.mark.parametrize("stamp", ["1e-999999999", "1e999999999", "9" * 40, "nan", "1e400"])
+def test_absurd_time_stamps_neither_end_the_process_nor_pass(tmp_path: Path, stamp: str) -> None:
+    data = read(tmp_path, f"a,T,C,{stamp},2,3\nb,T,C,5,2,3\n")
+    assert [finding[0] for finding in found(data)] == ["csv-unparsable"]
+    assert data.frame["task_start_ns"].to_pylist() == [None, 5000]
+
+
+@pytest.mark.parametrize("stamp", ["1.68e+18", "1736412474712511.1234567", " 12 "])
+def test_time_stamps_in_other_forms_are_exact_too(tmp_path: Path, stamp: str) -> None:
+    from decimal import ROUND_HALF_EVEN, Decimal
+
+    data = read(tmp_path, f"a,T,C,{stamp},2,3\n", HEADER.replace("Task Start Time(us)", "Task Start Time(ns)"))
+    expected = int(Decimal(stamp.strip()).to_integral_value(ROUND_HALF_EVEN))
+    assert data.frame["task_start_ns"].to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("number", ["1e30", "9007199254740993", "1.5", "99999999999999999999"])
+def test_integers_that_do_not_fit_are_said(tmp_path: Path, number: str) -> None:
+    data = read(tmp_path, f"a,T,C,1,2,3,{number}\n", HEADER + ",Model ID")
+    assert found(data) == [("csv-unparsable", 2, 7)]
 
 
 def test_an_open_quote_is_said_to_swallow_lines(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def row(night: str, value: float, run: str = "r", stamp: int = 1) -> dict:
         "run_id": run,
         "timestamp_ns": stamp,
         "runtime_ms_mean": value,
-        "total_ms": None,
+        "total_ns": None,
         **dict.fromkeys(FACTS),
         "workload": "w",
     }

@@ -45,7 +45,7 @@ def test_a_bracket_that_is_no_unit_stays_in_the_name() -> None:
 def test_two_columns_of_one_name_are_told_apart() -> None:
     header = "Iteration ID,FP Start,BP End,Iteration End,Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Reduce Start,Reduce Duration(us),Reduce Start,Reduce Duration(us)"
     names = [field.name for field in TABLES["step_trace"].match(header.split(",")).fields]
-    assert names[-4:] == ["reduce_start_ns", "reduce_duration_ns", "reduce_start_ns_2", "reduce_duration_ns_2"]
+    assert names[-4:] == ["reduce_start_ns", "reduce_duration_ns", "reduce_start_ns__2", "reduce_duration_ns__2"]
 
 
 def test_a_byte_order_mark_and_blanks_are_stripped() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from aoe_reports.analysis.tasks import RankOf
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -29,31 +31,32 @@ class Step:
     free_ns: int | None = None
 
 
-def steps_of_trace(rank_id: int | None, frame: pa.Table) -> list[Step]:
+def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     """Iterations of step_trace, each once: every file of one capture may hold all of them (MSPROF.md §8)."""
     found: dict[tuple[Any, ...], Step] = {}
     for row in frame.to_pylist():
         end, duration = row.get("iteration_end_ns"), row["iteration_time_ns"]
+        found_points = bool(row.get("fp_start_ns")) and bool(row.get("bp_end_ns"))  # C++ exporters print 0.000 for N/A
         step = Step(
-            rank_id,
+            rank_of(row.get("device_id")),
             row.get("device_id"),
             row.get("model_id"),
             row["iteration_id"],
             end - duration if end is not None else None,
             duration,
-            row.get("fp_to_bp_time_ns"),
-            row.get("iteration_refresh_ns"),
+            row.get("fp_to_bp_time_ns") if found_points else None,
+            row.get("iteration_refresh_ns") if found_points else None,
             row.get("data_aug_bound_ns"),
         )
         found.setdefault((step.device_id, step.model_id, step.step, step.start_ns, step.duration_ns), step)
     return in_order(found.values())
 
 
-def steps_of_trace_time(rank_id: int | None, frame: pa.Table) -> list[Step]:
+def steps_of_trace_time(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     """Steps of step_trace_time; end to end is computing + communication that is not overlapped + free."""
     return in_order(
         Step(
-            rank_id,
+            rank_of(row.get("device_id")),
             row.get("device_id"),
             None,
             row["step"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -19,12 +20,19 @@ class TaskSet:
     """Whether the frame is op_statistic (one row a type) for want of a table of tasks."""
 
 
-def split_devices(rank_id: int | None, frame: pa.Table, *, grouped: bool = False) -> list[TaskSet]:
+RankOf = Callable[[int | None], int | None]
+"""The rank of a device."""
+
+
+def split_devices(rank_of: RankOf, frame: pa.Table, *, grouped: bool = False) -> list[TaskSet]:
     """One TaskSet a device; one with an unknown device where the export has no Device_id."""
     if "device_id" not in frame.column_names:
-        return [TaskSet(rank_id, None, frame, grouped)]
+        return [TaskSet(rank_of(None), None, frame, grouped)]
     devices = sorted(device for device in pc.unique(frame["device_id"]).to_pylist() if device is not None)
-    sets = [TaskSet(rank_id, device, frame.filter(pc.equal(frame["device_id"], device)), grouped) for device in devices]
+    sets = [
+        TaskSet(rank_of(device), device, frame.filter(pc.equal(frame["device_id"], device)), grouped)
+        for device in devices
+    ]
     if frame["device_id"].null_count:
-        sets.append(TaskSet(rank_id, None, frame.filter(pc.is_null(frame["device_id"])), grouped))
+        sets.append(TaskSet(rank_of(None), None, frame.filter(pc.is_null(frame["device_id"])), grouped))
     return sets

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from aoe_reports.checks.schema import check_schema
-from aoe_reports.findings import Finding, Severity
+from aoe_reports.findings import Finding, Severity, is_below
 from aoe_reports.readers.results import ResultFile
 from aoe_reports.results import STATUS_ALIASES, STATUSES, Modification, TuningResult, escape, status_of
 
@@ -45,7 +45,7 @@ def check_result_file(file: ResultFile) -> list[Finding]:
     broken = [finding.pointer or "" for finding in found]
     for result in file.results:
         findings += _segments(file, result, kind)
-        if any(place.startswith(result.pointer) for place in broken):
+        if any(is_below(place, result.pointer) for place in broken):
             continue  # what has the wrong shape is not asked for its values
         for name, rule in RULES.items():
             findings += [Finding(rule.severity, name, path, text, pointer=at) for at, text in rule.check(result)]
@@ -166,9 +166,9 @@ def _duplicate_operator(result: TuningResult) -> Found:
         if key in seen:
             yield modification.pointer, f"{modification.name!r} stands here and at {seen[key]}"
         seen[key] = modification.pointer
-    for name in result.failed_operators:
-        if (name, None) in seen:
-            yield seen[(name, None)], f"{name!r} is named as failed and as modified"
+    for (name, _), pointer in seen.items():
+        if name in result.failed_operators:
+            yield pointer, f"{name!r} is named as failed and as modified"
 
 
 def _non_positive_time(result: TuningResult) -> Found:
@@ -190,7 +190,7 @@ def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
     for at, before, after, claim in claims:
         if before is None or after is None or claim is None or not (_usual(before) and _usual(after)):
             continue
-        said = Decimal(claim.removesuffix("%"))
+        said = Decimal(claim.strip().removesuffix("%"))
         if _within(said, before, after, speed_up):
             continue
         other = _within(said, before, after, time_saved)

@@ -22,7 +22,20 @@ def check_table(data: TableData) -> TableData:
             mask = there & (values < 0)
             if mask.any():
                 data = data.keep(~mask, _negative(data, field.header, field.position + 1, np.flatnonzero(mask)))
+        elif field.name == "count" and field.name in data.frame.column_names:
+            values, there = integers(data.frame[field.name])
+            mask = there & (values <= 0)
+            if mask.any():
+                data = data.keep(~mask, _no_count(data, field.header, field.position + 1, np.flatnonzero(mask)))
     return data
+
+
+def _no_count(data: TableData, header: str, column: int, rows: Ints) -> tuple[Finding, ...]:
+    path, message = str(data.path), f"{header} is not above 0; the row is left out"
+    return tuple(
+        Finding("error", "implausible-count", path, message, data.line(int(row)), column)
+        for row in rows[:EXAMPLES_PER_RULE]
+    )
 
 
 def _negative(data: TableData, header: str, column: int, rows: Ints) -> tuple[Finding, ...]:
@@ -41,6 +54,8 @@ def _negative(data: TableData, header: str, column: int, rows: Ints) -> tuple[Fi
 def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
     """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
     keys = ["op_type", "task_type"]
+    if not statistic.frame.num_rows:
+        return []  # why it has no row is said already
     if "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names:
         keys.insert(0, "device_id")
     grouped = _grouped(tasks, keys)
@@ -66,6 +81,8 @@ def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple
 
 def check_forms(used: TableData, other: TableData) -> list[Finding]:
     """Whether two forms of the same tasks (kernel_details and op_summary) hold as many tasks and as much time."""
+    if not other.frame.num_rows:
+        return []  # why it has no row is said already
     counts = used.frame.num_rows, other.frame.num_rows
     totals = [pc.sum(data.frame["task_duration_ns"]).as_py() or 0 for data in (used, other)]
     if counts[0] == counts[1] and abs(totals[0] - totals[1]) <= COUNTED_TOLERANCE_NS * max(counts[0], 1):

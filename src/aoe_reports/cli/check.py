@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Strict, exit_code, reasons_of, render, say, write
+from aoe_reports.cli.output import Format, Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
+from aoe_reports.findings import reasons_of
 
 
 def check(
@@ -25,7 +26,7 @@ def check(
 
     known = {rule["rule"]: rule for rule in list_rules()}
     if rules:
-        write(render(form, "rules", "Rules", [], list(known.values()), [], []), output)
+        write(render(form, "check", "Rules", [], list(known.values()), [], [], of="rules"), output)
         return
     if not paths:
         raise UsageError("check: expected a PATH, or --rules")

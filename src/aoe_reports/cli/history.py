@@ -27,5 +27,4 @@ def history(
     from aoe_reports.workflows.history import list_history
 
     rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last)
-    kind = "history" if form in {"json", "csv"} else what
-    write(render(form, kind, "History", [store], rows, [], []), output)
+    write(render(form, "history", "History", [store], rows, [], [], of=what), output)

@@ -4,16 +4,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, reasons_of, render, say, write
+from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, render, say, write
+from aoe_reports.findings import reasons_of
+
+MAX_ID = 2**31 - 1
 
 
 def hotspots(
     paths: Paths,
     by: Annotated[Literal["op_type", "op_name", "shape"], typer.Option(help="What makes up a row.")] = "op_type",
     top: Annotated[int, typer.Option(min=1, help="How many rows.")] = 20,
-    rank: Annotated[int | None, typer.Option(help="Only this rank.", show_default=False)] = None,
-    device: Annotated[int | None, typer.Option(help="Only this device.", show_default=False)] = None,
-    step: Annotated[int | None, typer.Option(help="Only this step.", show_default=False)] = None,
+    rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
+    device: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)] = None,
+    step: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)] = None,
     all_tasks: Annotated[bool, typer.Option("--all-tasks", help="Communication, too.")] = False,
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,

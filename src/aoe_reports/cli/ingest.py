@@ -16,12 +16,12 @@ from aoe_reports.cli.output import (
     Workload,
     Zone,
     exit_code,
-    reasons_of,
     render,
     run_options,
     say,
     write,
 )
+from aoe_reports.findings import reasons_of
 
 
 def ingest(

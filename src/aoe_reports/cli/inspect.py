@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, reasons_of, render, say, write
+from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, render, say, write
+from aoe_reports.findings import reasons_of
 
 
 def inspect(

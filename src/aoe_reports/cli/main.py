@@ -1,5 +1,6 @@
 """The command line: registers one module a command; the only place where an error becomes an exit code."""
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -51,6 +52,9 @@ def options(
 
 def main() -> None:
     """Run the command line and exit: an error of ours is one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
     try:
         app()
     except AoeReportsError as error:
@@ -64,3 +68,8 @@ def main() -> None:
         # the reader of our output went away (`| head`): not our error, and nothing more can be said
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        if "--debug" in sys.argv:
+            raise
+        sys.stderr.write(f"aoe-reports: error: {error.filename or 'output'}: {error.strerror or error}\n")
+        sys.exit(AoeReportsError.exit_code)

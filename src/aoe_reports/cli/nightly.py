@@ -42,7 +42,7 @@ def nightly(
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.workflows.nightly import run_nightly
 
-    result = run_nightly(paths, store, site, run_options(workload, hardware, engine_version, zone))
+    result = run_nightly(paths, store, site, run_options(workload, hardware, engine_version, zone), strict=strict)
     if form == "json":
         inputs = [str(path) for path in paths]
         text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)

@@ -39,14 +39,6 @@ def exit_code(
     return int(bool(reasons) or has(findings, "error") or (strict and has(findings, "warning")))
 
 
-def reasons_of(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Why the code is not 0, in the contract's words."""
-    failed = {"tuning-failed", "subgraph-failed", "failed-without-list"}
-    bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
-    reasons = ["damage"] if any(f.rule not in failed for f in bad) else []
-    return [*reasons, *(["tuning-failed"] if any(f.rule in failed for f in bad) else [])]
-
-
 def write(text: str, output: Path | None) -> None:
     """Print, or write the whole file at once."""
     if output is None:
@@ -73,19 +65,20 @@ def say(findings: Sequence[Finding]) -> None:
 
 def render(
     form: Format,
-    kind: str,
+    command: str,
     title: str,
     inputs: Sequence[object],
     rows: Sequence[Mapping[str, Any]],
     findings: Sequence[Finding],
     reasons: Sequence[str],
-    sentences: Sequence[str] = (),
+    *,
+    of: str | None = None,
 ) -> str:
-    """Rows in one of the formats every command has."""
+    """Rows in one of the formats every command has; `of` says what the rows are where the command has several."""
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows
 
-        return render_rows(kind, [str(path) for path in inputs], rows, findings, reasons)
+        return render_rows(command, [str(path) for path in inputs], rows, findings, reasons)
     if form == "csv":
         from aoe_reports.renderers.csv import render_rows as render_csv
 
@@ -93,11 +86,15 @@ def render(
     from aoe_reports.renderers import RENDERERS
     from aoe_reports.reports.rows import rows_report
 
-    return RENDERERS[form](rows_report(kind, title, rows, sentences))
+    return RENDERERS[form](rows_report(of or command, title, rows))
 
 
 def run_options(workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
     from aoe_reports.workflows.options import RunOptions, zone_of
 
+    workload, hardware, engine_version = (
+        text if text is None else text.encode("utf-8", "replace").decode()
+        for text in (workload, hardware, engine_version)
+    )
     return RunOptions(workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None)

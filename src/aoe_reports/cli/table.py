@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, Strict, exit_code, reasons_of, render, say, write
+from aoe_reports.cli.output import Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
+from aoe_reports.findings import reasons_of
 
 TableFormat = Literal["csv", "json", "parquet"]
 
@@ -24,7 +25,7 @@ def table(
 
     if listed:
         write(
-            render("json" if form == "json" else "text", "tables", "Tables", [], list_tables(), [], []),
+            render("json" if form == "json" else "text", "table", "Tables", [], list_tables(), [], [], of="tables"),
             output,
         )
         return

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +37,9 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """All files of ours below some paths, files with facts about captures, and what could not be looked at."""
+    """All files of ours below some paths, and what could not be looked at."""
 
     files: tuple[FoundFile, ...]
-    infos: tuple[Path, ...]
     findings: tuple[Finding, ...]
     unreadable: bool
     """Whether something was there (or asked for) and could not be read: exit code 3."""
@@ -47,7 +48,6 @@ class Discovery:
 def discover(paths: Sequence[Path]) -> Discovery:
     """Every file of ours below `paths`, each once, in a stable order."""
     files: dict[Path, FoundFile] = {}
-    infos: set[Path] = set()
     findings: list[Finding] = []
     unreadable = False
     for path in paths:
@@ -58,7 +58,7 @@ def discover(paths: Sequence[Path]) -> Discovery:
             if real in files:
                 before -= 1
             elif PROFILER_INFO.match(entry.name) or MSPROF_INFO.match(entry.name):
-                infos.add(entry)
+                continue  # read with its capture
             elif found := _identify(entry, explicit=entry == path, findings=findings):
                 files[real] = found
         unreadable = unreadable or any(finding.rule == "unreadable" for finding in findings[failed:])
@@ -66,17 +66,18 @@ def discover(paths: Sequence[Path]) -> Discovery:
             message = "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …)"
             findings.append(Finding("error", "nothing-found", str(path), message + " or aoe_result_*.json"))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
-    return Discovery(in_order, tuple(sorted(infos)), tuple(findings), unreadable)
+    return Discovery(in_order, tuple(findings), unreadable)
 
 
 def _walk(path: Path, findings: list[Finding]) -> Iterator[Path]:
     """Every file below a path; each real folder is entered once, so a loop of links ends."""
-    if not path.exists():
-        what = "this link leads nowhere or in a circle" if path.is_symlink() else "no such file or folder"
-        findings.append(Finding("error", "unreadable", str(path), f"{what}; expected something to read"))
-        return
-    if not path.is_dir():
-        yield path
+    kind = _kind(path)
+    if kind != "folder":
+        if kind == "file":
+            yield path
+        else:
+            what = f"{kind}; expected a file or a folder"
+            findings.append(Finding("error", "unreadable", str(path), what))
         return
     seen: set[Path] = set()
     waiting = [path]
@@ -90,14 +91,34 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[Path]:
         seen.add(real)
         for entry in _entries(folder, findings):
             inside = Path(entry.path)
-            if inside.is_dir():
-                if not _passed_over(folder, entry.name):
-                    waiting.append(inside)
-            elif inside.is_file():
+            kind = _kind(inside)
+            if kind == "folder" and not _passed_over(folder, entry.name):
+                waiting.append(inside)
+            elif kind == "file":
                 yield inside
-            elif inside.is_symlink():
+            elif kind != "folder" and inside.is_symlink():
                 message = "this link leads nowhere or in a circle; passed over"
                 findings.append(Finding("warning", "broken-link", entry.path, message))
+            elif kind not in {"folder", _SPECIAL}:
+                findings.append(Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder"))
+
+
+_SPECIAL = "neither a file nor a folder (a pipe or a device)"
+
+
+def _kind(path: Path) -> str:
+    """`file`, `folder`, or in words what else it is."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        if path.is_symlink():
+            return "this link leads nowhere or in a circle"
+        return {errno.ENOENT: "no such file or folder"}.get(getattr(error, "errno", 0) or 0, _why(error))
+    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _entries(folder: Path, findings: list[Finding]) -> list[os.DirEntry[str]]:
@@ -105,14 +126,13 @@ def _entries(folder: Path, findings: list[Finding]) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        why = error.strerror or str(error)
-        findings.append(Finding("error", "unreadable", str(folder), f"the folder cannot be read: {why}"))
+        findings.append(Finding("error", "unreadable", str(folder), f"the folder cannot be read: {_why(error)}"))
         return []
 
 
 def _passed_over(folder: Path, name: str) -> bool:
     """Folders of another tool, and raw data inside a capture."""
-    inside = any(is_capture(part) for part in folder.parts)
+    inside = any(is_capture(part) for part in Path(os.path.abspath(folder)).parts)
     return bool(OTHER_TOOLS.match(name)) or (inside and name in RAW_FOLDERS)
 
 
@@ -130,8 +150,7 @@ def _identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFi
                 pass
     except OSError as error:
         if name is not None or explicit:
-            why = error.strerror or str(error)
-            findings.append(Finding("error", "unreadable", str(path), f"the file cannot be read: {why}"))
+            findings.append(Finding("error", "unreadable", str(path), f"the file cannot be read: {_why(error)}"))
         return None
     if name is None and explicit:
         message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
@@ -147,7 +166,11 @@ def _by_content(head: bytes) -> FileName | None:
             kind = "sgat" if '"SGAT"' in text else "opat"
             return FileName(kind, "json", "aoe")
         return None
-    table = table_of_header(next(csv.reader([text.split("\n", 1)[0]]), []))
+    try:
+        header = next(csv.reader([text.split("\n", 1)[0]]), [])
+    except csv.Error:
+        return None
+    table = table_of_header(header)
     if table is None:
         return None
     return FileName(table.name, "csv", "torch_npu" if table.source == "torch_npu" else "msprof")

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from aoe_reports.tables import TABLES
+
 Source = Literal["msprof", "torch_npu", "mindspore", "aoe"]
 Form = Literal["csv", "json", "db"]
 
@@ -74,7 +76,8 @@ _EXPORT = re.compile(
 )
 _FRAMEWORK_DB = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(?:_(?P<rank>\d{1,6}))?\.db$")
 _AOE = re.compile(r"^aoe_result_(?P<kind>opat|sgat)_(?P<time>\d{8}_?\d{6}_?\d{0,6})_(?:pid)?(?P<pid>\d{1,10})\.json$")
-_CAPTURE = re.compile(r"^PROF_|_ascend_(?:pt|ms)$")
+_UNIQUE = re.compile(r"^PROF_\d+_\d{14,17}_[A-Z0-9]+$|_\d{14,17}_ascend_(?:pt|ms)$")
+_CAPTURE = re.compile(r"^PROF_\d+_\d{14,17}(?:_[A-Z0-9]+)?$|_ascend_(?:pt|ms)$")
 _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(?P<rank>\d{1,6}))?\.json$")
 MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
@@ -101,8 +104,8 @@ class FileName:
 
     @property
     def export(self) -> tuple[object, ...]:
-        """The name without its time: of several exports with one such key the newest is the one in force (R8)."""
-        return (self.kind, self.form, self.device_id, self.model_id, self.iteration, self.slice, self.other)
+        """What one export is of: of several exports with one such key the newest is the one in force (R8)."""
+        return (self.kind, self.form, self.device_id, self.model_id, self.iteration)
 
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
@@ -116,6 +119,8 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
     if found is None:
         return None
     kind = found["kind"]
+    if found["other"] is not None and kind not in TABLES:
+        return None  # api_schema.json is somebody else's
     framework = folder == FRAMEWORK_FOLDER or kind in _FRAMEWORK_ONLY
     return FileName(
         kind,
@@ -133,6 +138,11 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
 def is_capture(folder: str) -> bool:
     """Whether a folder of this name is one capture (PROF_*, *_ascend_pt, *_ascend_ms)."""
     return bool(_CAPTURE.search(folder))
+
+
+def is_unique_name(folder: str) -> bool:
+    """Whether a folder has the full name that profilers make for each capture."""
+    return bool(_UNIQUE.search(folder))
 
 
 def capture_time(folder: str) -> str | None:

@@ -7,6 +7,8 @@ one is chosen; the others are there to be checked against it.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.findings import Finding
 from aoe_reports.readers.discovery import FoundFile
 from aoe_reports.readers.names import (
     FRAMEWORK_FOLDER,
@@ -22,14 +25,19 @@ from aoe_reports.readers.names import (
     Source,
     capture_time,
     is_capture,
+    is_unique_name,
 )
 
 MAX_INFO_BYTES = 16 << 20
-_MAX_DIGITS = 19
+_MAX_DIGITS = 16
+_FIRST_YEAR, _LAST_YEAR = "1971", "2200"
+_LATEST_US = 7_258_118_400_000_000
+"""The year 2200 in microseconds: a later time is none."""
 RANKS_APART_NS = 120 * 1_000_000_000
 """Captures of several ranks belong to one job when they were made within this time of each other."""
 
-_PARTS_OF_A_CAPTURE = frozenset({"mindstudio_profiler_output", FRAMEWORK_FOLDER, "summary", "timeline", "host"})
+_DEVICE_FOLDER = re.compile(r"device_\d{1,3}")
+MERGED_FOLDER = "mindstudio_profiler_output"
 
 TIMELINE_KINDS = ("step_trace", "task_time")
 """Kinds of which a timeline tells the same as the table."""
@@ -43,6 +51,9 @@ class CaptureInfo:
     """What info files say about a capture; null where there is no such file."""
 
     rank_id: int | None = None
+    """The rank where the whole capture has one."""
+    ranks: dict[int, int] = field(default_factory=dict)
+    """The rank of each device where info files of devices tell it."""
     pid: int | None = None
     start_ns: int | None = None
     end_ns: int | None = None
@@ -50,6 +61,10 @@ class CaptureInfo:
     aic_metrics: str | None = None
     cann_version: str | None = None
     hardware: dict[str, Any] = field(default_factory=dict)
+
+    def rank_of(self, device_id: int | None) -> int | None:
+        """The rank of a device of this capture."""
+        return self.rank_id if device_id is None else self.ranks.get(device_id, self.rank_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,7 @@ class Capture:
     files: tuple[FoundFile, ...]
     superseded: tuple[FoundFile, ...]
     info: CaptureInfo
+    findings: tuple[Finding, ...] = ()
 
     def of_kind(self, kind: str) -> tuple[FoundFile, ...]:
         """The files in force of one kind that can be read as its table, by device, model, iteration and slice."""
@@ -73,8 +89,9 @@ class Capture:
         for kind in kinds:
             files = self.of_kind(kind)
             framework = tuple(f for f in files if f.name.source != "msprof")
+            merged = tuple(f for f in files if f.path.parent.name == MERGED_FOLDER)
             if files:
-                return framework or files
+                return framework or merged or files
         return ()
 
     @property
@@ -91,49 +108,97 @@ class Capture:
         return capture_time(self.root.name) or min((f.name.time for f in self.files if f.name.time), default=None)
 
     @property
+    def unique_name(self) -> str | None:
+        """The capture's name where the profiler made it to be unique (PROF_<n>_<time>_<letters>)."""
+        return self.root.name if is_unique_name(self.root.name) else None
+
+    @property
     def modified_ns(self) -> int:
         """When the oldest file was written; the last resort for a time."""
         return min(f.path.stat().st_mtime_ns for f in self.files)
 
 
-def group_captures(files: Iterable[FoundFile], infos: Iterable[Path]) -> list[Capture]:
+def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
     """Profiler files by the capture they belong to, in the order of their paths."""
     by_root: dict[Path, list[FoundFile]] = defaultdict(list)
     for file in files:
         if file.name.source != "aoe":
             by_root[capture_root(file.path)].append(file)
-    info_files: dict[Path, list[Path]] = defaultdict(list)
-    for path in infos:
-        info_files[capture_root(path)].append(path)
     captures = []
     for root, members in sorted(by_root.items()):
         in_force, superseded = newest_exports(members)
-        info = _read_info(info_files.get(root, []), in_force)
-        captures.append(Capture(root, tuple(in_force), tuple(superseded), info))
+        findings = [_superseded(file) for file in superseded]
+        info = _read_info(_info_files(root), in_force, findings)
+        captures.append(Capture(root, tuple(in_force), tuple(superseded), info, tuple(findings)))
     return captures
 
 
 def capture_root(path: Path) -> Path:
     """The folder of the capture that a file belongs to: its outermost PROF_*, *_ascend_pt or *_ascend_ms folder."""
-    for parent in reversed(path.parents):
-        if is_capture(parent.name):
-            return parent
-    root = path.parent
-    while root.name in _PARTS_OF_A_CAPTURE or root.name.startswith("device_"):
-        root = root.parent
-    return root
+    whole = Path(os.path.abspath(path))
+    root = next((parent for parent in reversed(whole.parents) if is_capture(parent.name)), None)
+    if root is None:
+        root = _above_parts(whole.parent)
+    above = len(whole.parents) - len(root.parents) - 1
+    return path.parents[above] if above < len(path.parents) and path.parents[above].name else root
+
+
+def _above_parts(folder: Path) -> Path:
+    """The capture's folder where its name tells nothing: above `device_0/summary` and the like, and no higher."""
+    if folder.name in {MERGED_FOLDER, FRAMEWORK_FOLDER}:
+        return folder.parent
+    if folder.name in {"summary", "timeline"} and (
+        _DEVICE_FOLDER.fullmatch(folder.parent.name) or folder.parent.name == "host"
+    ):
+        return folder.parent.parent
+    return folder.parent if _DEVICE_FOLDER.fullmatch(folder.name) else folder
 
 
 def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
-    """Files in force and superseded ones: per folder and name without time, the newest time wins (R8)."""
-    newest: dict[tuple[object, ...], FoundFile] = {}
-    superseded: list[FoundFile] = []
-    for file in sorted(files, key=lambda f: (f.name.time or "", str(f.path))):
-        key = (file.path.parent, *file.name.export)
-        if key in newest:
-            superseded.append(newest[key])
-        newest[key] = file
-    return sorted(newest.values(), key=lambda f: str(f.path)), superseded
+    """Files in force and superseded ones: of each kind, device, model and iteration the newest export wins (R8).
+
+    An export is one file or several slices, written one after the other with rising numbers.
+    """
+    by_key: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
+    for file in files:
+        by_key[(file.path.parent, *file.name.export)].append(file)
+    in_force: list[FoundFile] = []
+    for group in by_key.values():
+        plain = [file for file in group if file.name.other is None]
+        chosen = plain or [max(group, key=lambda f: f.path.name)]
+        ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), str(f.path)))
+        newest = [ordered.pop()]
+        while ordered and _slice(ordered[-1]) < _slice(newest[-1]):
+            newest.append(ordered.pop())
+        in_force += newest
+    kept = {id(file) for file in in_force}
+    by_path = sorted(files, key=lambda f: str(f.path))
+    return [f for f in by_path if id(f) in kept], [f for f in by_path if id(f) not in kept]
+
+
+def _slice(file: FoundFile) -> int:
+    """A slice's number; the first part of the Python exporter has none (R7)."""
+    return -1 if file.name.slice is None else file.name.slice
+
+
+def _superseded(file: FoundFile) -> Finding:
+    if file.name.other is None:
+        return Finding("info", "superseded", str(file.path), f"a newer export of {file.name.kind} is used")
+    message = f"another export of {file.name.kind} is used; this file beside it is left out (a copy?)"
+    return Finding("warning", "several-exports", str(file.path), message)
+
+
+def _info_files(root: Path) -> list[Path]:
+    """The info files of a capture, whichever part of it was asked for."""
+    found: list[Path] = []
+    for folder in (root, *root.glob("device_*"), root / "host", *root.glob("PROF_*/device_*")):
+        try:
+            found += [
+                path for path in folder.iterdir() if PROFILER_INFO.match(path.name) or MSPROF_INFO.match(path.name)
+            ]
+        except OSError:
+            continue  # no such folder here, or none that may be read: it holds no measurement
+    return sorted(found)
 
 
 def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
@@ -152,6 +217,8 @@ def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
 def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
     """`YYYYMMDDHHMMSS[mmm]`, with or without `_`, in a time zone, as UTC nanoseconds; None for no such time."""
     plain = (digits or "").replace("_", "")
+    if not (plain.isascii() and plain.isdecimal() and _FIRST_YEAR <= plain[:4] <= _LAST_YEAR):
+        return None
     try:
         whole = datetime.strptime(plain[:14], "%Y%m%d%H%M%S").replace(tzinfo=zone)
     except ValueError:
@@ -180,29 +247,36 @@ def _same_job(run: Sequence[Capture], capture: Capture) -> bool:
     return len(known) in {0, len(times)} and (not known or max(known) - min(known) <= RANKS_APART_NS)
 
 
-def _read_info(paths: Sequence[Path], files: Sequence[FoundFile]) -> CaptureInfo:
-    """Read what the info files say; one that is damaged says nothing (it holds no measurement)."""
-    facts: dict[str, Any] = {"hardware": {}}
-    for path in sorted(paths):
+def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list[Finding]) -> CaptureInfo:
+    """Read what the info files say; one that is damaged says nothing, which is said."""
+    facts: dict[str, Any] = {"hardware": {}, "ranks": {}}
+    for path in paths:
         document = _load(path)
+        if document is None:
+            message = "this info file cannot be read as JSON; what it would say (rank, time) is not known"
+            findings.append(Finding("warning", "info-file", str(path), message))
+            continue
         if found := PROFILER_INFO.match(path.name):
             facts |= _profiler_info(document, found["rank"])
         elif found := MSPROF_INFO.match(path.name):
-            facts |= _msprof_info(document, found["what"], facts)
+            facts |= _msprof_info(document, found["what"], found["device"], facts)
     if facts.get("rank_id") is None:
         facts["rank_id"] = next((f.name.rank_id for f in files if f.name.rank_id is not None), None)
+    ranks = set(facts["ranks"].values())
+    if facts["rank_id"] is None and len(ranks) == 1:
+        facts["rank_id"] = ranks.pop()
     return CaptureInfo(**facts)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > MAX_INFO_BYTES:
-            return {}
+            return None
         text = path.read_text(encoding="utf-8", errors="replace")
         document, _ = json.JSONDecoder().raw_decode(text.strip())  # info.json.0 ends in "filesize:1021"
     except (OSError, ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]:
@@ -211,30 +285,31 @@ def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]
     rank_id = document.get("rank_id")
     return {
         "rank_id": rank_id if _is_id(rank_id) else int(rank) if rank else None,
-        "end_ns": _int(end),
+        "end_ns": end if isinstance(end, int) and 0 < end < _LATEST_US * 1000 else None,
         "profiler_level": _text(experimental.get("_profiler_level")),
         "aic_metrics": _text(experimental.get("_aic_metrics")),
         "cann_version": _text(document.get("cann_version")),
     }
 
 
-def _msprof_info(document: dict[str, Any], what: str, facts: dict[str, Any]) -> dict[str, Any]:
+def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts: dict[str, Any]) -> dict[str, Any]:
     if what == "start_info":
-        start = _int(document.get("collectionTimeBegin"))  # microseconds since the epoch
-        return {"start_ns": start * 1000} if start else {}
+        start = _microseconds(document.get("collectionTimeBegin"))
+        return {"start_ns": min(start * 1000, facts.get("start_ns") or start * 1000)} if start else {}
     if what == "end_info":
-        end = _int(document.get("collectionTimeEnd"))
-        return {"end_ns": end * 1000} if end else {}
+        end = _microseconds(document.get("collectionTimeEnd"))
+        return {"end_ns": max(end * 1000, facts.get("end_ns") or 0)} if end else {}
     rank = document.get("rank_id")
+    ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
     devices = document.get("DeviceInfo")
-    device = _dict(devices[0]) if isinstance(devices, list) and devices else {}
+    first = _dict(devices[0]) if isinstance(devices, list) and devices else {}
     hardware = {
-        name: device[name]
+        name: _text(first[name]) or first[name]
         for name in ("ai_core_num", "aiv_num", "aic_frequency", "aiv_frequency", "hwts_frequency")
-        if isinstance(device.get(name), str | int)
+        if isinstance(first.get(name), int) or _text(first.get(name)) is not None
     }
     return {
-        "rank_id": rank if _is_id(rank) else facts.get("rank_id"),
+        "ranks": facts["ranks"] | ranks,
         "pid": _int(document.get("pid")),
         "hardware": facts["hardware"] | hardware,
     }
@@ -245,11 +320,17 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str | None:
-    return value[:200] if isinstance(value, str) else None
+    return value[:200].encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _microseconds(value: Any) -> int | None:
+    """Microseconds since the epoch; None for a time that cannot be one."""
+    number = _int(value)
+    return number if number is not None and 0 < number < _LATEST_US else None
 
 
 def _int(value: Any) -> int | None:

@@ -112,6 +112,6 @@ def _with_duplicates(path: Path, data: bytes, findings: list[Finding]) -> tuple[
 
     try:
         return True, json.loads(data, object_pairs_hook=pairs, parse_float=Decimal, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, ArithmeticError, RecursionError) as error:
         findings.append(Finding("error", "json-syntax", str(path), f"not JSON: {error}; nothing of it is used"))
         return False, None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
-import io
+import os
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +32,16 @@ BLOCK_BYTES = 1 << 20
 MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
+LONGEST_NS = 2**50
+"""Thirteen days: nothing that is measured takes longer, and sums of 8,000 such times still fit into 64 bits."""
 _MAX_NS = 2**62
+_EXACT_IN_FLOAT = 2.0**53
 _NEWLINE = ord("\n")
+_EXPONENTS = 30
+_MICROSECOND = 1000
+_PLAIN_STAMP = r"^(\d{1,15}|[1-8]\d{15})(\.\d{1,6})?$"
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
+_NUMBER_TEXT = re.compile(_NUMBER, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,15 @@ class TableData:
             findings=self.findings + findings,
         )
 
+    def with_constants(self, constants: dict[str, int]) -> TableData:
+        """The same data with columns that the file's name tells and the file does not."""
+        frame = self.frame
+        for name, value in constants.items():
+            if name not in frame.column_names:
+                values = np.full(frame.num_rows, value, dtype=np.int64)
+                frame = frame.append_column(name, column_of(values, np.ones(frame.num_rows, dtype=bool)))
+        return replace(self, frame=frame)
+
     def to_polars(self) -> Any:
         """The frame as a polars DataFrame."""
         import polars as pl  # noqa: PLC0415 -- readers work without it
@@ -79,74 +96,23 @@ class TableData:
         return self.frame.to_pandas()
 
 
-@dataclass(slots=True)
-class _Bytes:
-    """What pyarrow reads from: looks at every byte once on its way (encoding, line ends, hash)."""
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What a look at every byte of a file tells, the header's line apart."""
 
-    file: BinaryIO
-    hashed: Any
-    offset: int
-    newlines: int = 0
-    last: bytes = b""
-    bad_offset: int | None = None
-    closed: bool = False
-    _decoder: Any = field(default_factory=codecs.getincrementaldecoder("utf-8"))
-    _ascii: bool = True
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.file.read(size)
-        if data:
-            if self.hashed is not None:
-                self.hashed.update(data)
-            self.newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
-            self.last = data[-1:]
-            if not (self._ascii and data.isascii()):
-                self._ascii = False
-                self._decode(data)
-            self.offset += len(data)
-        return data
-
-    def finish(self) -> None:
-        while self.read(BLOCK_BYTES):
-            pass
-        if not self._ascii:
-            self._decode(b"", final=True)
-
-    def _decode(self, data: bytes, *, final: bool = False) -> None:
-        if self.bad_offset is not None:
-            return
-        try:
-            self._decoder.decode(data, final)
-        except UnicodeDecodeError as error:
-            self.bad_offset = self.offset + error.start
-
-    # what pyarrow asks of a Python file
-    def close(self) -> None:
-        self.closed = True
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
-
-    def tell(self) -> int:
-        return self.offset
+    newlines: int
+    last: bytes
+    bad_offset: int | None
+    """Where the text stops being UTF-8."""
+    sha256: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Parsed:
-    """What the structural pass gives: text columns, rows of the wrong length, what the bytes said."""
+    """What the structural pass gives: text columns and rows of the wrong length."""
 
     frame: pa.Table
     ragged: list[tuple[int, int, bool]]  # data record from 0, cells found, whether it goes over several lines
-    newlines: int
-    ends_with_newline: bool
-    bad_offset: int | None
-    sha256: str
 
 
 def read_header(path: Path) -> tuple[list[str], int]:
@@ -160,7 +126,12 @@ def read_header(path: Path) -> tuple[list[str], int]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = line.decode("gb18030", errors="replace")
-    return next(csv.reader([text.replace("\0", "\ufffd")]), []), len(line)
+    try:
+        return next(csv.reader([text.replace("\0", "\ufffd").replace("\r", "")]), []), len(line)
+    except csv.Error as error:
+        raise ReadError(
+            path, f"the header cannot be taken apart ({error})", "a line of cells was expected", 1
+        ) from error
 
 
 def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
@@ -173,25 +144,30 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     header, header_bytes = read_header(path)
     match = table.match(header)
     if not header:
-        finding = Finding("error", "empty-file", str(path), f"the file is empty; expected the header of {table.name}")
+        what = "the first line holds no header" if header_bytes else "the file is empty"
+        line = 1 if header_bytes else None
+        finding = Finding("error", "empty-file", str(path), f"{what}; expected the header of {table.name}", line)
         return _nothing(path, table, match, finding)
     if match.missing:
         return _nothing(path, table, match, *_missing(path, table, match, header))
     wanted = [f for f in match.fields if fields is None or f.name in fields or f.needed]
-    parsed = _parse(path, len(header), header_bytes, wanted, hashed=hashed)
+    looked = _look(path, header_bytes, hashed=hashed)
+    source: Path | bytes = path
+    notes: list[Finding] = []
+    if looked.bad_offset is not None:
+        line = _line_of_offset(path, looked.bad_offset)
+        transcoded = _transcode(path)
+        if transcoded is None:
+            message = "the bytes are neither UTF-8 nor GB18030; nothing of this file is used"
+            return _nothing(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
+        source = transcoded
+        notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
+    parsed = _parse(source, len(header), wanted) if looked.last else _Parsed(_no_rows(wanted), [])
     if parsed is None:
         message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
         return _nothing(path, table, match, Finding("error", "csv-syntax", str(path), message))
-    notes: list[Finding] = []
-    if parsed.bad_offset is not None:
-        line = _line_of_offset(path, parsed.bad_offset)
-        transcoded = _transcode(path, header_bytes)
-        parsed = None if transcoded is None else _parse(transcoded, len(header), 0, wanted, hashed=hashed)
-        if parsed is None:
-            message = "the bytes are neither UTF-8 nor GB18030; nothing of this file is used"
-            return _nothing(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
-        notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
-    return _assemble(path, table, match, wanted, parsed, notes, header_ends=_ends_with_newline(path, header_bytes))
+    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
+    return _assemble(path, table, match, wanted, parsed, looked, notes, whole=whole)
 
 
 def _nothing(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
@@ -225,61 +201,98 @@ def _ends_with_newline(path: Path, header_bytes: int) -> bool:
         return file.read(header_bytes).endswith(b"\n")
 
 
-def _parse(source: Path | bytes, cells: int, skip: int, wanted: list[Field], *, hashed: bool) -> _Parsed | None:
+def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
+    """Look once at every byte: encoding, line ends, hash. pyarrow reads the file by itself, without asking Python."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    newlines, offset, last, bad_offset, plain = 0, skip, b"", None, True
+    with path.open("rb", buffering=0) as file:
+        digest = hashlib.sha256(file.read(skip)) if hashed else None
+        file.seek(skip)
+        while data := file.read(BLOCK_BYTES):
+            if digest is not None:
+                digest.update(data)
+            newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
+            if bad_offset is None and not (plain and data.isascii()):
+                plain = False
+                bad_offset = _undecodable(decoder, data, offset)
+            last = data[-1:]
+            offset += len(data)
+    if not plain and bad_offset is None:
+        bad_offset = _undecodable(decoder, b"", offset, final=True)
+    return _Looked(newlines, last, bad_offset, digest.hexdigest() if digest else "")
+
+
+def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *, final: bool = False) -> int | None:
+    try:
+        decoder.decode(data, final)
+    except UnicodeDecodeError as error:
+        return offset + error.start
+    return None
+
+
+def _parse(source: Path | bytes, cells: int, wanted: list[Field]) -> _Parsed | None:
     """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV."""
     for multiline in (False, True):
-        opened: BinaryIO = source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
-        with opened as file:
-            head = file.read(skip)
-            digest = hashlib.sha256(head) if hashed else None
-            stream = _Bytes(file, digest, skip)
-            ragged: list[tuple[int, int, bool]] = []
-            frame = _read_arrow(stream, cells, wanted, ragged, multiline=multiline)
-            stream.finish()
-        if frame is not None or stream.bad_offset is not None:
-            break
-    if frame is None:
-        return None if stream.bad_offset is None else _Parsed(pa.table({}), [], 0, True, stream.bad_offset, "")
-    ended = stream.last in {b"", b"\n"}
-    return _Parsed(frame, ragged, stream.newlines, ended, stream.bad_offset, digest.hexdigest() if digest else "")
+        ragged: list[tuple[int, int, bool]] = []
+        frame = _read_arrow(source, cells, wanted, ragged, multiline=multiline)
+        if frame is not None:
+            return _Parsed(frame, ragged)
+    return None
 
 
 def _read_arrow(
-    stream: _Bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, bool]], *, multiline: bool
+    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, bool]], *, multiline: bool
 ) -> pa.Table | None:
     def skip(row: Any) -> str:
-        ragged.append((row.number - 1, row.actual_columns, "\n" in row.text))
+        ragged.append((row.number - 2, row.actual_columns, "\n" in row.text))
         return "skip"
 
     names = [str(position) for position in range(cells)]
-    text = pa.dictionary(pa.int32(), pa.string())
-    types = {names[f.position]: text if f.type in {"text", "unknown"} else pa.string() for f in wanted}
+    types = {names[f.position]: _text_type(f) for f in wanted}
     try:
-        reader = pacsv.open_csv(
-            pa.PythonFile(stream, mode="r"),
-            read_options=pacsv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
-            parse_options=pacsv.ParseOptions(invalid_row_handler=skip, newlines_in_values=multiline),
-            convert_options=pacsv.ConvertOptions(
-                include_columns=list(types),
-                column_types=types,
-                null_values=list(NULL_TOKENS),
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-                check_utf8=False,  # every byte has been looked at on its way in
-            ),
-        )
-        return reader.read_all()
+        with _opened(source) as file:
+            reader = pacsv.open_csv(
+                file,
+                read_options=pacsv.ReadOptions(
+                    use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names
+                ),
+                parse_options=pacsv.ParseOptions(invalid_row_handler=skip, newlines_in_values=multiline),
+                convert_options=pacsv.ConvertOptions(
+                    include_columns=list(types),
+                    column_types=types,
+                    null_values=list(NULL_TOKENS),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                    check_utf8=False,  # every byte has been looked at
+                ),
+            )
+            return reader.read_all()
     except pa.ArrowInvalid as error:
-        if "Empty CSV file" in str(error):
-            return pa.table({name: pa.array([], kind) for name, kind in types.items()})
-        return None
+        return _no_rows(wanted) if "Empty CSV file" in str(error) else None
 
 
-def _transcode(path: Path, skip: int) -> bytes | None:
+def _opened(source: Path | bytes) -> pa.NativeFile:
+    """A file of Arrow's own: its background threads must never need the interpreter, which may be ending."""
+    if isinstance(source, Path):
+        return pa.OSFile(os.fsencode(source))
+    sink = pa.BufferOutputStream()
+    sink.write(source)
+    return pa.BufferReader(sink.getvalue())
+
+
+def _text_type(spec: Field) -> pa.DataType:
+    return pa.dictionary(pa.int32(), pa.string()) if spec.type in {"text", "unknown"} else pa.string()
+
+
+def _no_rows(wanted: list[Field]) -> pa.Table:
+    return pa.schema([(str(spec.position), _text_type(spec)) for spec in wanted]).empty_table()
+
+
+def _transcode(path: Path) -> bytes | None:
     if path.stat().st_size > MAX_TRANSCODED_BYTES:
         return None
     try:
-        return path.read_bytes()[skip:].decode("gb18030").encode()
+        return path.read_bytes().decode("gb18030").encode()
     except UnicodeDecodeError:
         return None
 
@@ -299,19 +312,20 @@ def _assemble(
     match: Match,
     wanted: list[Field],
     parsed: _Parsed,
+    looked: _Looked,
     findings: list[Finding],
     *,
-    header_ends: bool,
+    whole: bool,
 ) -> TableData:
     """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
     frame, ragged = parsed.frame, parsed.ragged
     total = frame.num_rows + len(ragged)
-    lines = None if parsed.newlines + (not parsed.ends_with_newline) == total else _physical_lines(path)
+    one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
+    lines, spread = (None, None) if one_line_each else _physical_lines(path)
     rows = _records(total, ragged)
     good = np.ones(frame.num_rows, dtype=bool)
-    cut = (not parsed.ends_with_newline) or not header_ends
     reported = len(ragged)
-    if cut:
+    if not whole:
         last_is_ragged = bool(ragged) and ragged[-1][0] == total - 1
         if last_is_ragged:
             ragged = ragged[:-1]
@@ -321,6 +335,8 @@ def _assemble(
         message = "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
         findings.append(Finding("error", "csv-truncated", str(path), message, line))
     findings += _ragged(path, ragged, len(match.fields), lines)
+    if spread is not None:
+        findings += _spread_rows(path, good, spread, rows, lines)
     columns: dict[str, pa.ChunkedArray] = {}
     for spec in wanted:
         column, bad = _convert(frame.column(str(spec.position)), spec)
@@ -336,10 +352,10 @@ def _assemble(
     data = pa.table(columns)
     if good.all():
         kept = rows if ragged or reported else None
-        return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, kept, lines)
+        return TableData(table, path, data, match, tuple(findings), total, reported, looked.sha256, kept, lines)
     reported += int((~good).sum())
     data = data.filter(keep_where(good))
-    return TableData(table, path, data, match, tuple(findings), total, reported, parsed.sha256, rows[good], lines)
+    return TableData(table, path, data, match, tuple(findings), total, reported, looked.sha256, rows[good], lines)
 
 
 def _records(total: int, ragged: list[tuple[int, int, bool]]) -> Ints:
@@ -348,9 +364,10 @@ def _records(total: int, ragged: list[tuple[int, int, bool]]) -> Ints:
     return np.delete(rows, [record for record, _, _ in ragged]) if ragged else rows
 
 
-def _physical_lines(path: Path) -> Ints:
-    """The first physical line of each data record, for files with empty lines or line ends inside cells."""
+def _physical_lines(path: Path) -> tuple[Ints, Ints]:
+    """(first physical line, number of lines) of each data record: for empty lines and line ends inside cells."""
     starts: list[int] = []
+    heights: list[int] = []
     before = 0
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         reader = csv.reader(line.replace("\0", "\ufffd") for line in file)
@@ -363,8 +380,24 @@ def _physical_lines(path: Path) -> Ints:
                 record = ["?"]
             if record:
                 starts.append(before + 1)
+                heights.append(reader.line_num - before)
             before = reader.line_num
-    return np.asarray(starts[1:], dtype=np.int64)
+    return np.asarray(starts[1:], dtype=np.int64), np.asarray(heights[1:], dtype=np.int64)
+
+
+def _spread_rows(path: Path, good: Mask, heights: Ints, rows: Ints, lines: Ints | None) -> list[Finding]:
+    """Rows over several lines: no cell of these tables has a line end, so stray quotes have swallowed rows."""
+    high = np.asarray([heights[row] > 1 if row < len(heights) else False for row in rows], dtype=bool) & good
+    good &= ~high
+    found = [
+        (
+            _line(int(row), lines),
+            None,
+            f"the row goes over {heights[row]} lines (stray quotes?); all of them are left out",
+        )
+        for row in rows[high]
+    ]
+    return _capped("error", "csv-spread-row", path, found)
 
 
 def _line(record: int, lines: Ints | None) -> int:
@@ -444,28 +477,38 @@ def _arrow_type(spec: Field) -> pa.DataType:
 def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, Mask]:
     """A text column as its type, and where a cell is not of that type (null there)."""
     if spec.type in {"text", "unknown"}:
-        return column, np.zeros(len(column), dtype=bool)
+        unquoted = _unquoted(column) if spec.name.endswith("_shapes") else column
+        return unquoted, np.zeros(len(column), dtype=bool)
     if spec.type == "timestamp":
         return _exact_nanoseconds(column, spec.factor)
     values, good, bad = _numbers(column)
     if spec.type == "number":
         return column_of(values, good), bad
     if spec.type == "integer":
-        broken = good & (np.rint(values) != values)
+        broken = good & ((np.rint(values) != values) | (np.abs(values) >= _EXACT_IN_FLOAT))
         good &= ~broken & (values != NO_ID)
         return column_of(np.where(good, values, 0).astype(np.int64), good), bad | broken
     return _durations(values, good, bad, spec.factor)
 
 
+def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Shapes without the one pair of quotes that both exporters put around them (R3); an empty shape is null."""
+    chunks = []
+    for chunk in column.chunks:
+        words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
+        chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string())))
+    return pa.chunked_array(chunks, column.type)
+
+
 def _durations(values: Floats, good: Mask, bad: Mask, factor: int) -> tuple[pa.ChunkedArray, Mask]:
-    """Numbers of one unit of time as whole nanoseconds; what does not fit into 62 bits is bad."""
+    """Numbers of one unit of time as whole nanoseconds; what is longer than LONGEST_NS is bad."""
     values *= factor
     if values.size and values.min() < 0:
         # a negative part of a nanosecond must not become 0: it would pass for a duration
         values = np.where(values < 0, np.floor(values), values)
     np.rint(values, out=values)
-    if values.size and max(values.max(), -values.min()) >= _MAX_NS:
-        too_large = np.abs(values) >= _MAX_NS
+    if values.size and max(values.max(), -values.min()) >= LONGEST_NS:
+        too_large = np.abs(values) >= LONGEST_NS
         good, bad = good & ~too_large, bad | too_large
         values[too_large] = 0
     return column_of(values.astype(np.int64), good), bad
@@ -498,22 +541,24 @@ def _fits(column: pa.ChunkedArray) -> Mask:
 def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
     """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits (R5)."""
     trimmed = pc.utf8_trim_whitespace(column)
-    try:
-        scaled = pc.multiply(trimmed.cast(pa.decimal128(28, 6)), pa.scalar(factor, pa.decimal128(10, 0)))
+    there = valid(column)
+    plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)
+    if column.null_count == 0 and plain.all() and factor <= _MICROSECOND:
+        # (Arrow's own cast is not asked about anything else: an exponent of nine digits ends the process)
+        scaled = pc.multiply(trimmed.cast(pa.decimal128(26, 6)), pa.scalar(factor, pa.decimal128(10, 0)))
         return pc.round(scaled).cast(pa.int64()), np.zeros(len(column), dtype=bool)
-    except pa.ArrowInvalid:  # some cell is no number, or has more digits than the quick way takes
-        values = [_nanoseconds(cell, factor) for cell in trimmed.to_pylist()]
-        bad = np.asarray([value is False for value in values], dtype=bool)
-        cells = [None if value is False else value for value in values]
-        return pa.chunked_array([pa.array(cells, pa.int64())]), bad
+    values = [_nanoseconds(cell, factor) for cell in trimmed.to_pylist()]
+    good = np.asarray([value is not None for value in values], dtype=bool)
+    whole = np.asarray([value or 0 for value in values], dtype=np.int64)
+    return column_of(whole, good), there & ~good
 
 
-def _nanoseconds(cell: str | None, factor: int) -> int | bool | None:
-    """One cell as nanoseconds; None for no value, False for no number."""
-    if cell is None:
+def _nanoseconds(cell: str | None, factor: int) -> int | None:
+    """One cell as nanoseconds; None for no number, and for one that no time can be."""
+    if cell is None or not _NUMBER_TEXT.match(cell):
         return None
-    try:
-        value = (Decimal(cell) * factor).to_integral_value(ROUND_HALF_EVEN)
-        return int(value) if abs(value) < _MAX_NS else False
-    except (InvalidOperation, ValueError, OverflowError):
-        return False
+    value = Decimal(cell)
+    if not -_EXPONENTS < value.adjusted() < _EXPONENTS:
+        return 0 if value.is_zero() else None
+    whole = (value * factor).to_integral_value(ROUND_HALF_EVEN)
+    return int(whole) if abs(whole) < _MAX_NS else None

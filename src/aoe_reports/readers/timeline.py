@@ -72,14 +72,17 @@ def _iterations(events: list[Any], findings: list[Finding], path: str) -> Iterat
     parts: dict[tuple[str, Any], int | None] = {}
     for _, event in _complete(events, [], path):
         args = _dict(event.get("args"))
-        if event.get("cat") in {"FP_BP Time", "Iteration Refresh"}:
-            parts[(event["cat"], args.get("Iteration ID"))] = _ns(event.get("dur"))
+        if event.get("cat") in ("FP_BP Time", "Iteration Refresh"):
+            parts[(event["cat"], _id(args.get("Iteration ID")))] = _ns(event.get("dur"))
     for index, event in _complete(events, findings, path):
         args = _dict(event.get("args"))
-        number, duration, start = args.get("Iteration ID"), _ns(event.get("dur")), _ns(event.get("ts"))
-        if event.get("cat") != "Iteration Time":
+        number, duration, start = _id(args.get("Iteration ID")), _ns(event.get("dur")), _ns(event.get("ts"))
+        if not isinstance(event.get("cat"), str):
+            findings.append(_bad(path, index, "an event without a 'cat'"))
             continue
-        if not isinstance(number, int) or duration is None or start is None or duration < 0:
+        if event["cat"] != "Iteration Time":
+            continue
+        if number is None or duration is None or start is None or duration < 0:
             findings.append(_bad(path, index, "an iteration without number, ts or dur (>= 0)"))
             continue
         yield {
@@ -98,7 +101,10 @@ def _tasks(events: list[Any], findings: list[Finding], path: str) -> Iterator[Ro
     for index, event in _complete(events, findings, path):
         args = _dict(event.get("args"))
         kind, start, duration = args.get("Task Type"), _ns(event.get("ts")), _ns(event.get("dur"))
+        if "Task Type" not in args:
+            continue
         if not isinstance(kind, str):
+            findings.append(_bad(path, index, "a task whose type is no text"))
             continue
         if start is None or duration is None or duration < 0 or not isinstance(event.get("name"), str):
             findings.append(_bad(path, index, "a task without name, ts or dur (>= 0)"))
@@ -107,8 +113,8 @@ def _tasks(events: list[Any], findings: list[Finding], path: str) -> Iterator[Ro
         yield {
             "op_name": event["name"],
             "task_type": kind,
-            "stream_id": stream if isinstance(stream, int) else None,
-            "task_id": args["Task Id"] if isinstance(args.get("Task Id"), int) else None,
+            "stream_id": _id(stream),
+            "task_id": _id(args.get("Task Id")),
             "task_duration_ns": duration,
             "task_start_ns": start,
             "task_stop_ns": start + duration,
@@ -117,8 +123,8 @@ def _tasks(events: list[Any], findings: list[Finding], path: str) -> Iterator[Ro
 
 def _complete(events: list[Any], findings: list[Finding], path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for index, event in enumerate(events):
-        if not isinstance(event, dict):
-            findings.append(_bad(path, index, "no event, but a bare value"))
+        if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
+            findings.append(_bad(path, index, "no event with a 'ph'"))
         elif event.get("ph") == "X":
             yield index, event
 
@@ -141,9 +147,13 @@ def _ns(value: Any) -> int | None:
         return None
     try:
         scaled = (Decimal(value) * 1000).to_integral_value(ROUND_HALF_EVEN)
-        return int(scaled) if abs(scaled) < 2**62 else None
+        return int(scaled) if abs(scaled) < 2**61 else None
     except (ArithmeticError, ValueError):
         return None
+
+
+def _id(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
 def _dict(value: Any) -> dict[str, Any]:

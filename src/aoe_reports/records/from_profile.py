@@ -19,7 +19,7 @@ MAX_OPERATORS = 5000
 
 _SHAPE_KEYS = ("input_shapes", "input_data_types", "input_formats")
 TASK_FIELDS = frozenset(
-    {"device_id", "op_type", "task_type", "op_name", "task_start_ns", "task_duration_ns", *_SHAPE_KEYS}
+    {"device_id", "model_name", "op_type", "task_type", "op_name", "task_start_ns", "task_duration_ns", *_SHAPE_KEYS}
 )
 """The columns of a table of tasks that records are made of."""
 
@@ -64,8 +64,9 @@ def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Recor
     """One record a device: the mean and the sample std over its steps."""
     records = []
     for rank_id, device_id in sorted({(s.rank_id, s.device_id) for s in steps}, key=_nulls_first):
-        durations = [s.duration_ns / NS_PER_MS for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id)]
-        total = sum(s.duration_ns for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id))
+        mine = [s for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id)]
+        durations = [s.duration_ns / NS_PER_MS for s in mine]
+        total = sum(s.duration_ns for s in mine)
         records.append(
             Record(
                 **context.fields(),
@@ -75,15 +76,26 @@ def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Recor
                 metadata=context.metadata,
                 workload_metadata={"class": "step"},
                 execution_config={"repeat": len(durations)},
+                metrics={f"{part}_ms_mean": mean for part in _PARTS if (mean := _mean_of(mine, part)) is not None},
                 scope="step",
                 source="msprof",
                 rank_id=rank_id,
                 device_id=device_id,
                 count=len(durations),
-                total_ms=total / NS_PER_MS,
+                total_ns=total,
             )
         )
     return records
+
+
+_PARTS = ("computing", "communication", "communication_not_overlapped", "overlapped", "free")
+
+
+def _mean_of(steps: Sequence[Step], part: str) -> float | None:
+    """The mean of one part of the steps in ms; null where a step has none."""
+    values = [getattr(step, f"{part}_ns") for step in steps]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) / NS_PER_MS if len(known) == len(values) else None
 
 
 def _of_type(context: RunContext, tasks: TaskSet, group: Group) -> Record:
@@ -126,7 +138,7 @@ def _record(
         rank_id=tasks.rank_id,
         device_id=tasks.device_id,
         count=group.count,
-        total_ms=group.total_ns / NS_PER_MS,
+        total_ns=group.total_ns,
     )
 
 

@@ -17,13 +17,23 @@ def records_from_result(context: RunContext, result: TuningResult) -> list[Recor
         return []
     records = []
     for modification in result.modifications:
-        if modification.before is not None and modification.after is not None:
+        if _usable(modification.before) and _usable(modification.after):
             records += _of_modification(context, result, modification)
-    if result.model_baseline_ms is not None and result.model_result_ms is not None:
+    if _usable(result.model_baseline_ms) and _usable(result.model_result_ms):
+        assert result.model_baseline_ms is not None
+        assert result.model_result_ms is not None
         times = (result.model_baseline_ms, result.model_result_ms)
         metrics = {**result.summary, "tuning_time_s": _number(result.tuning_time_s)}
         records += _pair(context, result, "model", context.model, times, "ms", metrics=metrics)
     return records
+
+
+def _usable(value: Decimal | None) -> bool:
+    """Whether a time is one: there, above 0 and of a size that a number can hold."""
+    return value is not None and 0 < value < LARGEST
+
+
+LARGEST = Decimal("1e15")
 
 
 def _of_modification(context: RunContext, result: TuningResult, modification: Modification) -> list[Record]:

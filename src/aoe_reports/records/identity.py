@@ -16,6 +16,14 @@ class Member:
     identity: str
     content_hash: str
     rows: int
+    named: bool
+    """Whether the identity rests on something made to be unique (a recorded start, a capture's or result's name)."""
+
+    def same_as(self, other: Member) -> bool:
+        """Whether two members are versions of one: by identity, else by content where a name says nothing."""
+        if self.identity == other.identity:
+            return True
+        return self.content_hash == other.content_hash and not (self.named and other.named)
 
 
 def identity_of(*facts: Any) -> str:

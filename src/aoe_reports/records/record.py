@@ -62,7 +62,8 @@ class Record:
     rank_id: int | None = None
     device_id: int | None = None
     count: int | None = None
-    total_ms: float | None = None
+    total_ns: int | None = None
+    """What all calls together took, exact."""
 
     @property
     def series_id(self) -> str:
@@ -76,10 +77,15 @@ class Record:
             self.op_type,
             self.rank_id,
             self.device_id if self.rank_id is None else None,
-            canonical_json(self.workload_args),
-            self.compilation_config.get("tune_mode"),
+            self.fingerprint,
         )
         return hashlib.sha256(canonical_json(key).encode()).hexdigest()[:16]
+
+    @property
+    def fingerprint(self) -> str:
+        """What else splits a history: shapes, types and formats of the inputs, the tuning mode."""
+        parts = [self.workload_args, self.compilation_config.get("tune_mode")]
+        return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
         """The 19 fields of v0.1 as a JSON object; `runtime_raw` only where there is one."""

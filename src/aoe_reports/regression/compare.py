@@ -62,10 +62,12 @@ FACTS = ("workload", "model", "scope", "op_type", "op_name", "hardware", "source
 
 
 def series_of(records: pl.DataFrame) -> list[Series]:
-    """Records (series_id, night, run_id, timestamp_ns, runtime_ms_mean, total_ms, FACTS) as series, in a stable order."""
+    """Records (series_id, night, run_id, timestamp_ns, runtime_ms_mean, total_ns, FACTS) as series, in a stable order."""
     ordered = records.sort("series_id", "night", "timestamp_ns", "run_id")
     nights = ordered.group_by("series_id", "night", maintain_order=True).agg(
-        pl.col("runtime_ms_mean").median(), pl.col("total_ms").fill_null(0.0).median(), pl.col("run_id", *FACTS).last()
+        pl.col("runtime_ms_mean").median(),
+        (pl.col("total_ns").fill_null(0).median() / 1e6).alias("total_ms"),
+        pl.col("run_id", *FACTS).last(),
     )
     columns = ("night", "runtime_ms_mean", "run_id", "total_ms")
     series = nights.group_by("series_id", maintain_order=True).agg(pl.col(*columns), pl.col(*FACTS).last())
@@ -91,58 +93,72 @@ def find_change(series: Series, tonight: Collection[str]) -> Change | None:
     last = max((i for i, night in enumerate(series.nights) if night in tonight), default=None)
     if last is None:
         return None
-    sides = _sides(series.values_ms[: last + 1])
-    now = sides[last][0]
+    judged = _judged(series.values_ms[: last + 1])
+    now = judged[last].side
     if now == 0:
-        return _recovered(series, sides, last, tonight)
-    since = last
-    while since > 0 and sides[since - 1][0] == now:
-        since -= 1
+        return _recovered(series, judged, last, tonight)
     state: State = "confirmed" if now > 0 else "improved"
-    return _change(series, state, sides, since, last)
+    return _change(series, state, judged, _began(judged, last), last)
 
 
-def _recovered(
-    series: Series, sides: Sequence[tuple[int, float]], last: int, tonight: Collection[str]
-) -> Change | None:
-    """A slow spell that ended within `tonight`."""
-    ended = next((i for i in range(last, -1, -1) if sides[i][0] > 0), None)
-    if ended is None or series.nights[ended] not in tonight:
+def _recovered(series: Series, judged: Sequence[_Judged], last: int, tonight: Collection[str]) -> Change | None:
+    """A slow spell that ended within `tonight`, back at the old level."""
+    ended = next((i for i in range(last, -1, -1) if judged[i].side > 0), None)
+    if ended is None or judged[ended].new_normal or series.nights[ended] not in tonight:
         return None
-    since = ended
-    while since > 0 and sides[since - 1][0] > 0:
-        since -= 1
-    return _change(series, "recovered", sides, since, ended)
+    return _change(series, "recovered", judged, _began(judged, ended), ended)
 
 
-def _change(series: Series, state: State, sides: Sequence[tuple[int, float]], since: int, last: int) -> Change:
-    before = sides[since][1]
+def _began(judged: Sequence[_Judged], night: int) -> int:
+    """The first night of the spell that a night belongs to."""
+    while night > 0 and judged[night - 1].side == judged[night].side and not judged[night - 1].new_normal:
+        night -= 1
+    return night
+
+
+def _change(series: Series, state: State, judged: Sequence[_Judged], since: int, last: int) -> Change:
+    before = judged[since].baseline
     after = median(series.values_ms[since : last + 1])
     impact = series.totals_ms[last] * (1 - before / after) if after else 0.0
     return Change(series, state, series.nights[since], series.runs[since], before, after, impact)
 
 
-def _sides(values: Sequence[float]) -> list[tuple[int, float]]:
-    """For each night its side (1 slower than its baseline, -1 quicker, 0 neither or too short) and that baseline."""
-    sides: list[tuple[int, float]] = []
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One night held against its baseline."""
+
+    side: int
+    """1 slower, -1 quicker, 0 neither (or too short a baseline)."""
+    baseline: float
+    new_normal: bool = False
+    """Whether the spell has lasted so long that it is the baseline from here on."""
+
+
+def _judged(values: Sequence[float]) -> list[_Judged]:
+    judged: list[_Judged] = []
     baseline: list[float] = []
     spell: list[float] = []
     for value in values:
         side = _side(value, baseline[-WINDOW:])
-        sides.append((side, median(baseline[-WINDOW:]) if baseline else value))
+        if side == 0 or (judged and judged[-1].side != side):
+            spell = []
+        middle = median(baseline[-WINDOW:]) if baseline else value
         if side == 0:
             baseline.append(value)
-            spell = []
         else:
             spell.append(value)
-            if len(spell) >= WINDOW:
-                baseline, spell = spell, []
-    return sides
+        new_normal = len(spell) >= WINDOW
+        if new_normal:
+            baseline, spell = spell, []
+        judged.append(_Judged(side, middle, new_normal))
+    return judged
 
 
 def _side(value: float, baseline: Sequence[float]) -> int:
     if len(baseline) < LEAST_NIGHTS:
         return 0
     middle = median(baseline)
+    if middle <= 0:
+        return 0
     limit = max(THRESHOLD * middle, SIGMAS * robust_sigma(baseline))
     return (value - middle > limit) - (value - middle < -limit)

@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aoe_reports.renderers.values import plain
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -27,7 +29,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return "'" + value if value.startswith(_FORMULA) else value
+        return "'" + plain(value) if value.startswith(_FORMULA) else plain(value)
     if isinstance(value, list | tuple | dict):
         return json.dumps(value, ensure_ascii=False)
     return str(value)

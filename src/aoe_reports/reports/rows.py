@@ -93,10 +93,10 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 """The columns of each command's rows; a column that is empty in every row is not shown."""
 
 
-def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]], sentences: Sequence[str] = ()) -> Report:
+def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
     columns = tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
-    return Report(title, "", [Section("", sentences, Grid(columns, rows) if rows else None)])
+    return Report(title, "", [Section("", grid=Grid(columns, rows) if rows else None)])
 
 
 def _says(value: Any) -> bool:

@@ -14,12 +14,15 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 
-FORMAT_VERSION = 1
+FORMAT = "aoe-reports history, format 1"
+"""Stands in the table's description; another format is refused."""
+
 NORMALISER_VERSION = 1
 """Goes up when the same files would become other records."""
 
 KINDS = ("run", "record", "finding", "verdict", "change", "ack")
 PARTITIONS = ["kind", "month"]
+METRIC = "runtime_ms_mean"
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 ROWS = pa.schema(
@@ -43,6 +46,8 @@ ROWS = pa.schema(
         ("runtime_raw", _TEXT),
         # … and what is queried
         ("series_id", _TEXT),
+        ("metric", _TEXT),
+        ("fingerprint", _TEXT),
         ("model", _TEXT),
         ("scope", _TEXT),
         ("source", _TEXT),
@@ -52,7 +57,7 @@ ROWS = pa.schema(
         ("rank_id", _INT),
         ("device_id", _INT),
         ("count", _INT),
-        ("total_ms", _REAL),
+        ("total_ns", _INT),
         # runs
         ("run_kind", _TEXT),
         ("content_hash", _TEXT),
@@ -106,6 +111,8 @@ class Run:
     records: Sequence[Record]
     findings: Sequence[Finding]
     body: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Columns that a run has in common with its records: engine, engine_version, hardware_config, runtime_config."""
 
 
 def month_of(timestamp_ns: int) -> str:
@@ -125,7 +132,15 @@ def rows_of(run: Run) -> pa.Table:
     rows: list[dict[str, Any]] = [_run_row(run)]
     rows += [_record_row(record) for record in run.records]
     rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
-    return pa.Table.from_pylist([{**row, **common} for row in rows], schema=ROWS)
+    return pa.Table.from_pylist([_storable({**row, **common}) for row in rows], schema=ROWS)
+
+
+def _storable(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose texts are text: the odd byte of a file name becomes a question mark."""
+    return {
+        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
+        for name, value in row.items()
+    }
 
 
 def headers_of(rows: pa.Table) -> list[RunHeader]:
@@ -157,12 +172,13 @@ def _run_row(run: Run) -> dict[str, Any]:
         "model": header.model,
         "hardware": header.hardware,
         "content_hash": header.content_hash,
-        "members": canonical_json([[m.identity, m.content_hash, m.rows] for m in header.members]),
+        "members": canonical_json([[m.identity, m.content_hash, m.rows, m.named] for m in header.members]),
         "rows": header.rows,
         "status": header.status,
         "path": header.path,
         "normaliser_version": header.normaliser_version,
         "body": canonical_json(run.body),
+        **{name: canonical_json(value) if isinstance(value, dict) else value for name, value in run.facts.items()},
     }
 
 
@@ -176,4 +192,10 @@ def _record_row(record: Record) -> dict[str, Any]:
         row[name] = canonical_json(row[name])
     row["timestamp"] = canonical_json(record.timestamp)
     row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
-    return {"kind": "record", **row}
+    return {"kind": "record", "metric": METRIC, **row}
+
+
+RECORD_COLUMNS = tuple(
+    name for name in ROWS.names[ROWS.names.index("run_id") : ROWS.names.index("run_kind")] if name != "night"
+)
+"""The columns of a record as it is given to others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -106,17 +107,20 @@ class Table:
         cells = [cell.strip().lstrip("\ufeff") for cell in header]
         declared = {alias.casefold(): column for column in self.columns for alias in column.headers}
         fields: list[Field] = []
-        names: set[str] = set()
+        reserved = {column.field for column in self.columns}
+        seen: Counter[str] = Counter()
         for position, cell in enumerate(cells):
             stem, unit = split_unit(cell)
             column = declared.get(stem.casefold()) or declared.get(cell.casefold())
             if column is None:
-                field = Field(position, cell, snake_case(cell), "unknown", 1, needed=False)
+                name = snake_case(cell)
+                field = Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
             else:
                 is_time = column.type in {"duration", "timestamp"}
                 factor = NANOSECONDS.get(unit or column.unit, 1) if is_time else 1
                 field = Field(position, cell, column.field, column.type, factor, column.needed)
-            fields.append(_unique(field, names))
+            seen[field.name] += 1
+            fields.append(field if seen[field.name] == 1 else _again(field, seen[field.name]))
         found = {field.name for field in fields}
         missing = tuple(column for column in self.columns if not column.optional and column.field not in found)
         return Match(tuple(fields), missing, self.vintage(cells))
@@ -143,11 +147,6 @@ def snake_case(header: str) -> str:
     return re.sub(r"\W+", "_", words).strip("_").lower() or "unnamed"
 
 
-def _unique(field: Field, names: set[str]) -> Field:
-    """Give the second column of one name (`Reduce Start`, MSPROF.md §5) a number behind it."""
-    name, count = field.name, 1
-    while name in names:
-        count += 1
-        name = f"{field.name}_{count}"
-    names.add(name)
-    return field if name == field.name else Field(field.position, field.header, name, field.type, field.factor, False)
+def _again(field: Field, count: int) -> Field:
+    """The second column of one name (`Reduce Start`, MSPROF.md §5) with a number behind it."""
+    return Field(field.position, field.header, f"{field.name}__{count}", field.type, field.factor, needed=False)

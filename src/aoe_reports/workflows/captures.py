@@ -24,7 +24,7 @@ COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "A
 
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """The profiles among the files found, as captures that make up one run each."""
-    return group_runs(group_captures(discovery.files, discovery.infos))
+    return group_runs(group_captures(discovery.files))
 
 
 def aoe_files(discovery: Discovery) -> list[FoundFile]:
@@ -36,7 +36,9 @@ def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed:
     """One file as its table, checked; `columns` are the ones that are wanted of a CSV."""
     if file.name.form == "json":
         return read_timeline(file.path, file.name)
-    return check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
+    data = check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
+    known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
+    return data.with_constants({name: value for name, value in known.items() if value is not None})
 
 
 def can_read(file: FoundFile) -> bool:
@@ -55,7 +57,7 @@ def read_tasks(capture: Capture, fields: frozenset[str], *, by_type: bool) -> tu
         tables += found
         frame = joined(found) if kind != "task_time" else kernels(joined(found))
         if frame is not None and frame.num_rows:
-            return split_devices(capture.info.rank_id, frame, grouped=kind == "op_statistic"), tables
+            return split_devices(capture.info.rank_of, frame, grouped=kind == "op_statistic"), tables
     return [], tables
 
 

@@ -8,31 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from aoe_reports.store.layout import ROWS, Run, rows_of
+from aoe_reports.store.layout import RECORD_COLUMNS, ROWS, Run, rows_of
 from aoe_reports.workflows.table import write_parquet
-
-_NOT_OF_RECORDS = frozenset(
-    [
-        "kind",
-        "month",
-        "run_kind",
-        "content_hash",
-        "members",
-        "rows",
-        "status",
-        "normaliser_version",
-        "severity",
-        "rule",
-        "path",
-        "line",
-        "column",
-        "pointer",
-        "message",
-        "subject",
-        "state",
-        "body",
-    ]
-)
 
 
 def records_text(runs: Sequence[Run], *, as_list: bool) -> str:
@@ -45,7 +22,7 @@ def records_text(runs: Sequence[Run], *, as_list: bool) -> str:
 
 def write_records_parquet(runs: Sequence[Run], path: Path) -> None:
     """Records as the store holds them: the fields of v0.1 and the typed columns beside them."""
-    names = [name for name in ROWS.names if name not in _NOT_OF_RECORDS]
+    names = list(RECORD_COLUMNS)
     tables = [rows_of(run).slice(1, len(run.records)).select(names) for run in runs]
     empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
     write_parquet(pa.concat_tables([empty, *tables]), path)

@@ -6,14 +6,12 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import pyarrow.dataset as ds
-
 from aoe_reports.errors import UsageError
-from aoe_reports.store import History
+from aoe_reports.store import History, equals
 
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
-    "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ms", "series_id",
+    "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ns", "series_id",
 )  # fmt: skip
 
 
@@ -55,10 +53,9 @@ def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
 
 
 def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
-    where = ds.field("scope") == scope if scope is not None else None
+    where = [] if scope is None else [equals("scope", scope)]
     if workload is not None:
-        named = (ds.field("model") == workload) | (ds.field("workload") == workload)
-        where = named if where is None else where & named
+        where.append(f"({equals('model', workload)} OR {equals('workload', workload)})")
     rows = history.records(_COLUMNS, where).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]))
     return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]

@@ -61,7 +61,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
             findings += [finding for data in tables for finding in data.findings]
             if not tables:
                 findings.append(_no_tasks(capture))
-            rows += _rows(_label(captures), capture.info.rank_id, _groups(sets, selection), selection.top)
+            rows += _rows(_label(captures), capture.info.rank_id, _groups(sets, selection), selection)
     if not rows and not has(findings, "error"):
         asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
         findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
@@ -84,6 +84,8 @@ def _fields(selection: Selection) -> frozenset[str]:
 def _groups(sets: Sequence[TaskSet], selection: Selection) -> list[Group]:
     chosen = [tasks for tasks in sets if selection.device is None or tasks.device_id == selection.device]
     if any(tasks.grouped for tasks in chosen):
+        if selection.step is not None:
+            return []  # op_statistic knows no steps
         return in_order(_merged([group for tasks in chosen for group in statistic_groups(tasks.frame)]))
     frames = [_of_step(tasks.frame, selection.step) for tasks in chosen]
     if not frames:
@@ -91,8 +93,7 @@ def _groups(sets: Sequence[TaskSet], selection: Selection) -> list[Group]:
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
     wanted = GROUPINGS[selection.by]
     keys = [key for key in wanted if key in frame.column_names]
-    groups = [_under(wanted, keys, group) for group in group_tasks(frame, keys)]
-    return [g for g in groups if selection.all_tasks or g.key[wanted.index("task_type")] not in COMMUNICATION_TASKS]
+    return [_under(wanted, keys, group) for group in group_tasks(frame, keys)]
 
 
 def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
@@ -123,11 +124,13 @@ def _merged(groups: Sequence[Group]) -> list[Group]:
     return list(merged.values())
 
 
-def _rows(run: str, rank_id: int | None, groups: Sequence[Group], top: int) -> list[dict[str, Any]]:
-    whole = sum(group.total_ns for group in groups)
+def _rows(run: str, rank_id: int | None, groups: Sequence[Group], selection: Selection) -> list[dict[str, Any]]:
+    compute = [group for group in groups if group.key[1] not in COMMUNICATION_TASKS]
+    whole = sum(group.total_ns for group in compute)
+    shown = groups if selection.all_tasks else compute
     rows = []
     running = 0
-    for position, group in enumerate(groups[:top], start=1):
+    for position, group in enumerate(shown[: selection.top], start=1):
         running += group.total_ns
         names = (*group.key, *(None,) * (4 - len(group.key)))
         rows.append(
@@ -159,8 +162,8 @@ def _us(ns: float | None) -> float | None:
 
 
 def _label(captures: Sequence[Capture]) -> str:
-    """A run's name for people: its folder, or the folder of its ranks."""
-    return captures[0].root.name if len(captures) == 1 else captures[0].root.parent.name
+    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
+    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
 
 
 def _no_tasks(capture: Capture) -> Finding:

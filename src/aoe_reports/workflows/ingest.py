@@ -63,8 +63,8 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
         except (ReadError, OSError) as error:
             gathered.failed(_as_read_error(error, found.path), found.path)
             continue
-        if not tunings:
-            gathered.findings += findings
+        told = {finding for tuning in tunings for finding in tuning.findings}
+        gathered.findings += [finding for finding in findings if finding not in told]
         for tuning in tunings:
             yield Stored(run_of_tuning(tuning, options), None, tuning)
 
@@ -76,11 +76,22 @@ def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gat
     for item in gather_runs(paths, options, gathered):
         history = history or History.open(store, create=True)
         try:
-            stored.append(Stored(item.run, history.add(item.run), item.tuning))
+            outcome = history.add(item.run)
+            stored.append(Stored(item.run, outcome, item.tuning))
+            if outcome == "less-complete":
+                gathered.findings.append(_less_complete(item.run))
         except WorkloadConflictError as error:
             message = str(error).removeprefix(f"{item.run.header.path}: ")
             gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
     return stored
+
+
+def _less_complete(run: Run) -> Finding:
+    message = (
+        "the store has a more complete version of this run, or other ranks of it, and keeps that; "
+        "to replace it, give the whole capture (all ranks)"
+    )
+    return Finding("warning", "less-complete", run.header.path, message)
 
 
 def _as_read_error(error: Exception, path: Path) -> ReadError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.checks.tables import check_forms, check_statistic
-from aoe_reports.findings import Finding
+from aoe_reports.findings import Finding, is_below
 from aoe_reports.readers.discovery import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns
 from aoe_reports.readers.results import ResultFile, read_results
@@ -92,7 +94,7 @@ def load_profile(captures: Sequence[Capture], options: RunOptions, fields: froze
     """Read the captures of one run."""
     read = tuple(read_capture(capture, fields) for capture in captures)
     findings = [finding for data in read for finding in data.findings]
-    members = tuple(_member(data, options) for data in read)
+    members = tuple(_member(data) for data in read)
     timestamp = min(_time_of(data, options, findings) for data in read)
     run_id = run_id_of(timestamp, members[0].identity)
     return ProfileRun(run_id, read, members, timestamp, tuple(findings))
@@ -112,24 +114,33 @@ def load_tuning(found: FoundFile, options: RunOptions) -> tuple[list[TuningRun],
 
 def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RunOptions) -> TuningRun:
     name = file.name
-    inside = [f for f in findings if f.pointer is None or f.pointer.startswith(result.pointer)]
-    digits = (result.report_key or "").removeprefix("report_").rpartition("_")[0] or name.time
-    timestamp = digits_to_ns(digits, options.zone)
+    inside = [f for f in findings if f.pointer is None or is_below(f.pointer, result.pointer)]
+    from_key = (result.report_key or "").removeprefix("report_").rpartition("_")[0]
+    timestamp = digits_to_ns(from_key, options.zone) or digits_to_ns(name.time, options.zone)
     if timestamp is None:
         timestamp = file.path.stat().st_mtime_ns
         inside.append(_no_time(file.path))
     elif not options.zone_given:
         inside.append(_zone_assumed(file.path))
-    facts = (result.kind, result.report_key, name.time, name.pid, result.tuning_name)
-    known = any(fact is not None for fact in facts[1:4])
-    identity = identity_of("tuning", *(facts if known else (file.sha256, result.report_key)))
-    member = Member(identity, file.sha256, len(result.modifications) + int(result.complete))
+    content = _content_of(file, result)
+    named = name.time is not None or name.pid is not None or result.report_key is not None
+    facts = (result.report_key, name.time, name.pid, result.tuning_name) if named else (content,)
+    identity = identity_of("tuning", result.kind, *facts)
+    member = Member(identity, content, len(result.modifications) + int(result.complete), named)
     return TuningRun(run_id_of(timestamp, identity), file, result, member, timestamp, tuple(inside))
+
+
+def _content_of(file: ResultFile, result: TuningResult) -> str:
+    """The hash of one report's own part of a file: others may still be written behind it."""
+    segments = file.document if result.report_key is None else file.document[result.report_key]
+    text = json.dumps(segments, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     """Read all facts of one capture and hold its forms against each other; `fields` are the columns of tasks."""
-    findings = [_empty_file(file) for file in capture.files if file.size == 0 and file.name.form != "csv"]
+    findings = [*capture.findings]
+    findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.name.form != "csv"]
     findings += [_empty_file(f) for f in capture.files if f.size == 0 and f.name.form == "csv" and not can_read(f)]
     tables: list[TableData] = []
 
@@ -138,14 +149,13 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         tables.extend(found)
         return found
 
-    tasks_files = capture.preferred(*TASK_KINDS)
-    tasks = read(tasks_files, fields)
+    tasks = read(capture.preferred(*TASK_KINDS), fields)
     statistic = read(capture.preferred("op_statistic"), None)
     times = read(capture.preferred("task_time"), fields)
     frame, grouped = joined(tasks), False
     if frame is not None:
         findings += [finding for data in statistic for finding in check_statistic(data, frame)]
-        findings += _cross_check(capture, tasks, tasks_files[0].name.kind, read)
+        findings += _other_form(capture, tasks, read)
     else:
         frame, grouped = joined(statistic), True
         if frame is None:
@@ -156,7 +166,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     starts = _starts(tables)
     return CaptureData(
         capture,
-        tuple(split_devices(capture.info.rank_id, frame, grouped=grouped)) if frame is not None else (),
+        tuple(split_devices(capture.info.rank_of, frame, grouped=grouped)) if frame is not None else (),
         tuple(steps),
         tuple(findings),
         sum(data.frame.num_rows for data in tables),
@@ -167,9 +177,24 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     )
 
 
-def _cross_check(capture: Capture, used: Sequence[TableData], kind: str, read: Any) -> Iterator[Finding]:
+def cross_check(capture: Capture) -> list[Finding]:
+    """What the forms of one capture say of each other (not what each says of itself)."""
+
+    def read(files: Sequence[FoundFile], columns: frozenset[str] | None) -> list[TableData]:
+        return [read_file(file, columns, hashed=False) for file in files]
+
+    tasks = read(capture.preferred(*TASK_KINDS), frozenset({"op_type", "task_type", "device_id", "task_duration_ns"}))
+    frame = joined(tasks)
+    if frame is None:
+        return []
+    statistic = read(capture.preferred("op_statistic"), None)
+    found = [finding for data in statistic for finding in check_statistic(data, frame)]
+    return [*capture.findings, *found, *_other_form(capture, tasks, read)]
+
+
+def _other_form(capture: Capture, used: Sequence[TableData], read: Any) -> Iterator[Finding]:
     """Hold the other form of the same tasks against the one that is used."""
-    other_kind = next(other for other in TASK_KINDS if other != kind)
+    other_kind = next(other for other in TASK_KINDS if other != used[0].table.name)
     others = read(capture.of_kind(other_kind), frozenset({"task_duration_ns"}))
     if len(used) == len(others) == 1:
         yield from check_forms(used[0], others[0])
@@ -177,7 +202,7 @@ def _cross_check(capture: Capture, used: Sequence[TableData], kind: str, read: A
 
 def _steps(capture: Capture, read: Any) -> list[Step]:
     """Steps of the framework's table where there is one, else of msprof's."""
-    rank = capture.info.rank_id
+    rank = capture.info.rank_of
     framework = joined(read(capture.preferred("step_trace_time"), None))
     traced = joined(read(capture.preferred("step_trace"), None))
     if framework is not None and framework.num_rows:
@@ -207,15 +232,25 @@ def _empty_file(file: FoundFile) -> Finding:
     return Finding("error", "empty-file", str(file.path), f"the file is empty; expected an export of {file.name.kind}")
 
 
-def _member(data: CaptureData, options: RunOptions) -> Member:
-    """A capture's identity is what it is, not where it lies: when it began, its process, rank and devices."""
-    info = data.capture.info
-    named = digits_to_ns(data.capture.named_time, options.zone)
-    start = info.start_ns or data.first_ns or named
+def _member(data: CaptureData) -> Member:
+    """A capture's identity is what it is, not where it lies nor how much of it is there: when it began, its rank.
+
+    What was recorded or made to be unique comes first; then the first task; at last the content itself.
+    """
+    capture, info = data.capture, data.capture.info
     content = content_hash_of(data.sha256s)
-    devices = sorted({tasks.device_id for tasks in data.tasks if tasks.device_id is not None})
-    identity = identity_of("profile", start if start is not None else content, info.pid, info.rank_id, devices)
-    return Member(identity, content, data.rows)
+    if capture.unique_name is not None:
+        return Member(identity_of("profile", capture.unique_name), content, data.rows, named=True)
+    recorded = info.start_ns or info.end_ns
+    if recorded is not None:
+        return Member(identity_of("profile", recorded, info.pid, info.rank_id), content, data.rows, named=True)
+    if data.first_ns is not None:
+        facts: tuple[object, ...] = (data.first_ns, info.pid, info.rank_id)
+    elif capture.named_time is not None:
+        facts = (capture.named_time, capture.root.name)
+    else:
+        facts = (content,)
+    return Member(identity_of("profile", *facts), content, data.rows, named=False)
 
 
 def _time_of(data: CaptureData, options: RunOptions, findings: list[Finding]) -> int:

@@ -8,24 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow.dataset as ds
 
 from aoe_reports.errors import AoeReportsError
-from aoe_reports.findings import Finding, in_order
-from aoe_reports.records.record import Record
+from aoe_reports.findings import Finding, in_order, reasons_of
 from aoe_reports.regression.compare import FACTS, LEAST_NIGHTS, Change, Series, find_changes, series_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.nightly import Night, nightly_report
 from aoe_reports.reports.report import Report
-from aoe_reports.store import History
+from aoe_reports.store import History, Run, equals
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import write_whole
 
 REPORT_FILES = {"report.html": "html", "report.md": "markdown"}
 
-_SERIES_COLUMNS = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ms", *FACTS)
+_SERIES_COLUMNS = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ns", *FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +39,21 @@ class NightlyResult:
 
 
 def run_nightly(
-    paths: Sequence[Path], store: str, site: Path | None, options: RunOptions, *, simulated: bool = False
+    paths: Sequence[Path],
+    store: str,
+    site: Path | None,
+    options: RunOptions,
+    *,
+    strict: bool = False,
+    simulated: bool = False,
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered)
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
-    nights = {item.run.header.night for item in stored if item.run.header.run_kind == "profile"}
-    series = _series(History.open(store), nights) if nights else []
+    profiles = [item.run for item in stored if item.run.header.run_kind == "profile"]
+    nights = {run.header.night for run in profiles}
+    series = _series(History.open(store), profiles) if profiles else []
     changes = find_changes(series, nights)
     rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
     short = sum(len(one.nights) <= LEAST_NIGHTS for one in series)
@@ -66,32 +71,23 @@ def run_nightly(
         simulated,
     )
     report = nightly_report(night)
-    reasons = _reasons(findings, changes)
+    reasons = reasons_of(findings, strict=strict)
+    if any(change.state == "confirmed" for change in changes):
+        reasons.append("regression")
     result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
     if site is not None:
         _write_site(site, result, [str(path) for path in paths])
     return result
 
 
-def _series(history: History, nights: set[str]) -> list[Series]:
-    """The series of profiled times that have a value in one of these nights."""
-    where = (ds.field("source") == "msprof") & (ds.field("night") <= max(nights))
+def _series(history: History, runs: Sequence[Run]) -> list[Series]:
+    """The histories that these runs continue, up to their newest night."""
+    newest = max(run.header.night for run in runs)
+    ours = {record.series_id for run in runs for record in run.records}
+    where = [equals("source", "msprof"), equals("night", newest, "<=")]
     incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
-    records = pl.DataFrame(history.records(_SERIES_COLUMNS, where)).filter(~pl.col("run_id").is_in(incomplete))
-    touched = records.filter(pl.col("night").is_in(nights)).select("series_id").unique()
-    return series_of(records.join(touched, on="series_id", how="semi"))
-
-
-def _reasons(findings: Sequence[Finding], changes: Sequence[Change]) -> list[str]:
-    failed = {"tuning-failed", "subgraph-failed", "failed-without-list"}
-    reasons = []
-    if any(finding.severity == "error" and finding.rule not in failed for finding in findings):
-        reasons.append("damage")
-    if any(finding.rule in failed for finding in findings):
-        reasons.append("tuning-failed")
-    if any(change.state == "confirmed" for change in changes):
-        reasons.append("regression")
-    return reasons
+    records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
+    return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
 
 
 def run_row(item: Stored) -> dict[str, Any]:
@@ -137,22 +133,34 @@ def _hotspots(stored: Sequence[Stored]) -> tuple[str | None, list[dict[str, Any]
     typed = [record for record in newest.records if record.scope == "op_type"]
     rows = []
     for rank in sorted({record.rank_id for record in typed}, key=lambda rank: -1 if rank is None else rank):
-        mine = sorted((r for r in typed if r.rank_id == rank), key=lambda r: (-(r.total_ms or 0), r.workload))
-        whole = sum(r.total_ms or 0 for r in mine)
-        rows += [_hotspot_row(position, record, whole) for position, record in enumerate(mine[:10], start=1)]
+        groups: dict[tuple[str, str], tuple[int, int]] = {}
+        for record in typed:
+            if record.rank_id == rank:
+                key = (record.op_type or "", str(record.workload_args.get("task_type")))
+                count, total = groups.get(key, (0, 0))
+                groups[key] = (count + (record.count or 0), total + (record.total_ns or 0))
+        whole = sum(total for _, total in groups.values())
+        ordered = sorted(groups.items(), key=lambda item: (-item[1][1], item[0]))
+        rows += [_hotspot_row(place, rank, *item, whole) for place, item in enumerate(ordered[:TOP], start=1)]
     return newest.header.run_id, rows
 
 
-def _hotspot_row(position: int, record: Record, whole: float) -> dict[str, Any]:
+TOP = 10
+
+
+def _hotspot_row(
+    position: int, rank: int | None, key: tuple[str, str], of: tuple[int, int], whole: int
+) -> dict[str, Any]:
+    (op_type, task_type), (count, total) = key, of
     return {
         "position": position,
-        "rank_id": record.rank_id,
-        "op_type": record.op_type,
-        "task_type": record.workload_args.get("task_type"),
-        "count": record.count,
-        "total_us": (record.total_ms or 0) * 1000,
-        "mean_us": record.runtime_ms_mean * 1000,
-        "share": (record.total_ms or 0) / whole if whole else None,
+        "rank_id": rank,
+        "op_type": op_type,
+        "task_type": task_type,
+        "count": count,
+        "total_us": total / 1000,
+        "mean_us": total / count / 1000 if count else None,
+        "share": total / whole if whole else None,
     }
 
 

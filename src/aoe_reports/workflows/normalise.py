@@ -49,7 +49,7 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
             findings.append(Finding("info", "operators-capped", str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
-    return Run(header, records, in_order(findings), {})
+    return Run(header, records, in_order(findings), {}, _facts(context))
 
 
 def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
@@ -81,7 +81,23 @@ def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
         "failed_operators": list(result.failed_operators),
         "modified": len(result.modifications),
     }
-    return Run(header, records_from_result(context, result), in_order([*tuning.findings, *named.findings]), body)
+    findings = in_order([*tuning.findings, *named.findings])
+    usable = not any(finding.rule in UNUSABLE for finding in findings)
+    records = records_from_result(context, result) if usable else []
+    return Run(header, records, findings, body, _facts(context))
+
+
+UNUSABLE = frozenset({"schema", "unit-mismatch", "status-unknown", "segment-kind", "segment-count"})
+"""Rules after which no number of a tuning report is used."""
+
+
+def _facts(context: RunContext) -> dict[str, Any]:
+    return {
+        "engine": context.engine,
+        "engine_version": context.engine_version,
+        "hardware_config": context.hardware_config,
+        "runtime_config": context.runtime_config,
+    }
 
 
 def status(tuning: TuningRun) -> str:

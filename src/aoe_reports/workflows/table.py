@@ -14,6 +14,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import group_captures
 from aoe_reports.tables import TABLES
 from aoe_reports.workflows.captures import read_file
+from aoe_reports.workflows.output import write_whole
 
 
 def list_tables() -> list[dict[str, Any]]:
@@ -37,7 +38,7 @@ def read_tables(kind: str, path: Path) -> tuple[pa.Table, list[dict[str, Any]], 
     discovery = discover([path])
     findings = list(discovery.findings)
     frames = []
-    for capture in group_captures(discovery.files, discovery.infos):
+    for capture in group_captures(discovery.files):
         for file in capture.of_kind(kind):
             data = read_file(file)
             findings += data.findings
@@ -50,13 +51,12 @@ def read_tables(kind: str, path: Path) -> tuple[pa.Table, list[dict[str, Any]], 
 
 def write_parquet(frame: pa.Table, path: Path) -> None:
     """Write the table, whole or not at all."""
-    whole = path.with_name(f".{path.name}.part")
+    sink = pa.BufferOutputStream()
+    pq.write_table(frame, sink, write_page_checksum=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(frame, whole, write_page_checksum=True)
-        whole.replace(path)
+        write_whole(path, sink.getvalue().to_pybytes())
     except OSError as error:
-        whole.unlink(missing_ok=True)
         raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
