@@ -251,7 +251,7 @@ def _read_arrow(
     types = {names[f.position]: _text_type(f) for f in wanted}
     try:
         with _opened(source) as file:
-            reader = pacsv.open_csv(
+            return pacsv.read_csv(
                 file,
                 read_options=pacsv.ReadOptions(
                     use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names
@@ -266,13 +266,12 @@ def _read_arrow(
                     check_utf8=False,  # every byte has been looked at
                 ),
             )
-            return reader.read_all()
     except pa.ArrowInvalid as error:
         return _no_rows(wanted) if "Empty CSV file" in str(error) else None
 
 
 def _opened(source: Path | bytes) -> pa.NativeFile:
-    """A file of Arrow's own: its background threads must never need the interpreter, which may be ending."""
+    """A file of Arrow's own: its read-ahead thread must never need the interpreter, which may be ending."""
     if isinstance(source, Path):
         return pa.OSFile(os.fsencode(source))
     sink = pa.BufferOutputStream()
