@@ -65,11 +65,16 @@ def main() -> None:
         sys.stderr.write(f"aoe-reports: error: {plain(str(error))}\n")
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        # the reader of our output went away (`| head`): not our error, and nothing more can be said
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()  # its reader went away (`| head`): not our error, and nothing more can be said
         sys.exit(0)
     except OSError as error:
         if "--debug" in sys.argv:
             raise
+        _leave_stdout()
         sys.stderr.write(f"aoe-reports: error: {error.filename or 'output'}: {error.strerror or error}\n")
         sys.exit(AoeReportsError.exit_code)
+
+
+def _leave_stdout() -> None:
+    """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
