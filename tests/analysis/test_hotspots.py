@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.analysis.hotspots import group_tasks, is_communication, quantile
+from aoe_reports.analysis.hotspots import count_groups, group_tasks, is_communication, quantile
 
 tasks = st.lists(
     st.tuples(
@@ -83,3 +83,11 @@ def test_communication_of_both_ages() -> None:
 
 def test_no_task_no_group() -> None:
     assert group_tasks(frame([("A", "X", 1)]).slice(0, 0), ("op_type",)) == []
+
+
+@given(tasks, st.integers(1, 5))
+def test_the_largest_groups_are_those_of_all_groups(rows: list[tuple[str | None, str, int]], top: int) -> None:
+    keys = ("op_type", "task_type")
+    whole = group_tasks(frame(rows), keys)
+    assert group_tasks(frame(rows), keys, top) == whole[:top]
+    assert count_groups(frame(rows), keys) == len(whole)

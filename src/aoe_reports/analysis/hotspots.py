@@ -44,35 +44,52 @@ def is_communication(task_type: pa.ChunkedArray) -> Mask:
     return np.isin(numbers, communication) if communication else np.zeros(len(numbers), dtype=bool)
 
 
-def group_tasks(tasks: pa.Table, keys: Sequence[str]) -> list[Group]:
-    """Tasks (`task_duration_ns` and dictionary columns `keys`) grouped; the longest total first, ties by key."""
+def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) -> list[Group]:
+    """Tasks (`task_duration_ns` and columns of words `keys`) grouped; the longest total first, ties by key.
+
+    With `top` only so many groups are made; `count_groups` tells how many there are.
+    """
     if tasks.num_rows == 0:
         return []
     groups_of, names = _group_codes(tasks, keys)
     durations, _ = integers(tasks["task_duration_ns"])
-    counts = np.bincount(groups_of, minlength=len(names))
-    ordered = _sorted_within(groups_of, durations, len(names))
+    counts = np.bincount(groups_of, minlength=names.count)
+    ordered = _sorted_within(groups_of, durations, names.count)
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     totals = np.add.reduceat(ordered, starts)
     means = totals / counts
     squares = np.add.reduceat((ordered - np.repeat(means, counts)) ** 2, starts)
-    groups = [
-        Group(
-            name,
-            count,
-            total,
-            int(ordered[start]),
-            int(ordered[start + count - 1]),
-            mean,
-            (square / (count - 1)) ** 0.5 if count > 1 else None,
-            quantile(ordered[start : start + count], 0.5),
-            quantile(ordered[start : start + count], 0.95),
+    groups = []
+    for i in _largest(totals, top):
+        count, start = int(counts[i]), int(starts[i])
+        values = ordered[start : start + count]
+        groups.append(
+            Group(
+                names[i],
+                count,
+                int(totals[i]),
+                int(values[0]),
+                int(values[-1]),
+                float(means[i]),
+                (float(squares[i]) / (count - 1)) ** 0.5 if count > 1 else None,
+                quantile(values, 0.5),
+                quantile(values, 0.95),
+            )
         )
-        for name, count, total, mean, square, start in zip(
-            names, counts.tolist(), totals.tolist(), means.tolist(), squares.tolist(), starts.tolist(), strict=True
-        )
-    ]
-    return in_order(groups)
+    return in_order(groups)[:top]
+
+
+def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
+    """How many groups `group_tasks` would make."""
+    return _group_codes(tasks, keys)[1].count if tasks.num_rows else 0
+
+
+def _largest(totals: Ints, top: int | None) -> list[int]:
+    """The groups among the `top` largest totals; all that tie with the last of them, so that keys may decide."""
+    if top is None or top >= len(totals):
+        return list(range(len(totals)))
+    least = np.partition(totals, len(totals) - top)[len(totals) - top]
+    return np.flatnonzero(totals >= least).tolist()
 
 
 def statistic_groups(statistic: pa.Table) -> list[Group]:
@@ -105,27 +122,44 @@ def quantile(ordered: Ints, q: float) -> float:
     return float(ordered[low]) + (float(ordered[high]) - float(ordered[low])) * (position - low)
 
 
-def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, list[tuple[str | None, ...]]]:
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The keys of all groups, each put into words only when asked for."""
+
+    count: int
+    numbers: list[Ints]
+    words: list[list[str]]
+
+    def __getitem__(self, group: int) -> tuple[str | None, ...]:
+        pairs = zip(self.numbers, self.words, strict=True)
+        return tuple(words[numbers[group] - 1] if numbers[group] else None for numbers, words in pairs)
+
+
+def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, _Names]:
     """A dense group number for each row, and each group's key."""
     groups_of = np.zeros(tasks.num_rows, dtype=np.int64)
-    names: list[tuple[str | None, ...]] = [()]
+    count = 1
+    numbers: list[Ints] = []
+    words: list[list[str]] = []
     for key in keys:
-        numbers, words = codes(tasks[key])
-        width = len(words) + 1
-        present, groups_of = _dense(groups_of * width + numbers, len(names) * width)
-        names = [(*names[code // width], words[code % width - 1] if code % width else None) for code in present]
-    return groups_of, names
+        of_key, words_of_key = codes(tasks[key])
+        width = len(words_of_key) + 1
+        present, groups_of = _dense(groups_of * width + of_key, count * width)
+        numbers = [*(before[present // width] for before in numbers), present % width]
+        words.append(words_of_key)
+        count = len(present)
+    return groups_of, _Names(count, numbers, words)
 
 
-def _dense(sparse: Ints, size: int) -> tuple[list[int], Ints]:
+def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     """The codes that occur, ascending, and each row's place among them."""
     if size > max(4 * len(sparse), 1 << 16):
         present, dense = np.unique(sparse, return_inverse=True)
-        return present.tolist(), dense.astype(np.int64, copy=False)
+        return present, dense.astype(np.int64, copy=False)
     occurs = np.zeros(size, dtype=bool)
     occurs[sparse] = True
     place = np.cumsum(occurs, dtype=np.int64) - 1
-    return np.flatnonzero(occurs).tolist(), place[sparse]
+    return np.flatnonzero(occurs), place[sparse]
 
 
 def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:

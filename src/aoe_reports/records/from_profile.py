@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aoe_reports.analysis.hotspots import Group, group_tasks, is_communication, statistic_groups
+from aoe_reports.analysis.hotspots import Group, count_groups, group_tasks, is_communication, statistic_groups
 from aoe_reports.analysis.statistics import sample_std
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet
@@ -40,7 +40,7 @@ def records_from_tasks(context: RunContext, tasks: TaskSet) -> list[Record]:
     keys = [*type_keys, "op_name", *shapes]
     records += [
         _of_operator(context, tasks, dict(zip(keys, group.key, strict=True)), group)
-        for group in group_tasks(compute, keys)[:MAX_OPERATORS]
+        for group in group_tasks(compute, keys, MAX_OPERATORS)
         if dict(zip(keys, group.key, strict=True))["op_name"] is not None
     ]
     if "op_type" in talk.column_names:
@@ -57,7 +57,7 @@ def operators_left_out(tasks: TaskSet) -> int:
         return 0
     keys = [key for key in ("op_type", "task_type", "op_name", *_SHAPE_KEYS) if key in tasks.frame.column_names]
     compute = tasks.frame.filter(keep_where(~is_communication(tasks.frame["task_type"])))
-    return max(0, len(group_tasks(compute, keys)) - MAX_OPERATORS)
+    return max(0, count_groups(compute, keys) - MAX_OPERATORS)
 
 
 def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Record]:

@@ -11,15 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.hotspots import (
-    COMMUNICATION_TASKS,
     GROUPINGS,
     By,
     Group,
     group_tasks,
     in_order,
+    is_communication,
     statistic_groups,
 )
 from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import integers, keep_where
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
@@ -55,13 +56,17 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     rows: list[dict[str, Any]] = []
     for captures in find_runs(discovery):
         for capture in captures:
-            if selection.rank is not None and capture.info.rank_id != selection.rank:
+            ranks = {capture.info.rank_id, *capture.info.ranks.values()}
+            if selection.rank is not None and selection.rank not in ranks:
                 continue
-            sets, tables = read_tasks(capture, _fields(selection), by_type=selection.by == "op_type")
+            sets, tables = read_tasks(capture, _fields(selection, capture), by_type=selection.by == "op_type")
             findings += [finding for data in tables for finding in data.findings]
             if not tables:
                 findings.append(_no_tasks(capture))
-            rows += _rows(_label(captures), capture.info.rank_id, _groups(sets, selection), selection)
+            for rank in sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank):
+                if selection.rank in {None, rank}:
+                    mine = [tasks for tasks in sets if tasks.rank_id == rank]
+                    rows += _rows(_label(captures), rank, *_groups(mine, selection), selection)
     if not rows and not has(findings, "error"):
         asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
         findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
@@ -72,28 +77,36 @@ def _asked(selection: Selection) -> list[tuple[str, int | None]]:
     return [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
 
 
-def _fields(selection: Selection) -> frozenset[str]:
+def _fields(selection: Selection, capture: Capture) -> frozenset[str]:
     fields = {*GROUPINGS[selection.by], "task_duration_ns"}
-    if selection.device is not None:
+    if selection.device is not None or len(set(capture.info.ranks.values())) > 1:
         fields.add("device_id")
     if selection.step is not None:
         fields.add("step")
     return frozenset(fields) | TASK_FALLBACKS
 
 
-def _groups(sets: Sequence[TaskSet], selection: Selection) -> list[Group]:
+def _groups(sets: Sequence[TaskSet], selection: Selection) -> tuple[list[Group], int]:
+    """(the groups to be shown, the compute total in ns)."""
     chosen = [tasks for tasks in sets if selection.device is None or tasks.device_id == selection.device]
     if any(tasks.grouped for tasks in chosen):
         if selection.step is not None:
-            return []  # op_statistic knows no steps
-        return in_order(_merged([group for tasks in chosen for group in statistic_groups(tasks.frame)]))
+            return [], 0  # op_statistic knows no steps
+        stated = in_order(_merged([group for tasks in chosen for group in statistic_groups(tasks.frame)]))
+        return stated, sum(group.total_ns for group in stated)
     frames = [_of_step(tasks.frame, selection.step) for tasks in chosen]
     if not frames:
-        return []
+        return [], 0
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
+    durations, _ = integers(frame["task_duration_ns"])
+    whole = int(durations.sum())
+    communication = is_communication(frame["task_type"])
+    if communication.any():
+        whole -= int(durations[communication].sum())
+        frame = frame if selection.all_tasks else frame.filter(keep_where(~communication))
     wanted = GROUPINGS[selection.by]
     keys = [key for key in wanted if key in frame.column_names]
-    return [_under(wanted, keys, group) for group in group_tasks(frame, keys)]
+    return [_under(wanted, keys, group) for group in group_tasks(frame, keys, selection.top)], whole
 
 
 def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
@@ -124,13 +137,12 @@ def _merged(groups: Sequence[Group]) -> list[Group]:
     return list(merged.values())
 
 
-def _rows(run: str, rank_id: int | None, groups: Sequence[Group], selection: Selection) -> list[dict[str, Any]]:
-    compute = [group for group in groups if group.key[1] not in COMMUNICATION_TASKS]
-    whole = sum(group.total_ns for group in compute)
-    shown = groups if selection.all_tasks else compute
+def _rows(
+    run: str, rank_id: int | None, groups: Sequence[Group], whole: int, selection: Selection
+) -> list[dict[str, Any]]:
     rows = []
     running = 0
-    for position, group in enumerate(shown[: selection.top], start=1):
+    for position, group in enumerate(groups[: selection.top], start=1):
         running += group.total_ns
         names = (*group.key, *(None,) * (4 - len(group.key)))
         rows.append(
