@@ -63,7 +63,7 @@ def made(folder: Path, rows: int) -> Path:
 
 def run(command: list[str]) -> tuple[float, float]:
     """(CPU seconds, peak memory in MB) of one finished process."""
-    sink = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    sink = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
     process = os.posix_spawn(command[0], command, os.environ, file_actions=sink)
     _, _, usage = os.wait4(process, 0)
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
