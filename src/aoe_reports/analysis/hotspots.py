@@ -19,7 +19,7 @@ GROUPINGS: dict[By, tuple[str, ...]] = {
     "shape": ("op_type", "task_type", "op_name", "input_shapes"),
 }
 COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
-"""Task types that op_statistic leaves out; everything else is a compute task (MSPROF.md §3)."""
+"""Task types that op_statistic leaves out; everything else is a compute task (seen on real exports)."""
 
 
 @dataclass(frozen=True, slots=True)

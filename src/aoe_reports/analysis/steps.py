@@ -32,7 +32,7 @@ class Step:
 
 
 def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
-    """Iterations of step_trace, each once: every file of one capture may hold all of them (MSPROF.md §8)."""
+    """Iterations of step_trace, each once: every file of one capture may hold all of them."""
     found: dict[tuple[Any, ...], Step] = {}
     for row in frame.to_pylist():
         end, duration = row.get("iteration_end_ns"), row["iteration_time_ns"]

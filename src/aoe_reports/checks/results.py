@@ -20,7 +20,7 @@ Found = Iterator[tuple[str, str]]
 """(JSON Pointer, message) of each place where a rule fires."""
 
 IMPROVEMENT_TOLERANCE = Decimal("0.01")
-"""Points of a percentage: OPAT rounds the last digit, SGAT truncates it (measured: AOE.md (b))."""
+"""Points of a percentage: OPAT rounds the last digit, SGAT truncates it (measured on the documented samples)."""
 
 
 @dataclass(frozen=True, slots=True)

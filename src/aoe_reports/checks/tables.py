@@ -11,7 +11,7 @@ from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.summary import TableData
 
 COUNTED_TOLERANCE_NS = 20
-"""op_statistic's printed total may be off by this much (measured on real exports: MSPROF.md §3)."""
+"""op_statistic's printed total may be off by this much (measured on real exports)."""
 
 
 def check_table(data: TableData) -> TableData:

@@ -1,4 +1,4 @@
-"""The grammar of file and folder names that profilers and AOE write (MSPROF.md §1, AOE.md (a))."""
+"""The grammar of file and folder names that profilers and AOE write."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class FileName:
 
     @property
     def export(self) -> tuple[object, ...]:
-        """What one export is of: of several exports with one such key the newest is the one in force (R8)."""
+        """What one export is of: of several exports with one such key the newest is the one in force."""
         return (self.kind, self.form, self.device_id, self.model_id, self.iteration)
 
 

@@ -155,7 +155,7 @@ def _above_parts(folder: Path) -> Path:
 
 
 def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
-    """Files in force and superseded ones: of each kind, device, model and iteration the newest export wins (R8).
+    """Files in force and superseded ones: of each kind, device, model and iteration the newest export wins.
 
     An export is one file or several slices, written one after the other with rising numbers.
     """
@@ -177,7 +177,7 @@ def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[Fo
 
 
 def _slice(file: FoundFile) -> int:
-    """A slice's number; the first part of the Python exporter has none (R7)."""
+    """A slice's number; the first part of the Python exporter has none."""
     return -1 if file.name.slice is None else file.name.slice
 
 

@@ -491,7 +491,7 @@ def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, Mas
 
 
 def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Shapes without the one pair of quotes that both exporters put around them (R3); an empty shape is null."""
+    """Shapes without the one pair of quotes that both exporters put around them; an empty shape is null."""
     chunks = []
     for chunk in column.chunks:
         words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
@@ -538,7 +538,7 @@ def _fits(column: pa.ChunkedArray) -> Mask:
 
 
 def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
-    """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits (R5)."""
+    """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits."""
     trimmed = pc.utf8_trim_whitespace(column)
     there = valid(column)
     plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)

@@ -5,8 +5,8 @@ keeps its own mean, with noise of 1 % a night (the machine) and 1.5 % a task. Fr
 takes `SLOW_BY` longer: that is what the report has to find. Every seventh night AOE tuned operators, every fourteenth
 subgraphs too. The same seed gives the same bytes.
 
-Formats: op_summary, op_statistic, task_time and step_trace as msprof has written them since 2024-02 (MSPROF.md §1-5:
-merged files with `Device_id`, a tab behind time stamps, quoted shapes), AOE results in the array form of CANN 6.2.
+Formats: op_summary, op_statistic, task_time and step_trace as msprof has written them since 2024-02 (merged
+files with `Device_id`, a tab behind time stamps, quoted shapes), AOE results in the array form of CANN 6.2.
 """
 
 from __future__ import annotations

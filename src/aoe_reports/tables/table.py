@@ -19,10 +19,10 @@ _UNIT = re.compile(
 )
 
 NULL_TOKENS = ("N/A", "")
-"""What the exporters write where a value is missing (MSPROF.md, R6)."""
+"""What the exporters write where a value is missing."""
 
 NO_ID = 4294967295
-"""What the exporters write where there is no model or subtask (MSPROF.md, R6)."""
+"""What the exporters write where there is no model or subtask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,5 +148,5 @@ def snake_case(header: str) -> str:
 
 
 def _again(field: Field, count: int) -> Field:
-    """The second column of one name (`Reduce Start`, MSPROF.md §5) with a number behind it."""
+    """The second column of one name (`Reduce Start`) with a number behind it."""
     return Field(field.position, field.header, f"{field.name}__{count}", field.type, field.factor, needed=False)

@@ -19,7 +19,7 @@ TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_n
 """The columns of op_statistic that stand in where there is no table of tasks."""
 
 COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
-"""Task types of task_time that are operators (MSPROF.md §2, values seen in real files)."""
+"""Task types of task_time that are operators (values seen in real files)."""
 
 
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
