@@ -279,3 +279,44 @@ def test_damage_leaves_the_healthy_and_the_stored_alone(cli: Cli, msprof: Path, 
     assert [row for row in after if row in before] == before
     written = json.loads((tmp_path / "site" / "report.json").read_text())
     assert written["rows"] == ended.json["rows"]
+
+
+def test_check_holds_the_forms_of_a_capture_against_each_other(cli: Cli) -> None:
+    folder = FIXTURES / "msprof" / "invalid" / "statistic-mismatch"
+    ended = cli("check", folder, "--format", "json")
+    assert "statistic-mismatch" in ended.rules()
+    assert {Path(row["path"]).name: row["verdict"] for row in ended.json["rows"]} == {
+        "kernel_details.csv": "pass",
+        "op_statistic.csv": "warn",
+    }
+    assert cli("check", folder, "--strict").code == 1
+
+
+def test_check_says_what_it_does_not_read(cli: Cli, msprof: Path) -> None:
+    ended = cli("check", msprof / "torch_npu_two_ranks", "--format", "json")
+    assert ended.code == 0
+    assert [(f["severity"], f["rule"]) for f in ended.json["findings"]] == [("info", "not-read")] * 2
+
+
+def test_events_and_copies_are_shown_when_asked_for(cli: Cli, msprof: Path) -> None:
+    rows = cli("hotspots", msprof / "statistic_only", "--all-tasks", "--format", "json").json["rows"]
+    assert sum(row["count"] for row in rows) == 15
+    ended = cli("hotspots", msprof / "statistic_only", "--format", "json")
+    assert ended.rules() == {"stands-in"}
+
+
+def test_records_are_written_under_known_endings_only(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    assert cli("normalize", msprof / "statistic_only", "-o", tmp_path / "n.csv").code == 2
+    assert not (tmp_path / "n.csv").exists()
+
+
+@pytest.mark.parametrize("kind", ["op_summary", "kernel_details"])
+def test_parquet_takes_tables_with_empty_shapes(cli: Cli, tmp_path: Path, kind: str) -> None:
+    header = {
+        "op_summary": "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)",
+        "kernel_details": "Name,Type,Accelerator Core,Start Time(us),Duration(us)",
+    }
+    rows = 'a,b,c,1,2,""""""\nd,e,f,1,2,"""1,2"""\ng,h,i,1,2,N/A\n'
+    (tmp_path / f"{kind}.csv").write_text(f"{header[kind]},Input Shapes\n{rows}")
+    assert cli("table", kind, tmp_path, "--format", "parquet", "-o", tmp_path / "t.parquet").code == 0
+    assert pq.read_table(tmp_path / "t.parquet")["input_shapes"].to_pylist() == [None, "1,2", None]

@@ -14,7 +14,8 @@ def history(
         str | None, typer.Option(help="Only this model, or this record's workload.", show_default=False)
     ] = None,
     scope: Annotated[
-        str | None, typer.Option(help="Only records of this scope (step, op_type, op, …).", show_default=False)
+        Literal["model", "step", "op_type", "op", "communication", "subgraph"] | None,
+        typer.Option(help="Only records of this scope.", show_default=False),
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only nights from this date on (YYYY-MM-DD).", show_default=False)

@@ -13,16 +13,16 @@ MAX_ID = 2**31 - 1
 def hotspots(
     paths: Paths,
     by: Annotated[Literal["op_type", "op_name", "shape"], typer.Option(help="What makes up a row.")] = "op_type",
-    top: Annotated[int, typer.Option(min=1, help="How many rows.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="How many rows for each rank of each run.")] = 20,
     rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
     device: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)] = None,
     step: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)] = None,
-    all_tasks: Annotated[bool, typer.Option("--all-tasks", help="Communication, too.")] = False,
+    all_tasks: Annotated[bool, typer.Option("--all-tasks", help="Communication, events and copies, too.")] = False,
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
 ) -> None:
-    """Rank operator types, operators or shapes by device time; std is the sample's, shares are of the total."""
+    """Rank operator types, operators or shapes by device time; std is the sample's, shares are of all computing."""
     from aoe_reports.workflows.hotspots import Selection, find_hotspots
 
     found = find_hotspots(paths, Selection(by, top, rank, device, step, all_tasks))

@@ -15,6 +15,7 @@ from aoe_reports.cli.output import (
     say,
     write,
 )
+from aoe_reports.errors import UsageError
 
 
 def normalize(
@@ -31,6 +32,8 @@ def normalize(
     from aoe_reports.workflows.export import records_text, write_records_parquet
     from aoe_reports.workflows.ingest import Gathered, gather_runs
 
+    if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
+        raise UsageError(f"-o {output}: expected a name that ends in .jsonl, .json or .parquet")
     gathered = Gathered()
     options = run_options(workload, hardware, engine_version, zone)
     runs = [item.run for item in gather_runs(paths, options, gathered)]

@@ -495,7 +495,9 @@ def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
     chunks = []
     for chunk in column.chunks:
         words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
-        chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string())))
+        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string()))
+        # a null belongs into the rows, not among the words: Parquet takes no such dictionary
+        chunks.append(unquoted.dictionary_decode().dictionary_encode() if None in words else unquoted)
     return pa.chunked_array(chunks, column.type)
 
 

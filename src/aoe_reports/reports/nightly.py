@@ -57,7 +57,8 @@ def headline(night: Night) -> str:
         return text + (f"; {rest} other series moved with it or apart." if rest else ".")
     errors = sum(finding.severity == "error" for finding in night.findings)
     if not night.runs:
-        return "Nothing that could be measured was read."
+        why = next((finding.message for finding in night.findings if finding.severity == "error"), "nothing was found")
+        return f"Nothing was stored: {why}"
     text = (
         f"Nothing got slower by more than {THRESHOLD:.0%}" if night.series_compared else "Nothing to compare with yet"
     )
@@ -90,7 +91,8 @@ def _changes(night: Night) -> Section:
     rule = (
         f"A series is out of line when its newest night is more than {THRESHOLD:.0%} and more than {SIGMAS:g} robust "
         f"standard deviations away from the median of up to {WINDOW} previous nights (at least {LEAST_NIGHTS}); runs "
-        "of one date are one night."
+        "of one date are one night. Before is that median at the night since which it is so, after the median since then; "
+        "the impact is what all its calls in the newest run take longer. Confirmed: the newest night is out of line."
     )
     incomplete = sum(row["status"] == "incomplete" for row in night.runs)
     compared = f"{night.series_compared} series compared, {night.series_too_short} with too few nights."
@@ -117,10 +119,11 @@ def _changes(night: Night) -> Section:
 def _chart(night: Night) -> Section:
     change = next((c for c in night.changes if c.state == "confirmed"), None)
     series = change.series if change is not None else night.step_series or night.changes[0].series
-    name = str(series.facts.get("workload"))
+    rank = series.facts.get("rank_id")
+    name = str(series.facts.get("workload")) + (f", rank {rank}" if rank is not None else "")
     low, high = min(series.values_ms), max(series.values_ms)
     description = (
-        f"{name}: mean time in ms over {len(series.nights)} nights from {series.nights[0]} to {series.nights[-1]}, "
+        f"{name}: mean time in ms over {_count(len(series.nights), 'night')} from {series.nights[0]} to {series.nights[-1]}, "
         f"between {low:.6g} and {high:.6g} ms" + (f"; out of line since {change.since}" if change else "")
     )
     chart = Chart(name, series.nights, {name: series.values_ms}, "ms", description, change.since if change else None)
@@ -142,7 +145,7 @@ def _runs(night: Night) -> Section:
     for row in night.runs:
         counts[str(row["outcome"])] = counts.get(str(row["outcome"]), 0) + 1
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none"
-    sentences = [f"{len(night.runs)} runs read: {said}."]
+    sentences = [f"{_count(len(night.runs), 'run')} read: {said}. Step is that of the slowest rank."]
     if len(night.runs) > SHOWN_RUNS:
         sentences.append(f"The newest {SHOWN_RUNS} are listed.")
     return Section("What was read", sentences, Grid(columns, night.runs[-SHOWN_RUNS:]) if night.runs else None)
@@ -175,16 +178,26 @@ def _tunings(night: Night) -> Section:
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
     sentences = ["These are AOE's own claims from its microbenchmarks: only a new profile proves them."]
-    return Section("What AOE claims", sentences, Grid(columns, night.tunings[-SHOWN_RUNS:]))
+    return Section(
+        "What AOE claims",
+        sentences,
+        Grid(columns, sorted(night.tunings, key=lambda row: str(row["night"]))[-SHOWN_RUNS:]),
+    )
 
 
 def _findings(night: Night) -> Section:
     ordered = sorted(night.findings, key=lambda f: SEVERITIES.index(f.severity))
-    counts = ", ".join(f"{sum(f.severity == s for f in ordered)} {s}" for s in SEVERITIES)
+    nouns = {"error": "error", "warning": "warning", "info": "remark"}
+    counts = ", ".join(_count(sum(f.severity == s for f in ordered), nouns[s]) for s in SEVERITIES)
     sentences = [f"{counts}."]
     if len(ordered) > SHOWN_FINDINGS:
         sentences.append(f"The first {SHOWN_FINDINGS} of {len(ordered)} are listed; report.json has them all.")
     return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:SHOWN_FINDINGS]])
+
+
+def _count(number: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _what(change: Change) -> str:

@@ -47,7 +47,9 @@ def can_read(file: FoundFile) -> bool:
     return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINES and file.size > 0)
 
 
-def read_tasks(capture: Capture, fields: frozenset[str], *, by_type: bool) -> tuple[list[TaskSet], list[TableData]]:
+def read_tasks(
+    capture: Capture, fields: frozenset[str], *, by_type: bool, all_tasks: bool = False
+) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else op_statistic (by type) or task_time (by name)."""
     fallbacks = ("op_statistic", "task_time") if by_type else ("task_time",)
     tables: list[TableData] = []
@@ -55,7 +57,7 @@ def read_tasks(capture: Capture, fields: frozenset[str], *, by_type: bool) -> tu
         files = capture.preferred(kind)
         found = [read_file(file, fields, hashed=False) for file in files]
         tables += found
-        frame = joined(found) if kind != "task_time" else kernels(joined(found))
+        frame = joined(found) if kind != "task_time" or all_tasks else kernels(joined(found))
         if frame is not None and frame.num_rows:
             return split_devices(capture.info.rank_of, frame, grouped=kind == "op_statistic"), tables
     return [], tables

@@ -10,8 +10,8 @@ from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.readers.discovery import FoundFile, discover
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.captures import can_read, read_file
-from aoe_reports.workflows.load import check_tuning
+from aoe_reports.workflows.captures import can_read, find_runs, read_file
+from aoe_reports.workflows.load import check_tuning, cross_check
 
 
 def check_paths(
@@ -23,8 +23,9 @@ def check_paths(
         return (not select or finding.rule in select) and finding.rule not in ignore
 
     discovery = discover(paths)
-    findings = list(discovery.findings)
+    findings = [*discovery.findings, *_not_read(discovery.files)]
     unreadable = discovery.unreadable
+    cross = [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
     rows = []
     for file in discovery.files:
         check = _checker(file)
@@ -35,15 +36,24 @@ def check_paths(
         except (ReadError, OSError) as error:
             unreadable = True
             row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), str(error))]
-        found = [finding for finding in found if wanted(finding)]
-        verdict = "fail" if has(found, "error") else "warn" if has(found, "warning") else "pass"
+        said = [f for f in (*found, *(f for f in cross if f.path == str(file.path))) if wanted(f)]
+        verdict = "fail" if has(said, "error") else "warn" if has(said, "warning") else "pass"
         rows.append({**row, "verdict": verdict})
         findings += found
-    return (
-        rows,
-        in_order(finding for finding in findings if wanted(finding) or finding.rule == "unreadable"),
-        unreadable,
-    )
+    told = [f for f in (*findings, *cross) if wanted(f) or f.rule == "unreadable"]
+    return rows, in_order(told), unreadable
+
+
+def _not_read(files: Sequence[FoundFile]) -> list[Finding]:
+    """A remark on each folder with files of known kinds that are not checked."""
+    by_folder: dict[str, set[str]] = {}
+    for file in files:
+        if _checker(file) is None:
+            by_folder.setdefault(str(file.path.parent), set()).add(f"{file.name.kind} ({file.name.form})")
+    return [
+        Finding("info", "not-read", folder, f"not read, so not checked: {', '.join(sorted(kinds))}")
+        for folder, kinds in by_folder.items()
+    ]
 
 
 def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:

@@ -25,7 +25,8 @@ from aoe_reports.columns import integers, keep_where
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import Capture
+from aoe_reports.readers.profile import TASK_KINDS, Capture
+from aoe_reports.readers.summary import TableData
 from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_tasks
 
 
@@ -60,10 +61,13 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
             ranks = {capture.info.rank_id, *capture.info.ranks.values()}
             if selection.rank is not None and selection.rank not in ranks:
                 continue
-            sets, tables = read_tasks(capture, _fields(selection, capture), by_type=selection.by == "op_type")
+            fields, by_type = _fields(selection, capture), selection.by == "op_type" and not selection.all_tasks
+            sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=selection.all_tasks)
             findings += [finding for data in tables for finding in data.findings]
             if not tables:
                 findings.append(_no_tasks(capture))
+            elif tables[-1].table.name not in TASK_KINDS and sets:
+                findings.append(_stands_in(tables[-1]))
             for rank in sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank):
                 if selection.rank in {None, rank}:
                     mine = [tasks for tasks in sets if tasks.rank_id == rank]
@@ -180,6 +184,13 @@ def _us(ns: float | None) -> float | None:
 def _label(captures: Sequence[Capture]) -> str:
     """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
     return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
+
+
+def _stands_in(data: TableData) -> Finding:
+    what = {"op_statistic": "it tells no spread, no quantiles, no steps", "task_time": "it tells no operator types"}
+    name = data.table.name
+    message = f"no table of tasks with their operators here; {name} stands in ({what[name]})"
+    return Finding("info", "stands-in", str(data.path), message)
 
 
 def _no_tasks(capture: Capture) -> Finding:

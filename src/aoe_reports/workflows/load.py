@@ -16,6 +16,7 @@ from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.checks.tables import check_forms, check_statistic
+from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, is_below
 from aoe_reports.readers.discovery import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns
@@ -183,13 +184,23 @@ def cross_check(capture: Capture) -> list[Finding]:
     def read(files: Sequence[FoundFile], columns: frozenset[str] | None) -> list[TableData]:
         return [read_file(file, columns, hashed=False) for file in files]
 
+    if not capture.preferred(*TASK_KINDS):
+        return list(capture.findings)
+    try:
+        return [*capture.findings, *_between_forms(capture, read)]
+    except (ReadError, OSError):
+        return list(capture.findings)  # which file cannot be read is said where it is checked itself
+
+
+def _between_forms(capture: Capture, read: Any) -> list[Finding]:
+    """Hold op_statistic and the other table of tasks against the table of tasks that is used."""
     tasks = read(capture.preferred(*TASK_KINDS), frozenset({"op_type", "task_type", "device_id", "task_duration_ns"}))
     frame = joined(tasks)
     if frame is None:
         return []
     statistic = read(capture.preferred("op_statistic"), None)
     found = [finding for data in statistic for finding in check_statistic(data, frame)]
-    return [*capture.findings, *found, *_other_form(capture, tasks, read)]
+    return [*found, *_other_form(capture, tasks, read)]
 
 
 def _other_form(capture: Capture, used: Sequence[TableData], read: Any) -> Iterator[Finding]:

@@ -127,7 +127,7 @@ def _tuning_row(item: Stored) -> dict[str, Any]:
 def _hotspots(stored: Sequence[Stored]) -> tuple[str | None, list[dict[str, Any]]]:
     """The ranking of the newest profile, from its records by operator type."""
     profiles = [item.run for item in stored if item.run.header.run_kind == "profile"]
-    newest = max(profiles, key=lambda run: (run.header.timestamp_ns, run.header.run_id), default=None)
+    newest = max(profiles, key=_newness, default=None)
     if newest is None:
         return None, []
     typed = [record for record in newest.records if record.scope == "op_type"]
@@ -143,6 +143,12 @@ def _hotspots(stored: Sequence[Stored]) -> tuple[str | None, list[dict[str, Any]
         ordered = sorted(groups.items(), key=lambda item: (-item[1][1], item[0]))
         rows += [_hotspot_row(place, rank, *item, whole) for place, item in enumerate(ordered[:TOP], start=1)]
     return newest.header.run_id, rows
+
+
+def _newness(run: Run) -> tuple[bool, int, str]:
+    """Order of runs by time; one whose time nobody knows is never the newest."""
+    known = all(finding.rule != "time-unknown" for finding in run.findings)
+    return known, run.header.timestamp_ns, run.header.run_id
 
 
 TOP = 10

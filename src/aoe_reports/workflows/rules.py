@@ -39,6 +39,8 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("superseded", "info", "all files", "an older export beside a newer one of the same kind"),
     ("info-file", "warning", "all files", "an info file that is no JSON: rank and time may be missing"),
     ("less-complete", "warning", "runs", "the store has a more complete version of the run, and keeps it"),
+    ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
+    ("not-read", "info", "all files", "files of known kinds that `check` does not read"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
     ("workload-unknown", "info", "runs", "nothing tells what was measured"),
