@@ -12,7 +12,7 @@ data = read_table(whole, TABLES["kernel_details"])
 frame = data.to_pandas()
 print(frame.groupby("op_type", observed=True)["task_duration_ns"].sum().sort_values(ascending=False))
 
-damaged = FIXTURES / "invalid/csv-ragged-row/kernel_details.csv"
+damaged = FIXTURES / "invalid/csv-ragged-row/long/kernel_details.csv"
 data = read_table(damaged, TABLES["kernel_details"])
 print(f"{data.rows_read} rows = {data.frame.num_rows} usable + {data.rows_reported} reported")
 for finding in data.findings:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commandline import ROOT
+from commandline import ROOT, Cli
 
 from aoe_reports.cli.main import COMMANDS
 from aoe_reports.renderers import RENDERERS
@@ -59,3 +59,17 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout
+
+
+def test_the_output_in_the_readme_is_what_is_printed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "README.md").read_text()
+    shown = re.findall(r"^\$ aoe-reports (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
+    assert len(shown) == 2
+    for arguments, output in shown:
+        assert cli(*arguments.split()).out == output
+
+
+def test_the_report_in_the_readme_is_what_the_demo_prints(cli: Cli, tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```\n(Nightly report.*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert cli("demo", "-o", tmp_path).out.startswith(block)

@@ -25,7 +25,7 @@ class DemoResult:
 def run_demo(folder: Path) -> DemoResult:
     """Write the simulated nights into `folder`, do the main job over them, compare with what was planted."""
     nights = write_nights(folder / "nights")
-    options = RunOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated")
+    options = RunOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", zone_given=True)
     result = run_nightly([folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True)
     planted_night = nights[SLOW_NIGHT - 1].name
     found = _names(result, SLOW_OPERATOR, planted_night)
