@@ -521,10 +521,9 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
     try:
         values, _ = floats(column.cast(pa.float64()))
     except pa.ArrowInvalid:
-        fits = there & _fits(column)
-        numbers = pc.utf8_trim_whitespace(column.filter(keep_where(fits))).cast(pa.float64())
-        values = np.zeros(len(column))
-        values[fits], _ = floats(numbers)
+        parts = [_numbers_that_fit(pa.chunked_array([chunk])) for chunk in column.chunks]
+        values = np.concatenate([part for part, _ in parts])
+        fits = np.concatenate([mask for _, mask in parts])
     else:
         fits = there
     good = fits & np.isfinite(values)
@@ -533,10 +532,15 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
     return values, good, there & ~good
 
 
-def _fits(column: pa.ChunkedArray) -> Mask:
-    """Where a text is a decimal number."""
-    found = pc.match_substring_regex(column, _NUMBER)
-    return bits(found) & valid(column)
+def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
+    """(values, where the text is a decimal number) of one block; only a block with other text is looked at closely."""
+    try:
+        return floats(column.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        fits = bits(pc.match_substring_regex(column, _NUMBER)) & valid(column)
+        values = np.zeros(len(column))
+        values[fits], _ = floats(pc.utf8_trim_whitespace(column.filter(keep_where(fits))).cast(pa.float64()))
+        return values, fits
 
 
 def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
