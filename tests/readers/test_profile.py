@@ -53,13 +53,16 @@ def test_info_files_of_msprof_are_read_despite_their_tail(msprof: Path) -> None:
     assert capture.info.start_ns == 1692340024324979000
 
 
-def test_damaged_info_files_say_nothing(msprof: Path, tmp_path: Path) -> None:
+def test_damaged_info_files_say_nothing_and_that_is_said(msprof: Path, tmp_path: Path) -> None:
     shutil.copytree(msprof / "torch_npu_two_ranks", tmp_path, dirs_exist_ok=True)
     for rank, text in enumerate(['{"rank_id": "x", "config": [], "end_info": 3}', "{"]):
         (tmp_path / f"rank{rank}_ascend_pt" / f"profiler_info_{rank}.json").write_text(text)
-    found = [capture.info for run in runs(tmp_path) for capture in run]
-
-    assert all(info.end_ns is None for info in found)
+    found = [capture for run in runs(tmp_path) for capture in run]
+    assert [(c.info.rank_id, c.info.end_ns, c.info.profiler_level) for c in found] == [
+        (0, None, None),
+        (None, None, None),
+    ]
+    assert [[finding.rule for finding in capture.findings] for capture in found] == [[], ["info-file"]]
 
 
 def test_roots_of_captures() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
@@ -32,15 +32,28 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """One run and what the store did with it."""
+class Gained:
+    """One run as it was read, and the tuning it is of where it is one."""
 
     run: Run
-    outcome: Outcome | None
     tuning: TuningRun | None = None
 
 
-def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Stored]:
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One run and what the store did with it; of its records only those that a summary needs are kept in memory."""
+
+    run: Run
+    outcome: Outcome
+    tuning: TuningRun | None
+    records: int
+    series: frozenset[str]
+
+
+SUMMARY_SCOPES = frozenset({"step", "op_type", "model"})
+
+
+def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
     discovery = discover(paths)
     gathered.findings += discovery.findings
@@ -53,7 +66,7 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
             continue
         run = run_of_profile(profile, options)
         if run.records:
-            yield Stored(run, None)
+            yield Gained(run)
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
@@ -66,7 +79,7 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
         told = {finding for tuning in tunings for finding in tuning.findings}
         gathered.findings += [finding for finding in findings if finding not in told]
         for tuning in tunings:
-            yield Stored(run_of_tuning(tuning, options), None, tuning)
+            yield Gained(run_of_tuning(tuning, options), tuning)
 
 
 def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:
@@ -77,13 +90,19 @@ def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gat
         history = history or History.open(store, create=True)
         try:
             outcome = history.add(item.run)
-            stored.append(Stored(item.run, outcome, item.tuning))
+            stored.append(_kept(item, outcome))
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(item.run))
         except WorkloadConflictError as error:
             message = str(error).removeprefix(f"{item.run.header.path}: ")
             gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
     return stored
+
+
+def _kept(item: Gained, outcome: Outcome) -> Stored:
+    records = item.run.records
+    slim = replace(item.run, records=[record for record in records if record.scope in SUMMARY_SCOPES])
+    return Stored(slim, outcome, item.tuning, len(records), frozenset(record.series_id for record in records))
 
 
 def _less_complete(run: Run) -> Finding:

@@ -51,8 +51,8 @@ def run_nightly(
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered)
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
-    profiles = [item.run for item in stored if item.run.header.run_kind == "profile"]
-    nights = {run.header.night for run in profiles}
+    profiles = [item for item in stored if item.run.header.run_kind == "profile"]
+    nights = {item.run.header.night for item in profiles}
     series = _series(History.open(store), profiles) if profiles else []
     changes = find_changes(series, nights)
     rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
@@ -80,10 +80,10 @@ def run_nightly(
     return result
 
 
-def _series(history: History, runs: Sequence[Run]) -> list[Series]:
+def _series(history: History, profiles: Sequence[Stored]) -> list[Series]:
     """The histories that these runs continue, up to their newest night."""
-    newest = max(run.header.night for run in runs)
-    ours = {record.series_id for run in runs for record in run.records}
+    newest = max(item.run.header.night for item in profiles)
+    ours = frozenset[str]().union(*(item.series for item in profiles))
     where = [equals("source", "msprof"), equals("night", newest, "<=")]
     incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
@@ -100,7 +100,7 @@ def run_row(item: Stored) -> dict[str, Any]:
         "kind": header.run_kind,
         "workload": header.model,
         "hardware": header.hardware,
-        "records": len(item.run.records),
+        "records": item.records,
         "step_ms": max(steps, default=None),
         "outcome": item.outcome,
         "status": header.status,
