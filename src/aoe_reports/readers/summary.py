@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -29,6 +28,7 @@ from aoe_reports.tables import Column, Field, Match, Table
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 BLOCK_BYTES = 1 << 20
+LOOK_BYTES = 1 << 18
 MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
@@ -205,21 +205,29 @@ def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
     """Look once at every byte: encoding, line ends, hash. pyarrow reads the file by itself, without asking Python."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     newlines, offset, last, bad_offset, plain = 0, skip, b"", None, True
+    block = bytearray(LOOK_BYTES)  # one for all: new memory for each block costs more than the looking
     with path.open("rb", buffering=0) as file:
-        digest = hashlib.sha256(file.read(skip)) if hashed else None
+        digest = _sha256(file.read(skip)) if hashed else None
         file.seek(skip)
-        while data := file.read(BLOCK_BYTES):
+        while length := file.readinto(block):
+            data = block if length == LOOK_BYTES else block[:length]
             if digest is not None:
                 digest.update(data)
             newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
             if bad_offset is None and not (plain and data.isascii()):
                 plain = False
-                bad_offset = _undecodable(decoder, data, offset)
-            last = data[-1:]
-            offset += len(data)
+                bad_offset = _undecodable(decoder, bytes(data), offset)
+            last = bytes(data[-1:])
+            offset += length
     if not plain and bad_offset is None:
         bad_offset = _undecodable(decoder, b"", offset, final=True)
     return _Looked(newlines, last, bad_offset, digest.hexdigest() if digest else "")
+
+
+def _sha256(data: bytes) -> Any:
+    import hashlib  # noqa: PLC0415 -- commands that rank or check hash nothing
+
+    return hashlib.sha256(data)
 
 
 def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *, final: bool = False) -> int | None:

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.tables import check_table
 from aoe_reports.readers.discovery import Discovery, FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, Capture, group_captures, group_runs
+from aoe_reports.readers.profile import TASK_KINDS, TIMELINE_KINDS, Capture, group_captures, group_runs
 from aoe_reports.readers.summary import TableData, read_table
-from aoe_reports.readers.timeline import TIMELINES, read_timeline
 from aoe_reports.tables import TABLES
 
 TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
@@ -35,6 +34,8 @@ def aoe_files(discovery: Discovery) -> list[FoundFile]:
 def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One file as its table, checked; `columns` are the ones that are wanted of a CSV."""
     if file.name.form == "json":
+        from aoe_reports.readers.timeline import read_timeline  # noqa: PLC0415 -- most captures have tables
+
         return read_timeline(file.path, file.name)
     data = check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
     known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
@@ -44,7 +45,7 @@ def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed:
 def can_read(file: FoundFile) -> bool:
     """Whether a file can be read as a table."""
     form, kind = file.name.form, file.name.kind
-    return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINES and file.size > 0)
+    return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINE_KINDS and file.size > 0)
 
 
 def read_tasks(
