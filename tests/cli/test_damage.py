@@ -248,3 +248,12 @@ def test_output_goes_through_links_and_pipes(cli: Cli, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert cli("inspect", tmp_path / "pipe").code == 3
     assert cli("demo", "-o", tmp_path / "target").code == 3
+
+
+def test_an_unreadable_table_leaves_the_healthy_ones_reported(cli: Cli, tmp_path: Path) -> None:
+    folder = lay(tmp_path, {"a/kernel_details.csv": "x" * 200_000 + "\n1\n", "b/kernel_details.csv": GOOD})
+    for command in (("hotspots",), ("table", "kernel_details"), ("inspect",), ("check",)):
+        ended = cli(*command, folder, "--format", "json")
+        assert ended.code == 3, command
+        assert "unreadable" in ended.rules()
+        assert [row for row in ended.json["rows"] if "b" in str(row.get("path", row.get("run", "b")))]

@@ -66,10 +66,6 @@ class History:
         """Records as an Arrow table; `where` are SQL conditions (see `equals`) that all hold, `columns` picks."""
         return self._read(" AND ".join([equals("kind", "record"), *where]), columns)
 
-    def findings(self) -> pa.Table:
-        """All stored findings."""
-        return self._read(equals("kind", "finding"))
-
     def add(self, run: Run) -> Outcome:
         """Store a run in one commit; the same content adds nothing, a more complete version takes its place."""
         for attempt in range(MAX_ATTEMPTS):

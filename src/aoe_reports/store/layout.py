@@ -20,8 +20,9 @@ FORMAT = "aoe-reports history, format 1"
 NORMALISER_VERSION = 1
 """Goes up when the same files would become other records."""
 
-KINDS = ("run", "record", "finding", "verdict", "change", "ack")
 PARTITIONS = ["kind", "month"]
+"""`kind` is run, record or finding; verdict, change and ack have their columns already."""
+
 METRIC = "runtime_ms_mean"
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()

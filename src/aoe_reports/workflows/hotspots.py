@@ -22,6 +22,7 @@ from aoe_reports.analysis.hotspots import (
 )
 from aoe_reports.analysis.tasks import TaskSet
 from aoe_reports.columns import integers, keep_where
+from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
@@ -55,6 +56,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     """The hotspots of every run below `paths`, a ranking for each rank of each run."""
     discovery = discover(paths)
     findings = list(discovery.findings)
+    unreadable = discovery.unreadable
     rows: list[dict[str, Any]] = []
     for captures in find_runs(discovery):
         for capture in captures:
@@ -62,7 +64,12 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
             if selection.rank is not None and selection.rank not in ranks:
                 continue
             fields, by_type = _fields(selection, capture), selection.by == "op_type" and not selection.all_tasks
-            sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=selection.all_tasks)
+            try:
+                sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=selection.all_tasks)
+            except (ReadError, OSError) as error:
+                unreadable = True
+                findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
+                continue
             findings += [finding for data in tables for finding in data.findings]
             if not tables:
                 findings.append(_no_tasks(capture))
@@ -75,7 +82,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     if not rows and not has(findings, "error"):
         asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
         findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
-    return Hotspots(rows, findings_in_order(findings), discovery.unreadable)
+    return Hotspots(rows, findings_in_order(findings), unreadable)
 
 
 def _asked(selection: Selection) -> list[tuple[str, int | None]]:

@@ -43,7 +43,6 @@ class CaptureData:
     rows: int
     sha256s: tuple[str, ...]
     first_ns: int | None
-    last_ns: int | None
     model_name: str | None
 
 
@@ -164,7 +163,6 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     steps = _steps(capture, read)
     for data in tables:
         findings += data.findings
-    starts = _starts(tables)
     return CaptureData(
         capture,
         tuple(split_devices(capture.info.rank_of, frame, grouped=grouped)) if frame is not None else (),
@@ -172,8 +170,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         tuple(findings),
         sum(data.frame.num_rows for data in tables),
         tuple(sorted(data.sha256 for data in tables if data.sha256)),
-        min(starts, default=None),
-        max(starts, default=None),
+        _first_ns(tables),
         _model_name(frame),
     )
 
@@ -221,15 +218,15 @@ def _steps(capture: Capture, read: Any) -> list[Step]:
     return steps_of_trace(rank, traced) if traced is not None else []
 
 
-def _starts(tables: Sequence[TableData]) -> list[int]:
-    """First and last start of tasks or end of iterations, where tables tell."""
-    found = []
-    for data in tables:
-        for name in ("task_start_ns", "iteration_end_ns"):
-            if name in data.frame.column_names and data.frame.num_rows:
-                bounds = pc.min_max(data.frame[name]).as_py()
-                found += [bound for bound in (bounds["min"], bounds["max"]) if bound is not None]
-    return found
+def _first_ns(tables: Sequence[TableData]) -> int | None:
+    """The first start of a task or end of an iteration, where tables tell."""
+    found = [
+        pc.min(data.frame[name]).as_py()
+        for data in tables
+        for name in ("task_start_ns", "iteration_end_ns")
+        if name in data.frame.column_names
+    ]
+    return min((first for first in found if first is not None), default=None)
 
 
 def _model_name(frame: pa.Table | None) -> str | None:

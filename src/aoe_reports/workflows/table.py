@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import group_captures
@@ -37,16 +37,22 @@ def read_tables(kind: str, path: Path) -> tuple[pa.Table, list[dict[str, Any]], 
         raise UsageError(f"table: no kind {kind!r}; expected one of {', '.join(TABLES)}")
     discovery = discover([path])
     findings = list(discovery.findings)
+    unreadable = discovery.unreadable
     frames = []
     for capture in group_captures(discovery.files):
         for file in capture.of_kind(kind):
-            data = read_file(file)
+            try:
+                data = read_file(file)
+            except (ReadError, OSError) as error:
+                unreadable = True
+                findings.append(Finding("error", "unreadable", str(file.path), str(error)))
+                continue
             findings += data.findings
             frames.append(data.frame)
     if not frames and not findings:
         findings.append(Finding("error", "nothing-found", str(path), f"no {kind} here"))
     frame = pa.concat_tables(frames, promote_options="permissive") if frames else pa.table({})
-    return frame, [_shown(row) for row in frame.to_pylist()], in_order(findings), discovery.unreadable
+    return frame, [_shown(row) for row in frame.to_pylist()], in_order(findings), unreadable
 
 
 def write_parquet(frame: pa.Table, path: Path) -> None:
