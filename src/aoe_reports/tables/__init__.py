@@ -1,23 +1,109 @@
-"""What each table of the profiler is: one declaration a kind, and TABLES, the registry of them all."""
+"""What each table and timeline of the profiler is: one declaration a kind; TABLES and TIMELINES are the registries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aoe_reports.tables.op_statistic import OP_STATISTIC
+from aoe_reports.tables.aicpu import AICPU, AICPU_MI, DP
+from aoe_reports.tables.communication import COMMUNICATION, COMMUNICATION_BANDWIDTH, COMMUNICATION_MATRIX
+from aoe_reports.tables.fusion_op import FUSION_OP
+from aoe_reports.tables.host_api import (
+    ACL,
+    ACL_STATISTIC,
+    AI_STACK_TIME,
+    API_STATISTIC,
+    GE_OP_EXECUTE,
+    OS_RUNTIME_STATISTIC,
+    RUNTIME_API,
+)
+from aoe_reports.tables.l2_cache import L2_CACHE, L2_CACHE_COUNTS
+from aoe_reports.tables.memory import MEMORY_RECORD, NPU_MEM, NPU_MODULE_MEM, OPERATOR_MEMORY, STATIC_OP_MEM
+from aoe_reports.tables.msprof_tx import MSPROF_TX, PYTORCH_OPERATOR_VIEW
+from aoe_reports.tables.op_statistic import COMMUNICATION_STATISTIC, OP_STATISTIC
 from aoe_reports.tables.op_summary import KERNEL_DETAILS, OP_SUMMARY
-from aoe_reports.tables.step_trace import STEP_TRACE, STEP_TRACE_TIME
+from aoe_reports.tables.operator_details import OPERATOR_DETAILS
+from aoe_reports.tables.prof_rule import PROF_RULE
+from aoe_reports.tables.step_trace import CLUSTER_STEP_TRACE_TIME, STEP_TRACE, STEP_TRACE_TIME
+from aoe_reports.tables.system import SYSTEM_TABLES
 from aoe_reports.tables.table import Column, Field, Match, Table
-from aoe_reports.tables.task_time import TASK_TIME
+from aoe_reports.tables.task_time import TASK_TIME, TASK_TIME_STATISTIC
+from aoe_reports.tables.timelines import TIMELINES, TimelineKind
 
-__all__ = ["TABLES", "Column", "Field", "Match", "Table", "table_of_header"]
+__all__ = [
+    "FILE_KINDS",
+    "TABLES",
+    "TIMELINES",
+    "Column",
+    "Field",
+    "Match",
+    "Table",
+    "TimelineKind",
+    "table_among",
+    "table_of_header",
+]
 
 TABLES: dict[str, Table] = {
-    table.name: table for table in (OP_SUMMARY, OP_STATISTIC, KERNEL_DETAILS, STEP_TRACE, STEP_TRACE_TIME, TASK_TIME)
+    table.name: table
+    for table in (
+        OP_SUMMARY,
+        OP_STATISTIC,
+        KERNEL_DETAILS,
+        STEP_TRACE,
+        STEP_TRACE_TIME,
+        CLUSTER_STEP_TRACE_TIME,
+        TASK_TIME,
+        TASK_TIME_STATISTIC,
+        API_STATISTIC,
+        OPERATOR_DETAILS,
+        COMMUNICATION_STATISTIC,
+        COMMUNICATION,
+        COMMUNICATION_BANDWIDTH,
+        COMMUNICATION_MATRIX,
+        MEMORY_RECORD,
+        OPERATOR_MEMORY,
+        NPU_MEM,
+        NPU_MODULE_MEM,
+        STATIC_OP_MEM,
+        L2_CACHE,
+        L2_CACHE_COUNTS,
+        MSPROF_TX,
+        FUSION_OP,
+        AICPU,
+        AICPU_MI,
+        DP,
+        AI_STACK_TIME,
+        RUNTIME_API,
+        ACL,
+        ACL_STATISTIC,
+        GE_OP_EXECUTE,
+        OS_RUNTIME_STATISTIC,
+        PYTORCH_OPERATOR_VIEW,
+        PROF_RULE,
+        *SYSTEM_TABLES,
+    )
 }
+
+FILE_KINDS: dict[str, tuple[Table, ...]] = {}
+"""The tables that a file may hold whose name begins with this word."""
+for _table in TABLES.values():
+    for _word in _table.file_kinds:
+        FILE_KINDS[_word] = (*FILE_KINDS.get(_word, ()), _table)
+
+_LEAST_COLUMNS = 3
+
+
+def table_among(tables: Sequence[Table], header: Sequence[str]) -> Table:
+    """The table of several that this header is of; the first where it is of none."""
+    return next((table for table in tables if table.fits(header)), tables[0])
 
 
 def table_of_header(header: Sequence[str]) -> Table | None:
     """The one table whose columns are all in this header; for files whose name tells nothing."""
-    fitting = [table for table in TABLES.values() if table.fits(header)]
-    return max(fitting, key=lambda table: len(table.columns)) if fitting else None
+    fitting: dict[str, int] = {}
+    for table in TABLES.values():
+        match = table.match(header)
+        known = sum(field.type != "unknown" for field in match.fields)
+        if table.form == "csv" and not match.missing and known >= _LEAST_COLUMNS:
+            fitting[table.name] = known
+    best = [name for name, known in fitting.items() if known == max(fitting.values())]
+    return TABLES[best[0]] if len(best) == 1 else None

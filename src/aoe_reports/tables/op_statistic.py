@@ -1,23 +1,38 @@
-"""op_statistic: the tasks of op_summary grouped by operator type and core type."""
+"""op_statistic and communication_statistic: tasks grouped by type."""
 
 from __future__ import annotations
 
-from aoe_reports.tables.table import Table, duration, integer, number, text
+from aoe_reports.tables.table import Table, device, duration, integer, share, text
+
+_TIMES = (
+    integer("count", "Count", needed=True),
+    duration("total_time", "Total Time", needed=True),
+    duration("min_time", "Min Time"),
+    duration("avg_time", "Avg Time"),
+    duration("max_time", "Max Time"),
+    share("share", "Ratio", optional=True),
+)
 
 OP_STATISTIC = Table(
     name="op_statistic",
     title="tasks grouped by operator type and core type",
     columns=(
-        integer("device_id", "Device_id", optional=True),
+        device(),
         text("model_name", "Model Name", optional=True),
         text("op_type", "OP Type"),
         text("task_type", "Core Type"),
-        integer("count", "Count", needed=True),
-        duration("total_time", "Total Time", needed=True),
-        duration("min_time", "Min Time"),
-        duration("avg_time", "Avg Time"),
-        duration("max_time", "Max Time"),
-        number("ratio_percent", "Ratio", optional=True),
+        *_TIMES,
     ),
     vintages=(("2022-03", "OP Type"),),
+    source="both",
+    identity=("device_id", "model_name", "op_type", "task_type"),
+)
+
+COMMUNICATION_STATISTIC = Table(
+    name="communication_statistic",
+    title="communication operators grouped by type (hccl_statistic before 2025-02)",
+    columns=(device(), text("op_type", "OP Type"), *_TIMES),
+    vintages=(("2023-08", "OP Type"),),
+    files=("communication_statistic", "hccl_statistic"),
+    identity=("device_id", "op_type"),
 )

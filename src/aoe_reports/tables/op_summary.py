@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from aoe_reports.tables.table import Table, duration, integer, text, timestamp
+from aoe_reports.tables.table import Table, device, duration, free_text, integer, text, timestamp
 
 OP_SUMMARY = Table(
     name="op_summary",
     title="every task on the device, with shapes and PMU counters",
     columns=(
-        integer("device_id", "Device_id", optional=True),
+        device(),
         integer("step", "Step Id", optional=True),
         text("model_name", "Model Name", optional=True),
         integer("model_id", "Model ID", optional=True),
         integer("task_id", "Task ID", optional=True),
         integer("stream_id", "Stream ID", optional=True),
         integer("infer_id", "Infer ID", optional=True),
-        text("op_name", "Op Name"),
+        free_text("op_name", "Op Name"),
         text("op_type", "OP Type"),
         text("op_state", "OP State", optional=True),
         text("task_type", "Task Type"),
@@ -49,11 +49,11 @@ KERNEL_DETAILS = Table(
     title="every task on the device, as torch_npu writes it",
     columns=(
         integer("step", "Step Id", optional=True),
-        integer("device_id", "Device_id", optional=True),
+        device(),
         integer("model_id", "Model ID", optional=True),
         integer("task_id", "Task ID", optional=True),
         integer("stream_id", "Stream ID", optional=True),
-        text("op_name", "Name"),
+        free_text("op_name", "Name"),
         text("op_type", "Type"),
         text("op_state", "OP State", optional=True),
         text("task_type", "Accelerator Core"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from aoe_reports.tables.table import Table, duration, integer, timestamp
+from aoe_reports.tables.table import Table, device, duration, integer, text, timestamp
 
 STEP_TRACE = Table(
     name="step_trace",
     title="training iterations: forward, backward, refresh, data augmentation, reduces",
     columns=(
-        integer("device_id", "Device_id", optional=True),
+        device(),
         integer("iteration_id", "Iteration ID", needed=True),
         timestamp("fp_start", "FP Start"),
         timestamp("bp_end", "BP End"),
@@ -19,35 +19,54 @@ STEP_TRACE = Table(
         duration("data_aug_bound", "Data Aug Bound"),
         integer("model_id", "Model ID", optional=True),
         timestamp("reduce_start", "Reduce Start", optional=True),
-        duration("reduce_duration", "Reduce Duration", optional=True),
+        # the C++ exporter subtracts start and end the wrong way round for the first reduce of an iteration
+        duration("reduce_duration", "Reduce Duration", optional=True, wraps=True),
     ),
     vintages=(
         ("2023-08", "FP Start(us)"),
         ("2022-04", "Iteration Refresh(us)"),
         ("2022-03", "Grad Refresh Bound(us)"),
     ),
+    repeating=("reduce_start", "reduce_duration"),
+    rising="iteration_end_ns",
+    identity=("device_id", "model_id", "iteration_id", "iteration_end_ns"),
+)
+
+_PARTS = (
+    duration("computing", "Computing", needed=True),
+    duration("communication_not_overlapped", "Communication(Not Overlapped)", needed=True),
+    duration("overlapped", "Overlapped", needed=True),
+    duration("communication", "Communication", needed=True),
+    duration("free", "Free", needed=True),
+    duration("stage", "Stage", optional=True),
+    duration("bubble", "Bubble", optional=True),
+    duration(
+        "communication_not_overlapped_excluding_receive",
+        "Communication(Not Overlapped and Exclude Receive)",
+        optional=True,
+    ),
+    duration("preparing", "Preparing", optional=True),
 )
 
 STEP_TRACE_TIME = Table(
     name="step_trace_time",
     title="steps: computing, communication, overlapped and free time",
-    columns=(
-        integer("device_id", "Device_id", optional=True),
-        integer("step", "Step"),
-        duration("computing", "Computing", needed=True),
-        duration("communication_not_overlapped", "Communication(Not Overlapped)", needed=True),
-        duration("overlapped", "Overlapped", needed=True),
-        duration("communication", "Communication", needed=True),
-        duration("free", "Free", needed=True),
-        duration("stage", "Stage", optional=True),
-        duration("bubble", "Bubble", optional=True),
-        duration(
-            "communication_not_overlapped_excluding_receive",
-            "Communication(Not Overlapped and Exclude Receive)",
-            optional=True,
-        ),
-        duration("preparing", "Preparing", optional=True),
-    ),
+    columns=(device(), integer("step", "Step"), *_PARTS),
     vintages=(("2025-01", "Preparing"), ("2023-09", "Step")),
     source="torch_npu",
+    identity=("device_id", "step"),
+)
+
+CLUSTER_STEP_TRACE_TIME = Table(
+    name="cluster_step_trace_time",
+    title="steps of every rank and every pipeline stage of a job",
+    columns=(
+        integer("step", "Step"),
+        text("type", "Type"),
+        text("index", "Index"),
+        *_PARTS,
+    ),
+    vintages=(("2025-01", "Preparing"), ("2023-09", "Index")),
+    source="torch_npu",
+    identity=("step", "type", "index"),
 )

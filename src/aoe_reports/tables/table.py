@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-ColumnType = Literal["text", "integer", "number", "duration", "timestamp", "unknown"]
+ColumnType = Literal["text", "integer", "number", "share", "duration", "timestamp", "size", "unknown"]
 
 NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """Nanoseconds in one unit of time, by the unit's name in a header."""
 
-_OTHER_UNITS = ("%", "B", "Bytes", "KB", "MB", "GB", "KB/s", "MB/s", "GB/s", "MHz")
+BYTES = {"B": 1, "Byte": 1, "Bytes": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+"""Bytes in one unit of size: the exporters' KB is 1024 bytes (their databases hold the bytes of the same numbers)."""
+
+_OTHER_UNITS = ("%", *BYTES, "KB/s", "MB/s", "GB/s", "MHz", "pages", "Packet", "Packet/us")
 _UNIT = re.compile(
     r"^(?P<stem>.*?)\s*\((?P<unit>" + "|".join(re.escape(u) for u in (*NANOSECONDS, *_OTHER_UNITS)) + r")\)$"
 )
@@ -23,6 +26,9 @@ NULL_TOKENS = ("N/A", "")
 
 NO_ID = 4294967295
 """What the exporters write where there is no model or subtask."""
+
+UNIT_UNKNOWN = ""
+"""The unit of a column whose header named none and whose exporter is not known to have meant one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +42,19 @@ class Column:
     needed: bool = False
     """A row without a good value here cannot be used: it is kept out of the frame and reported."""
     unit: str = "us"
-    """The unit where the header names none; durations and time stamps only."""
+    """The unit where the header names none; another column's name means: the unit that one has in this file."""
+    free: bool = False
+    """Whether a user's own words stand here: exporters that do not quote may have written a comma among them."""
+    wraps: bool = False
+    """Whether exporters let a negative difference wrap around 2**64 here."""
+    null_words: tuple[str, ...] = ()
+    """Words that stand for no value in this column alone."""
 
     @property
     def field(self) -> str:
-        """The column's name in a frame: times are integer nanoseconds and say so."""
-        return f"{self.name}_ns" if self.type in {"duration", "timestamp"} else self.name
+        """The column's name in a frame: times are integer nanoseconds, sizes integer bytes, and say so."""
+        suffix = {"duration": "_ns", "timestamp": "_ns", "size": "_bytes"}.get(self.type, "")
+        return f"{self.name}{suffix}"
 
 
 def text(name: str, *headers: str, optional: bool = False) -> Column:
@@ -49,19 +62,41 @@ def text(name: str, *headers: str, optional: bool = False) -> Column:
     return Column(name, headers, "text", optional)
 
 
+def free_text(name: str, *headers: str, optional: bool = False) -> Column:
+    """Return a column of words that users chose: operator names, messages."""
+    return Column(name, headers, "text", optional, free=True)
+
+
 def integer(name: str, *headers: str, optional: bool = False, needed: bool = False) -> Column:
     """Return a column of whole numbers; the exporters' "no id" is null."""
     return Column(name, headers, "integer", optional, needed)
 
 
+def device(name: str = "device_id", header: str = "Device_id") -> Column:
+    """Return the column of merged exports that tells the device; rows of the host have none."""
+    return Column(name, (header,), "integer", optional=True, null_words=("host",))
+
+
 def number(name: str, *headers: str, optional: bool = False) -> Column:
-    """Return a column of numbers without a unit of time."""
+    """Return a column of numbers without a unit of time or size."""
     return Column(name, headers, "number", optional)
 
 
-def duration(name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "us") -> Column:
+def share(name: str, *headers: str, optional: bool = False) -> Column:
+    """Return a column of percentages, in a frame as parts of 1."""
+    return Column(name, headers, "share", optional)
+
+
+def size(name: str, *headers: str, optional: bool = False, unit: str = "B") -> Column:
+    """Return a column of sizes, in a frame as `<name>_bytes` (int64)."""
+    return Column(name, headers, "size", optional, unit=unit)
+
+
+def duration(
+    name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "us", wraps: bool = False
+) -> Column:
     """Return a column of lengths of time, in a frame as `<name>_ns` (int64)."""
-    return Column(name, headers, "duration", optional, needed, unit)
+    return Column(name, headers, "duration", optional, needed, unit, wraps=wraps)
 
 
 def timestamp(name: str, *headers: str, optional: bool = False, unit: str = "us") -> Column:
@@ -78,8 +113,11 @@ class Field:
     name: str
     type: ColumnType
     factor: int
-    """Nanoseconds in one unit of the file's numbers; 1 where the column is no time."""
+    """Nanoseconds (or bytes) in one unit of the file's numbers; 1 where the column is neither time nor size."""
     needed: bool
+    free: bool = False
+    wraps: bool = False
+    null_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +127,10 @@ class Match:
     fields: tuple[Field, ...]
     missing: tuple[Column, ...]
     vintage: str
+    doubled: tuple[Field, ...] = ()
+    """Declared columns that stand there a second time and may not."""
+    unordered: Field | None = None
+    """The first declared column that stands before one that every exporter writes before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,41 +140,100 @@ class Table:
     name: str
     title: str
     columns: tuple[Column, ...]
+    """In the order in which the exporters write them."""
     vintages: tuple[tuple[str, str], ...]
     """(date of the exporter, header that came with it), newest first; the last one is what remains."""
     source: str = "msprof"
+    """Who writes it: `msprof`, `torch_npu`, or `both` (then the folder tells)."""
+    files: tuple[str, ...] = ()
+    """Words that files of this kind begin with, where they are not the table's own name."""
+    repeating: tuple[str, ...] = ()
+    """Columns that a header repeats as often as a file needs them: lists in a frame; short rows end inside them."""
+    multiline: bool = False
+    """Whether cells may go over several lines."""
+    form: Literal["csv", "document"] = "csv"
+    """`document`: nested JSON of its own shape (and never CSV)."""
+    rising: str | None = None
+    """The field that rises from row to row, on each device and model by itself."""
+    identity: tuple[str, ...] = ()
+    """Fields that no two rows share."""
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """The words that files of this kind begin with."""
+        return self.files or (self.name,)
 
     def match(self, header: Sequence[str]) -> Match:
         """Find every declared column in a real header; what is not declared is kept under a snake-case name."""
-        cells = [cell.strip().lstrip("\ufeff") for cell in header]
+        cells = [cell.strip().lstrip("\ufeff").strip() for cell in header]
         declared = {alias.casefold(): column for column in self.columns for alias in column.headers}
+        units = self._units(cells, declared)
         fields: list[Field] = []
+        doubled: list[Field] = []
         reserved = {column.field for column in self.columns}
+        found: set[str] = set()
         seen: Counter[str] = Counter()
         for position, cell in enumerate(cells):
-            stem, unit = split_unit(cell)
-            column = declared.get(stem.casefold()) or declared.get(cell.casefold())
-            if column is None:
-                name = snake_case(cell)
-                field = Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
-            else:
-                is_time = column.type in {"duration", "timestamp"}
-                factor = NANOSECONDS.get(unit or column.unit, 1) if is_time else 1
-                field = Field(position, cell, column.field, column.type, factor, column.needed)
+            column = _column_of(cell, declared)
+            field = _field(position, cell, column, units, reserved)
+            found |= {column.name + column.type} if column is not None else set()
             seen[field.name] += 1
-            fields.append(field if seen[field.name] == 1 else _again(field, seen[field.name]))
-        found = {field.name for field in fields}
-        missing = tuple(column for column in self.columns if not column.optional and column.field not in found)
-        return Match(tuple(fields), missing, self.vintage(cells))
+            if seen[field.name] > 1:
+                if column is not None and column.name not in self.repeating:
+                    doubled.append(field)
+                field = _again(field, seen[field.name])
+            fields.append(field)
+        missing = tuple(c for c in self.columns if not c.optional and c.name + c.type not in found)
+        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), self._unordered(fields))
 
     def vintage(self, header: Sequence[str]) -> str:
         """The date from which exporters wrote this header, as `YYYY-MM`; empty for no known one."""
-        cells = set(header)
+        cells = {cell.strip() for cell in header}
         return next((date for date, mark in self.vintages if mark in cells), "")
 
     def fits(self, header: Sequence[str]) -> bool:
         """Whether every column that must be there is there."""
         return not self.match(header).missing
+
+    def _units(self, cells: Sequence[str], declared: dict[str, Column]) -> dict[str, str]:
+        """The unit that each declared column's header names, where it names one."""
+        found = ((_column_of(cell, declared), split_unit(cell)[1]) for cell in cells)
+        return {column.name: unit for column, unit in found if column is not None and unit is not None}
+
+    def _unordered(self, fields: Sequence[Field]) -> Field | None:
+        """The first column that breaks the declared order; repeated and unknown ones have no place of their own."""
+        order = {column.field: place for place, column in enumerate(self.columns) if column.name not in self.repeating}
+        last = -1
+        for field in fields:
+            place = order.get(field.name)
+            if place is None:
+                continue
+            if place < last:
+                return field
+            last = place
+        return None
+
+
+def _column_of(cell: str, declared: dict[str, Column]) -> Column | None:
+    return declared.get(cell.casefold()) or declared.get(split_unit(cell)[0].casefold())
+
+
+def _field(position: int, cell: str, column: Column | None, units: dict[str, str], reserved: set[str]) -> Field:
+    """What one real header is in a frame."""
+    if column is None:
+        name = snake_case(cell)
+        return Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
+    unit = units.get(column.name) or units.get(column.unit, column.unit)
+    if column.type in {"duration", "timestamp"} and unit not in NANOSECONDS:
+        return Field(position, cell, column.name, "number", 1, column.needed)
+    factor = 1
+    if column.type in {"duration", "timestamp"}:
+        factor = NANOSECONDS[unit]
+    elif column.type == "size":
+        factor = BYTES.get(unit, 1)
+    return Field(
+        position, cell, column.field, column.type, factor, column.needed, column.free, column.wraps, column.null_words
+    )
 
 
 def split_unit(header: str) -> tuple[str, str | None]:
@@ -149,4 +250,4 @@ def snake_case(header: str) -> str:
 
 def _again(field: Field, count: int) -> Field:
     """The second column of one name (`Reduce Start`) with a number behind it."""
-    return Field(field.position, field.header, f"{field.name}__{count}", field.type, field.factor, needed=False)
+    return replace(field, name=f"{field.name}__{count}", needed=False)

@@ -1,0 +1,41 @@
+"""Which kinds of files are timelines (Chrome trace JSON), and which processes they tell of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineKind:
+    """One kind of timeline; of a kind that is a table, too, the file's content tells which it is."""
+
+    name: str
+    title: str
+    source: str = "msprof"
+    files: tuple[str, ...] = ()
+
+    @property
+    def file_kinds(self) -> tuple[str, ...]:
+        """The words that files of this kind begin with."""
+        return self.files or (self.name,)
+
+
+TIMELINES: dict[str, TimelineKind] = {
+    kind.name: kind
+    for kind in (
+        TimelineKind("msprof", "host, device, communication and overlap in one timeline"),
+        TimelineKind("trace_view", "host (PyTorch and CANN), device, communication and overlap", "torch_npu"),
+        TimelineKind("task_time", "tasks on the device, by stream"),
+        TimelineKind("step_trace", "iterations with their forward, backward and refresh parts"),
+        TimelineKind("hccl", "communication operators and their tasks, by plane (until 2023-09)"),
+        TimelineKind("ai_stack_time", "one thread a layer of the software stack (until 2023-07)"),
+        TimelineKind("thread_group", "AscendCL, GE and Runtime by thread of the host (until 2023-08)"),
+        TimelineKind("runtime_api", "calls of the Runtime (until 2023-08)"),
+        TimelineKind("acl", "calls of AscendCL (until 2023-08)"),
+        TimelineKind("ge", "input, inference and output of each model (until 2023-08)"),
+        TimelineKind("ge_op_execute", "operators of dynamic shape on the host (until 2023-08)"),
+        TimelineKind("api", "calls of the host at every level (2023-06 to 2023-09)"),
+        TimelineKind("event", "events of the host (2023-06 to 2025-04)"),
+        TimelineKind("msprof_tx", "marks and ranges of users", files=("msprof_tx", "msproftx")),
+    )
+}
