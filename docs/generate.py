@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aoe_reports.cli.main import COMMANDS
 from aoe_reports.renderers import RENDERERS
-from aoe_reports.tables import TABLES
+from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.workflows.rules import list_rules
 
 DOCS = Path(__file__).parent
@@ -23,13 +23,19 @@ def tables() -> str:
         "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/tables/`.\n",
     ]
     for table in TABLES.values():
-        dates = ", ".join(date for date, _ in reversed(table.vintages))
-        parts.append(f"\n## {table.name}\n\n{table.title}. Written by {table.source}; headers of {dates}.\n\n")
+        dates = ", ".join(sorted({date for date, _ in table.vintages}))
+        writer = "msprof and torch_npu" if table.source == "both" else table.source
+        files = ", ".join(f"`{word}*`" for word in table.file_kinds)
+        parts.append(f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}; headers of {dates}.\n\n")
         parts.append("| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n")
         for column in table.columns:
             headers = ", ".join(f"`{header}`" for header in column.headers)
             need = "needed in every row" if column.needed else "optional" if column.optional else ""
             parts.append(f"| `{column.field}` | {headers} | {column.type} | {need} |\n")
+    parts.append("\n## Timelines\n\n| kind | holds | written by | events as a table |\n|---|---|---|---|\n")
+    for name, kind in TIMELINES.items():
+        asked = f"{name}_events" if name in TABLES else name
+        parts.append(f"| {name} | {kind.title} | {kind.source} | `table {asked}` |\n")
     return "".join(parts)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
+    from aoe_reports.workflows.profiles import Profile, read_profile
 
 __version__ = "0.1.0"
 
@@ -26,10 +27,12 @@ _HOMES = {
     "History": "store",
     "Modification": "results",
     "Record": "records.record",
+    "Profile": "workflows.profiles",
     "ResultFile": "readers.results",
     "TableData": "readers.summary",
     "TuningResult": "results",
     "load_schema": "schemas",
+    "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
 }
@@ -39,11 +42,13 @@ __all__ = [
     "Finding",
     "History",
     "Modification",
+    "Profile",
     "Record",
     "ResultFile",
     "TableData",
     "TuningResult",
     "load_schema",
+    "read_profile",
     "read_results",
     "read_table",
 ]

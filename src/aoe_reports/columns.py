@@ -6,6 +6,7 @@ hundred thousand tasks: commands that are run by hand go through the buffers ins
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,18 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     numbers = _values(indices, np.dtype(np.int32)).astype(np.int64) + 1
     numbers[~valid(indices)] = 0
     return numbers, column.chunk(0).dictionary.to_pylist()
+
+
+def words_in(column: pa.ChunkedArray, wanted: Collection[str]) -> Mask:
+    """Where a column of words holds one of these."""
+    numbers, words = codes(column)
+    hits = [number for number, word in enumerate(words, start=1) if word in wanted]
+    return np.isin(numbers, hits) if hits else np.zeros(len(numbers), dtype=bool)
+
+
+def has_value(frame: pa.Table, name: str) -> bool:
+    """Whether a frame has this column, with a value somewhere."""
+    return name in frame.column_names and bool(valid(frame[name]).any())
 
 
 def column_of(values: Ints | Floats, mask: Mask) -> pa.ChunkedArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aoe_reports.checks.tables import check_forms, check_statistic
+from aoe_reports.checks.forms import check_forms, check_statistic
 from aoe_reports.readers.summary import read_table
 from aoe_reports.tables import TABLES
 
@@ -25,4 +25,4 @@ def test_a_lost_task_is_noticed(msprof: Path) -> None:
     (finding,) = check_statistic(statistic, tasks.frame.slice(1))
     assert finding.rule == "statistic-mismatch"
     assert "TransData on AI_VECTOR_CORE: 2 tasks" in finding.message
-    assert check_forms(tasks, tasks) == []
+    assert check_forms([tasks], [tasks]) == []

@@ -35,7 +35,7 @@ def test_inspect_reads_results_too(cli: Cli, aoe: Path) -> None:
 def test_table_prints_canonical_names_and_units(cli: Cli, msprof: Path) -> None:
     ended = cli("table", "step_trace_time", msprof / "torch_npu_two_ranks" / "rank0_ascend_pt")
     rows = list(csv.DictReader(io.StringIO(ended.out)))
-    assert list(rows[0])[:2] == ["step", "computing_us"]
+    assert list(rows[0])[:3] == ["rank_id", "step", "computing_us"]
     assert rows[0]["free_us"] == "25744.05"
 
 
@@ -50,9 +50,10 @@ def test_table_keeps_all_digits_of_a_time_stamp(cli: Cli, msprof: Path, tmp_path
 
 
 def test_table_lists_every_kind(cli: Cli) -> None:
-    from aoe_reports.tables import TABLES
+    from aoe_reports.tables import TABLES, TIMELINES
 
-    assert [row["kind"] for row in cli("table", "--list", "--format", "json").json["rows"]] == list(TABLES)
+    timelines = [name if name not in TABLES else f"{name}_events" for name in TIMELINES]
+    assert [row["kind"] for row in cli("table", "--list", "--format", "json").json["rows"]] == [*TABLES, *timelines]
 
 
 @pytest.mark.parametrize(
@@ -292,10 +293,11 @@ def test_check_holds_the_forms_of_a_capture_against_each_other(cli: Cli) -> None
     assert cli("check", folder, "--strict").code == 1
 
 
-def test_check_says_what_it_does_not_read(cli: Cli, msprof: Path) -> None:
+def test_check_reads_every_file_of_a_healthy_job(cli: Cli, msprof: Path) -> None:
     ended = cli("check", msprof / "torch_npu_two_ranks", "--format", "json")
     assert ended.code == 0
-    assert [(f["severity"], f["rule"]) for f in ended.json["findings"]] == [("info", "not-read")] * 2
+    assert ended.json["findings"] == []
+    assert len(ended.json["rows"]) == 8
 
 
 def test_events_and_copies_are_shown_when_asked_for(cli: Cli, msprof: Path) -> None:

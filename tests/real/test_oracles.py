@@ -10,7 +10,7 @@ from commandline import ROOT, Cli
 
 from aoe_reports.analysis.steps import steps_of_trace
 from aoe_reports.checks.results import check_result_file
-from aoe_reports.checks.tables import check_statistic
+from aoe_reports.checks.forms import check_statistic
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.profile import group_captures
@@ -49,7 +49,7 @@ def test_tasks_of_one_iteration(iteration: int, total_us: float) -> None:
 def test_ten_iterations_not_thirty() -> None:
     found = discover([OLD])
     (capture,) = group_captures(found.files)
-    frames = [read_timeline(f.path, f.name).frame for f in capture.of_kind("step_trace")]
+    frames = [read_timeline(f.path, f.name).frame for f in capture.preferred("step_trace").files]
     assert [frame.num_rows for frame in frames] == [10, 10, 10]
     import pyarrow as pa
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.columns import Ints, Mask, codes, integers
+from aoe_reports.columns import Ints, Mask, codes, integers, words_in
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 
 By = Literal["op_type", "op_name", "shape"]
 
@@ -18,8 +19,6 @@ GROUPINGS: dict[By, tuple[str, ...]] = {
     "op_name": ("op_type", "task_type", "op_name"),
     "shape": ("op_type", "task_type", "op_name", "input_shapes"),
 }
-COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
-"""Task types that op_statistic leaves out; everything else is a compute task (seen on real exports)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,7 @@ class Group:
 
 def is_communication(task_type: pa.ChunkedArray) -> Mask:
     """Where a task is communication."""
-    numbers, words = codes(task_type)
-    communication = [number for number, word in enumerate(words, start=1) if word in COMMUNICATION_TASKS]
-    return np.isin(numbers, communication) if communication else np.zeros(len(numbers), dtype=bool)
+    return words_in(task_type, COMMUNICATION_TASKS)
 
 
 def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) -> list[Group]:

@@ -1,94 +1,256 @@
-"""Is what a table says possible, and do two tables of one capture agree?"""
+"""Is what one table says possible? Rows that cannot be are kept out and reported."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from aoe_reports.columns import Ints, integers
-from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.columns import Ints, Mask, codes, column_of, floats, integers
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.readers.summary import TableData
+from aoe_reports.tables.op_summary import TASK_TYPES
 
-COUNTED_TOLERANCE_NS = 20
-"""op_statistic's printed total may be off by this much (measured on real exports)."""
+ROUNDING_NS = 10
+"""Printed times carry binary noise and three decimals of a microsecond: sums of a few may be off by this much."""
+SHARE_ROUNDING = 0.0002
+_LEAST_ROWS_FOR_SHARES = 2
 
 
 def check_table(data: TableData) -> TableData:
-    """The same table without rows whose needed durations are negative, each of them reported."""
-    for field in data.match.fields:
-        if field.type == "duration" and field.needed and field.name in data.frame.column_names:
-            values, there = integers(data.frame[field.name])
-            mask = there & (values < 0)
-            if mask.any():
-                data = data.keep(~mask, _negative(data, field.header, field.position + 1, np.flatnonzero(mask)))
-        elif field.name == "count" and field.name in data.frame.column_names:
-            values, there = integers(data.frame[field.name])
-            mask = there & (values <= 0)
-            if mask.any():
-                data = data.keep(~mask, _no_count(data, field.header, field.position + 1, np.flatnonzero(mask)))
+    """The same table without rows that cannot be, each of them reported, and with what else is odd about it."""
+    if data.frame.num_rows == 0:
+        return data
+    for field in data.match.fields or ():
+        if field.name in data.frame.column_names and field.type == "duration":
+            data = _without_negative(data, field.name, field.header, field.position + 1, needed=field.needed)
+    if not data.match.fields:
+        for column in data.table.columns:
+            if column.type == "duration" and column.field in data.frame.column_names:
+                data = _without_negative(data, column.field, column.headers[0], None, needed=column.needed)
+    if "count" in data.frame.column_names:
+        data = _without_empty_groups(data)
+    data = _without_copies(data)
+    for check in _CHECKS:
+        data = data.with_findings(list(check(data)))
     return data
 
 
-def _no_count(data: TableData, header: str, column: int, rows: Ints) -> tuple[Finding, ...]:
-    path, message = str(data.path), f"{header} is not above 0; the row is left out"
-    return tuple(
-        Finding("error", "implausible-count", path, message, data.line(int(row)), column)
-        for row in rows[:EXAMPLES_PER_RULE]
-    )
+def _without_negative(data: TableData, name: str, header: str, column: int | None, *, needed: bool) -> TableData:
+    """Nothing takes less than no time."""
+    values = data.frame[name]
+    if pa.types.is_list(values.type):
+        return data
+    numbers, there = integers(values)
+    mask = there & (numbers < 0)
+    if not mask.any():
+        return data
+    what = "the row is left out" if needed else "the cell is empty in the table"
+    findings = _each(data, "negative-duration", f"{header} is negative; {what}", mask, column)
+    if needed:
+        return data.keep(~mask, findings)
+    place = data.frame.column_names.index(name)
+    frame = data.frame.set_column(place, name, column_of(np.where(mask, 0, numbers), there & ~mask))
+    return data.with_frame(frame).with_findings(findings)
 
 
-def _negative(data: TableData, header: str, column: int, rows: Ints) -> tuple[Finding, ...]:
-    path, message = str(data.path), f"{header} is negative; the row is left out"
+def _without_empty_groups(data: TableData) -> TableData:
+    numbers, there = integers(data.frame["count"])
+    mask = there & (numbers <= 0)
+    if not mask.any() or not any(column.name == "count" and column.needed for column in data.table.columns):
+        return data
+    return data.keep(~mask, _each(data, "implausible-count", "Count is not above 0; the row is left out", mask))
+
+
+def _without_copies(data: TableData) -> TableData:
+    """A row that stands there twice would count twice."""
+    present = [name for name in data.table.identity if name in data.frame.column_names]
+    declared = {field.name for field in data.match.fields}
+    if not present or any(name in declared and name not in present for name in data.table.identity):
+        return data
+    mask = ~_copies(data.frame, present)
+    if mask.all():
+        return data
+    message = "the same row stands above already; this one is left out"
+    return data.keep(mask, _each(data, "duplicate-row", message, ~mask))
+
+
+def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
+    """The rows that no earlier row equals in these columns."""
+    return ~_copies(frame, [name for name in names if name in frame.column_names])
+
+
+def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
+    """Rows that an earlier row equals in all these columns."""
+    columns = [_as_integers(frame[name]) for name in names]
+    mixed = np.zeros(frame.num_rows, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for values, there in columns:
+            mixed = (mixed * np.uint64(0x9E3779B97F4A7C15)) ^ (np.where(there, values, -1).astype(np.uint64))
+    _, first, groups, counts = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
+    copies = np.zeros(frame.num_rows, dtype=bool)
+    if (counts == 1).all():
+        return copies
+    seen: dict[int, set[tuple[Any, ...]]] = {}
+    for row in np.flatnonzero(counts[groups] > 1):
+        key = tuple((int(values[row]), bool(there[row])) for values, there in columns)
+        earlier = seen.setdefault(int(first[groups[row]]), set())
+        copies[row] = key in earlier
+        earlier.add(key)
+    return copies
+
+
+def _as_integers(column: pa.ChunkedArray) -> tuple[Ints, Mask]:
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        numbers, _ = codes(column)
+        return numbers, numbers > 0
+    if pa.types.is_floating(column.type):
+        values, there = floats(column)
+        return values.view(np.int64), there
+    return integers(column)
+
+
+def _each(
+    data: TableData, rule: str, message: str, mask: Mask, column: int | None = None, severity: Severity = "error"
+) -> tuple[Finding, ...]:
+    """A finding for each row of `mask`; after EXAMPLES_PER_RULE of them one line counts the rest."""
+    rows = np.flatnonzero(mask)
     found = [
-        Finding("error", "negative-duration", path, message, data.line(int(row)), column)
+        Finding(severity, rule, str(data.path), message, data.line(int(row)), column)
         for row in rows[:EXAMPLES_PER_RULE]
     ]
     if len(rows) > EXAMPLES_PER_RULE:
-        rest = f"and {len(rows) - EXAMPLES_PER_RULE} more negative durations from here on, all left out"
         line = data.line(int(rows[EXAMPLES_PER_RULE]))
-        found.append(Finding("error", "negative-duration", path, rest, line, column))
+        rest = f"and {len(rows) - EXAMPLES_PER_RULE} more: {message}"
+        found.append(Finding(severity, rule, str(data.path), rest, line, column))
     return tuple(found)
 
 
-def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
-    """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
-    keys = ["op_type", "task_type"]
-    if not statistic.frame.num_rows:
-        return []  # why it has no row is said already
-    if "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names:
-        keys.insert(0, "device_id")
-    grouped = _grouped(tasks, keys)
+def _rising(data: TableData) -> Sequence[Finding]:
+    """Iterations end one after the other."""
+    name = data.table.rising
+    if name is None or name not in data.frame.column_names:
+        return ()
+    values, there = integers(data.frame[name])
+    keys = [_as_integers(data.frame[key])[0] for key in ("device_id", "model_id") if key in data.frame.column_names]
+    falls = np.zeros(len(values), dtype=bool)
+    same = np.ones(max(len(values) - 1, 0), dtype=bool)
+    for key in keys:
+        same &= key[1:] == key[:-1]
+    falls[1:] = same & there[1:] & there[:-1] & (values[1:] <= values[:-1])
+    message = "this row ends before the one above it: rows are out of order, or one is damaged"
+    return _each(data, "not-monotonic", message, falls, severity="warning")
+
+
+def _overlap(data: TableData) -> Sequence[Finding]:
+    """Communication = Overlapped + Communication(Not Overlapped)."""
+    parts = ("communication_ns", "overlapped_ns", "communication_not_overlapped_ns")
+    if not set(parts) <= set(data.frame.column_names):
+        return ()
+    whole, overlapped, alone = (integers(data.frame[name])[0] for name in parts)
+    off = np.abs(whole - overlapped - alone) > ROUNDING_NS
+    message = "Communication is not Overlapped + Communication(Not Overlapped)"
+    return _each(data, "overlap-sum", message, off, severity="warning")
+
+
+def _intervals(data: TableData) -> Sequence[Finding]:
+    """What starts and stops lasts from one to the other."""
+    parts = ("task_start_ns", "task_stop_ns", "task_duration_ns")
+    if not set(parts) <= set(data.frame.column_names):
+        return ()
+    (start, a), (stop, b), (duration, c) = (integers(data.frame[name]) for name in parts)
+    off = a & b & c & (np.abs(stop - start - duration) > _stamp_noise(start))
+    return _each(data, "interval-mismatch", "stop - start is not the task's time", off, severity="warning")
+
+
+def _stamp_noise(start: Ints) -> Ints:
+    """How far stamps may be off: those that went through a float64 of microseconds since 1970 by 0.25 us each."""
+    epoch_in_float = 10**18
+    return np.where(start > epoch_in_float, 600, ROUNDING_NS)
+
+
+def _statistics(data: TableData) -> Sequence[Finding]:
+    """Min <= Avg <= Max, and Count x Avg is the total, within the printed digits."""
+    parts = ("count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns")
+    if not set(parts) <= set(data.frame.column_names):
+        return ()
+    (count, total, low, mean, high), masks = zip(*(integers(data.frame[name]) for name in parts), strict=True)
+    there = np.logical_and.reduce(masks)
+    noise = ROUNDING_NS
+    off = there & ((low > mean + noise) | (mean > high + noise) | (np.abs(mean * count - total) > noise * (count + 1)))
+    message = "Min, Avg, Max, Count and total do not fit together"
+    return _each(data, "statistic-arithmetic", message, off, severity="warning")
+
+
+def _shares(data: TableData) -> Sequence[Finding]:
+    """Shares of a whole table add up to 1: else a row is missing."""
+    if data.table.name not in {"op_statistic", "communication_statistic"} or data.rows_reported:
+        return ()
+    if "share" not in data.frame.column_names or data.frame.num_rows < _LEAST_ROWS_FOR_SHARES:
+        return ()
+    values, there = floats(data.frame["share"])
+    names = [name for name in ("device_id", "model_name") if name in data.frame.column_names]
+    keys = [_as_integers(data.frame[name])[0] for name in names]
+    groups: dict[tuple[int, ...], float] = {}
+    for row in range(len(values)):
+        key = tuple(int(column[row]) for column in keys)
+        groups[key] = groups.get(key, 0.0) + float(values[row])
+    if not there.all() or all(abs(whole - 1) <= SHARE_ROUNDING + len(values) * 5e-6 for whole in groups.values()):
+        return ()
+    off = next(whole for whole in groups.values() if abs(whole - 1) > SHARE_ROUNDING)
+    message = f"the shares add up to {off:.4%}: a row is missing or damaged"
+    return [Finding("warning", "share-sum", str(data.path), message)]
+
+
+def _task_types(data: TableData) -> Sequence[Finding]:
+    """A task type that no exporter is known to write: cells may have changed places, or a byte is damaged."""
+    if data.table.name not in {"op_summary", "kernel_details"} or "task_type" not in data.frame.column_names:
+        return ()
+    numbers, words = codes(data.frame["task_type"])
+    strange = [number for number, word in enumerate(words, start=1) if word not in TASK_TYPES]
     found = []
-    for row, stated in enumerate(statistic.frame.to_pylist()):
-        count, total = stated["count"], stated["total_time_ns"]
-        tasks_count, tasks_total = grouped.get(tuple(stated[key] for key in keys), (0, 0))
-        if count != tasks_count or abs(total - tasks_total) > COUNTED_TOLERANCE_NS:
+    for number in strange[:EXAMPLES_PER_RULE]:
+        rows = np.flatnonzero(numbers == number)
+        if len(rows):
             message = (
-                f"{stated['op_type']} on {stated['task_type']}: {count} tasks, {total / 1000:.3f} us here, but "
-                f"{tasks_count} tasks, {tasks_total / 1000:.3f} us in the table of tasks"
+                f"{len(rows)} rows of task type {words[number - 1][:40]!r}, which is not known here; taken as computing"
             )
-            found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message, statistic.line(row)))
-    return found[:EXAMPLES_PER_RULE]
+            found.append(Finding("warning", "task-type-unknown", str(data.path), message, data.line(int(rows[0]))))
+    return found
 
 
-def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple[int, int]]:
-    words = {key: tasks[key].cast(pa.string()) if key != "device_id" else tasks[key] for key in keys}
-    plain = pa.table({**words, "ns": tasks["task_duration_ns"]})
-    groups = plain.group_by(keys, use_threads=False).aggregate([("ns", "count"), ("ns", "sum")])
-    return {tuple(row[key] for key in keys): (row["ns_count"], row["ns_sum"]) for row in groups.to_pylist()}
+def _iterations(data: TableData) -> Sequence[Finding]:
+    """Iterations are counted one by one: a gap is one that is missing."""
+    if data.table.name != "step_trace" or "iteration_id" not in data.frame.column_names:
+        return ()
+    names = [name for name in ("device_id", "model_id") if name in data.frame.column_names]
+    numbers: dict[tuple[Any, ...], list[int]] = {}
+    keys = [data.frame[name].to_pylist() for name in names]
+    for row, number in enumerate(data.frame["iteration_id"].to_pylist()):
+        numbers.setdefault(tuple(key[row] for key in keys), []).append(number)
+    found = []
+    for mine in numbers.values():
+        there = sorted(set(mine))
+        gaps = [(a + 1, b - 1) for a, b in pairwise(there) if b > a + 1]
+        if gaps:
+            words = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in gaps[:EXAMPLES_PER_RULE])
+            message = f"iterations {words} are missing between {there[0]} and {there[-1]}"
+            found.append(Finding("warning", "step-missing", str(data.path), message))
+        if there[0] > 1:
+            message = f"the first iteration here is number {there[0]}: earlier ones were not recorded"
+            found.append(Finding("info", "step-missing", str(data.path), message))
+    return found
 
 
-def check_forms(used: TableData, other: TableData) -> list[Finding]:
-    """Whether two forms of the same tasks (kernel_details and op_summary) hold as many tasks and as much time."""
-    if not other.frame.num_rows:
-        return []  # why it has no row is said already
-    counts = used.frame.num_rows, other.frame.num_rows
-    totals = [pc.sum(data.frame["task_duration_ns"]).as_py() or 0 for data in (used, other)]
-    if counts[0] == counts[1] and abs(totals[0] - totals[1]) <= COUNTED_TOLERANCE_NS * max(counts[0], 1):
-        return []
-    message = (
-        f"{counts[1]} tasks, {totals[1] / 1000:.3f} us here, but {counts[0]} tasks, {totals[0] / 1000:.3f} us in "
-        f"{used.path.name}, which is used"
-    )
-    return [Finding("warning", "forms-disagree", str(other.path), message)]
+_CHECKS: tuple[Callable[[TableData], Sequence[Finding]], ...] = (
+    _rising,
+    _overlap,
+    _intervals,
+    _statistics,
+    _shares,
+    _task_types,
+    _iterations,
+)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import MAX_EXPANDED, Format, MaxExpanded, Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import reasons_of
 
@@ -18,6 +18,7 @@ def check(
     rules: Annotated[bool, typer.Option("--rules", help="List every rule.")] = False,
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
     from aoe_reports.renderers.values import plain
@@ -34,7 +35,7 @@ def check(
     for name in (*chosen, *left_out):
         if name not in known:
             raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
-    rows, findings, unreadable = check_paths(paths, chosen, left_out)
+    rows, findings, unreadable = check_paths(paths, chosen, left_out, max_expanded)
     reasons = reasons_of(findings, strict=strict)
     text = render(form, "check", "Checked", paths, rows, findings, reasons)
     if form == "text":

@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import (
+    MAX_EXPANDED,
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Strict,
+    exit_code,
+    render,
+    say,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 MAX_ID = 2**31 - 1
@@ -21,11 +32,12 @@ def hotspots(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Rank operator types, operators or shapes by device time; std is the sample's, shares are of all computing."""
     from aoe_reports.workflows.hotspots import Selection, find_hotspots
 
-    found = find_hotspots(paths, Selection(by, top, rank, device, step, all_tasks))
+    found = find_hotspots(paths, Selection(by, top, rank, device, step, all_tasks, max_expanded))
     reasons = reasons_of(found.findings, strict=strict)
     write(render(form, "hotspots", "Hotspots", paths, found.rows, found.findings, reasons), output)
     if form != "json":

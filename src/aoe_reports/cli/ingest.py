@@ -6,9 +6,11 @@ import typer
 
 from aoe_reports.cli.output import (
     DEFAULT_STORE,
+    MAX_EXPANDED,
     EngineVersion,
     Format,
     Hardware,
+    MaxExpanded,
     Output,
     Paths,
     Store,
@@ -34,6 +36,7 @@ def ingest(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Check, normalise and store every run; doing it twice adds nothing."""
     from aoe_reports.findings import in_order
@@ -42,7 +45,7 @@ def ingest(
     from aoe_reports.workflows.nightly import run_row
 
     gathered = Gathered()
-    stored = ingest_paths(paths, store, run_options(workload, hardware, engine_version, zone), gathered)
+    stored = ingest_paths(paths, store, run_options(workload, hardware, engine_version, zone, max_expanded), gathered)
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = [run_row(item) for item in stored]
     reasons = reasons_of(findings, strict=strict)

@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Paths, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import (
+    MAX_EXPANDED,
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Strict,
+    exit_code,
+    render,
+    say,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 
@@ -13,11 +24,12 @@ def inspect(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Say what each file is: kind, source, vintage, run, rank, rows."""
     from aoe_reports.workflows.inspect import inspect_paths
 
-    rows, findings, unreadable = inspect_paths(paths)
+    rows, findings, unreadable = inspect_paths(paths, max_expanded)
     reasons = reasons_of(findings, strict=strict)
     write(render(form, "inspect", "Files", paths, rows, findings, reasons), output)
     if form != "json":

@@ -7,8 +7,10 @@ import typer
 
 from aoe_reports.cli.output import (
     DEFAULT_STORE,
+    MAX_EXPANDED,
     EngineVersion,
     Hardware,
+    MaxExpanded,
     Output,
     Paths,
     Store,
@@ -36,13 +38,16 @@ def nightly(
     ] = "text",
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
     from aoe_reports.renderers import RENDERERS
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.workflows.nightly import run_nightly
 
-    result = run_nightly(paths, store, site, run_options(workload, hardware, engine_version, zone), strict=strict)
+    result = run_nightly(
+        paths, store, site, run_options(workload, hardware, engine_version, zone, max_expanded), strict=strict
+    )
     if form == "json":
         inputs = [str(path) for path in paths]
         text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)

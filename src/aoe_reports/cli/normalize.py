@@ -3,8 +3,10 @@
 import typer
 
 from aoe_reports.cli.output import (
+    MAX_EXPANDED,
     EngineVersion,
     Hardware,
+    MaxExpanded,
     Output,
     Paths,
     Strict,
@@ -26,6 +28,7 @@ def normalize(
     engine_version: EngineVersion = None,
     zone: Zone = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
     """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
     from aoe_reports.findings import in_order
@@ -35,7 +38,7 @@ def normalize(
     if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
         raise UsageError(f"-o {output}: expected a name that ends in .jsonl, .json or .parquet")
     gathered = Gathered()
-    options = run_options(workload, hardware, engine_version, zone)
+    options = run_options(workload, hardware, engine_version, zone, max_expanded)
     runs = [item.run for item in gather_runs(paths, options, gathered)]
     findings = in_order([*gathered.findings, *(finding for run in runs for finding in run.findings)])
     if output is not None and output.suffix == ".parquet":

@@ -1,7 +1,7 @@
 """What all commands have in common: options, where output goes, exit codes."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,12 @@ EngineVersion = Annotated[str | None, typer.Option(help="Version of CANN.", show
 Zone = Annotated[
     str | None, typer.Option("--tz", help="Time zone of times without one [default: UTC].", show_default=False)
 ]
+
+MaxExpanded = Annotated[
+    int,
+    typer.Option(min=1, help="Bytes to which one .gz file may expand.", show_default=False),
+]
+MAX_EXPANDED = 8 << 30
 
 DEFAULT_STORE = "./aoe-history"
 
@@ -51,6 +57,25 @@ def write(text: str, output: Path | None) -> None:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         write_whole(output, text)
+    except OSError as error:
+        raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
+    """Print, or write the whole file at once, what is too much to be held."""
+    if output is None:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+        return
+    from aoe_reports.errors import AoeReportsError
+    from aoe_reports.workflows.output import whole_file
+
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(output) as file:
+            for piece in pieces:
+                file.write(piece.encode("utf-8", "replace"))
     except OSError as error:
         raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
 
@@ -89,7 +114,9 @@ def render(
     return RENDERERS[form](rows_report(of or command, title, rows))
 
 
-def run_options(workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None) -> Any:
+def run_options(
+    workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None, max_expanded: int
+) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
     from aoe_reports.workflows.options import RunOptions, zone_of
 
@@ -97,4 +124,4 @@ def run_options(workload: str | None, hardware: str | None, engine_version: str 
         text if text is None else text.encode("utf-8", "replace").decode()
         for text in (workload, hardware, engine_version)
     )
-    return RunOptions(workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None)
+    return RunOptions(workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded)

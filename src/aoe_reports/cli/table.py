@@ -1,13 +1,27 @@
 """`table`: one normalised table."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import (
+    MAX_EXPANDED,
+    MaxExpanded,
+    Output,
+    Strict,
+    exit_code,
+    render,
+    say,
+    write,
+    write_pieces,
+)
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import reasons_of
+from aoe_reports.findings import Finding, reasons_of
+
+if TYPE_CHECKING:
+    from aoe_reports.workflows.table import Asked
 
 TableFormat = Literal["csv", "json", "parquet"]
 
@@ -19,9 +33,10 @@ def table(
     listed: Annotated[bool, typer.Option("--list", help="List every kind that can be read.")] = False,
     output: Output = None,
     strict: Strict = False,
+    max_expanded: MaxExpanded = MAX_EXPANDED,
 ) -> None:
-    """Print one table under canonical names and units (times in us, time stamps in ns)."""
-    from aoe_reports.workflows.table import list_tables, read_tables, write_parquet
+    """Print one table or timeline under canonical names and units (durations in us, time stamps in ns)."""
+    from aoe_reports.workflows.table import Asked, list_tables
 
     if listed:
         write(
@@ -31,14 +46,30 @@ def table(
         return
     if kind is None or path is None:
         raise UsageError("table: expected a KIND and a PATH, or --list")
-    frame, rows, findings, unreadable = read_tables(kind, path)
-    reasons = reasons_of(findings, strict=strict)
-    if form == "parquet":
-        if output is None:
-            raise UsageError("table --format parquet: expected -o FILE (Parquet is not for a terminal)")
-        write_parquet(frame, output)
+    if form == "parquet" and output is None:
+        raise UsageError("table --format parquet: expected -o FILE (Parquet is not for a terminal)")
+    asked = Asked(kind, path, max_expanded)
+    if form == "parquet" and output is not None:
+        asked.write_parquet(output)
     else:
-        write(render("json" if form == "json" else "csv", "table", kind, [path], rows, findings, reasons), output)
+        write_pieces(_pieces(asked, form, path, strict=strict), output)
     if form != "json":
-        say(findings)
-    raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
+        say(asked.findings)
+    raise typer.Exit(exit_code(asked.findings, unreadable=asked.unreadable, strict=strict))
+
+
+def _pieces(asked: "Asked", form: TableFormat, path: Path, *, strict: bool) -> Iterator[str]:
+    if form == "json":
+        from aoe_reports.renderers.as_json import render_pieces
+
+        def end() -> tuple[list[Finding], list[str]]:
+            return asked.findings, reasons_of(asked.findings, strict=strict)
+
+        yield from render_pieces("table", [str(path)], asked.rows(), end)
+        return
+    from aoe_reports.renderers.csv import render_rows
+
+    header = True
+    for rows in asked.rows():
+        yield render_rows(rows, header=header)
+        header = header and not rows

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aoe_reports.findings import Finding
-from aoe_reports.readers.names import (
-    MSPROF_INFO,
-    OTHER_TOOLS,
-    PROFILER_INFO,
-    RAW_FOLDERS,
-    FileName,
-    is_capture,
-    parse_name,
-)
-from aoe_reports.tables import table_of_header
-
-HEAD_BYTES = 64 * 1024
-"""How much of a file may be looked at to tell what it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file of ours: where it lies, what its name (or its content) says it is, its size."""
-
-    path: Path
-    name: FileName
-    size: int
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile, identify, why
+from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, is_capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +24,19 @@ class Discovery:
     """Whether something was there (or asked for) and could not be read: exit code 3."""
 
 
-def discover(paths: Sequence[Path]) -> Discovery:
-    """Every file of ours below `paths`, each once, in a stable order."""
-    files: dict[Path, FoundFile] = {}
+def discover(paths: Sequence[Path], *, max_expanded: int = MAX_EXPANDED_BYTES) -> Discovery:
+    """Every file of ours below `paths`, each once, in a stable order; compressed ones may expand to `max_expanded`."""
+    files: dict[str, FoundFile] = {}
     findings: list[Finding] = []
     unreadable = False
     for path in paths:
         before = len(files)
         failed = len(findings)
-        for entry in _walk(path, findings):
-            real = Path(os.path.realpath(entry))
+        for entry, real in _walk(path, findings):
             if real in files:
                 before -= 1
-            elif PROFILER_INFO.match(entry.name) or MSPROF_INFO.match(entry.name):
-                continue  # read with its capture
-            elif found := _identify(entry, explicit=entry == path, findings=findings):
-                files[real] = found
+            elif found := identify(entry, explicit=entry == path, findings=findings):
+                files[real] = replace(found, max_expanded=max_expanded)
         unreadable = unreadable or any(finding.rule == "unreadable" for finding in findings[failed:])
         if len(files) == before and len(findings) == failed:
             message = "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …)"
@@ -69,38 +45,57 @@ def discover(paths: Sequence[Path]) -> Discovery:
     return Discovery(in_order, tuple(findings), unreadable)
 
 
-def _walk(path: Path, findings: list[Finding]) -> Iterator[Path]:
-    """Every file below a path; each real folder is entered once, so a loop of links ends."""
+def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
+    """Every file below a path, and where it really lies; each real folder is entered once, so a loop of links ends."""
     kind = _kind(path)
     if kind != "folder":
         if kind == "file":
-            yield path
+            yield path, os.path.realpath(path)
         else:
             what = f"{kind}; expected a file or a folder"
             findings.append(Finding("error", "unreadable", str(path), what))
         return
-    seen: set[Path] = set()
+    seen: set[str] = set()
     waiting = [path]
     while waiting:
         folder = waiting.pop()
-        real = Path(os.path.realpath(folder))
+        real = os.path.realpath(folder)
         if real in seen:
             message = "this link leads to a folder that is read already; passed over"
             findings.append(Finding("warning", "link-loop", str(folder), message))
             continue
         seen.add(real)
         for entry in _entries(folder, findings):
-            inside = Path(entry.path)
-            kind = _kind(inside)
-            if kind == "folder" and not _passed_over(folder, entry.name):
-                waiting.append(inside)
+            kind, place = _look_at(entry, real)
+            if kind == "folder":
+                if not _passed_over(folder, entry.name):
+                    waiting.append(Path(entry.path))
             elif kind == "file":
-                yield inside
-            elif kind != "folder" and inside.is_symlink():
-                message = "this link leads nowhere or in a circle; passed over"
-                findings.append(Finding("warning", "broken-link", entry.path, message))
-            elif kind not in {"folder", _SPECIAL}:
-                findings.append(Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder"))
+                yield Path(entry.path), place
+            elif kind != _SPECIAL or entry.is_symlink():
+                findings.append(_not_entered(entry, kind))
+
+
+def _look_at(entry: os.DirEntry[str], real: str) -> tuple[str, str]:
+    """(what an entry of the folder `real` is, where it really lies)."""
+    if entry.is_symlink():
+        return _kind(Path(entry.path)), os.path.realpath(entry.path)
+    return _kind_of_entry(entry), f"{real}/{entry.name}"
+
+
+def _not_entered(entry: os.DirEntry[str], kind: str) -> Finding:
+    if entry.is_symlink():
+        message = "this link leads nowhere or in a circle; passed over"
+        return Finding("warning", "broken-link", entry.path, message)
+    return Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder")
+
+
+def _kind_of_entry(entry: os.DirEntry[str]) -> str:
+    """`file` or `folder` without asking the disk again, or in words what else it is."""
+    try:
+        return "folder" if entry.is_dir() else "file" if entry.is_file() else _SPECIAL
+    except OSError as error:
+        return why(error)
 
 
 _SPECIAL = "neither a file nor a folder (a pipe or a device)"
@@ -113,12 +108,8 @@ def _kind(path: Path) -> str:
     except (OSError, ValueError) as error:
         if path.is_symlink():
             return "this link leads nowhere or in a circle"
-        return {errno.ENOENT: "no such file or folder"}.get(getattr(error, "errno", 0) or 0, _why(error))
+        return {errno.ENOENT: "no such file or folder"}.get(getattr(error, "errno", 0) or 0, why(error))
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
 
 
 def _entries(folder: Path, findings: list[Finding]) -> list[os.DirEntry[str]]:
@@ -126,7 +117,7 @@ def _entries(folder: Path, findings: list[Finding]) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        findings.append(Finding("error", "unreadable", str(folder), f"the folder cannot be read: {_why(error)}"))
+        findings.append(Finding("error", "unreadable", str(folder), f"the folder cannot be read: {why(error)}"))
         return []
 
 
@@ -134,43 +125,3 @@ def _passed_over(folder: Path, name: str) -> bool:
     """Folders of another tool, and raw data inside a capture."""
     inside = any(is_capture(part) for part in Path(os.path.abspath(folder)).parts)
     return bool(OTHER_TOOLS.match(name)) or (inside and name in RAW_FOLDERS)
-
-
-def _identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:
-    """Tell what a file is by its name, else (CSV and JSON) by its head."""
-    name = parse_name(path.name, path.parent.name)
-    suffix = path.suffix.lower()
-    try:
-        size = path.stat().st_size
-        if name is None and suffix in {".csv", ".json"} | ({suffix} if explicit else set()):
-            with path.open("rb") as file:
-                name = _by_content(file.read(HEAD_BYTES))
-        elif name is not None:
-            with path.open("rb"):
-                pass
-    except OSError as error:
-        if name is not None or explicit:
-            findings.append(Finding("error", "unreadable", str(path), f"the file cannot be read: {_why(error)}"))
-        return None
-    if name is None and explicit:
-        message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
-        findings.append(Finding("error", "unknown-file", str(path), message))
-    return FoundFile(path, name, size) if name else None
-
-
-def _by_content(head: bytes) -> FileName | None:
-    """Tell a table by its header, an AOE result by its words; None for what is neither."""
-    text = head.decode("utf-8-sig", errors="replace").lstrip()
-    if text.startswith(("[", "{")):
-        if '"basic"' in text and '"tuning_name"' in text:
-            kind = "sgat" if '"SGAT"' in text else "opat"
-            return FileName(kind, "json", "aoe")
-        return None
-    try:
-        header = next(csv.reader([text.split("\n", 1)[0]]), [])
-    except csv.Error:
-        return None
-    table = table_of_header(header)
-    if table is None:
-        return None
-    return FileName(table.name, "csv", "torch_npu" if table.source == "torch_npu" else "msprof")

@@ -6,73 +6,31 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from aoe_reports.tables import TABLES
+from aoe_reports.tables import FILE_KINDS, TIMELINES, Table
 
 Source = Literal["msprof", "torch_npu", "mindspore", "aoe"]
 Form = Literal["csv", "json", "db"]
 
-MSPROF_KINDS = [
-    "acl",
-    "acl_statistic",
-    "ai_stack_time",
-    "aicpu",
-    "aicpu_mi",
-    "api",
-    "api_statistic",
-    "communication_statistic",
-    "dp",
-    "event",
-    "fusion_op",
-    "ge",
-    "ge_op_execute",
-    "hccl",
-    "hccl_statistic",
-    "l2_cache",
-    "memory_record",
-    "msprof",
-    "msprof_tx",
-    "msproftx",
-    "npu_mem",
-    "npu_module_mem",
-    "op_statistic",
-    "op_summary",
-    "operator_memory",
-    "prof_rule",
-    "runtime_api",
-    "static_op_mem",
-    "step_trace",
-    "task_time",
-    "thread_group",
-]
-FRAMEWORK_KINDS = [
-    "analysis",
-    "api_statistic",
-    "cluster_step_trace_time",
-    "communication",
-    "communication_matrix",
-    "kernel_details",
-    "l2_cache",
-    "memory_record",
-    "npu_module_mem",
-    "op_statistic",
-    "operator_details",
-    "operator_memory",
-    "static_op_mem",
-    "step_trace_time",
-    "trace_view",
-]
-"""What lies in an ASCEND_PROFILER_OUTPUT folder; its names carry no time stamp."""
-
 FRAMEWORK_FOLDER = "ASCEND_PROFILER_OUTPUT"
-_FRAMEWORK_ONLY = frozenset(FRAMEWORK_KINDS) - frozenset(MSPROF_KINDS)
+"""Where torch_npu and MindSpore put their exports; the names there carry no time stamp."""
 
-_KIND = "|".join(sorted({*MSPROF_KINDS, *FRAMEWORK_KINDS}, key=len, reverse=True))
+MERGED_FOLDER = "mindstudio_profiler_output"
+"""Where msprof puts its merged exports since 2023-09."""
+
+PROFILER_DB = "profiler_db"
+ANALYSIS_DB = "analysis_db"
+_DATABASES = {"msprof": PROFILER_DB, "analysis": ANALYSIS_DB, "cluster_analysis": ANALYSIS_DB}
+
+_TIMELINES = {word: kind for kind in TIMELINES.values() for word in kind.file_kinds}
+_WORDS = sorted({*FILE_KINDS, *_TIMELINES, *_DATABASES}, key=len, reverse=True)
+
 # A number with a leading zero is no device: the real op_summary_001.csv is not of "device 1".
 _NUMBER = r"0|[1-9]\d{0,%d}"
 _EXPORT = re.compile(
-    rf"^(?P<kind>{_KIND})"
+    rf"^(?P<kind>{'|'.join(_WORDS)})"
     rf"(?:_(?P<device>{_NUMBER % 2}))?(?:_(?P<model>{_NUMBER % 9}))?(?:_(?P<iteration>{_NUMBER % 8}))?"
-    r"(?:_slice_(?P<slice>\d{1,6}))?(?:_(?P<time>\d{14}))?(?:_(?P<other>[^.]{1,64}))?\.(?P<form>csv|json|db)$"
+    r"(?:_slice_(?P<slice>\d{1,6}))?(?:_(?P<time>\d{14}))?(?:_(?P<other>[^.]{1,64}))?"
+    r"\.(?P<form>csv|json|db)(?P<packed>\.gz)?$"
 )
 _FRAMEWORK_DB = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(?:_(?P<rank>\d{1,6}))?\.db$")
 _AOE = re.compile(r"^aoe_result_(?P<kind>opat|sgat)_(?P<time>\d{8}_?\d{6}_?\d{0,6})_(?:pid)?(?P<pid>\d{1,10})\.json$")
@@ -80,7 +38,11 @@ _UNIQUE = re.compile(r"^PROF_\d+_\d{14,17}_[A-Z0-9]+$|_\d{14,17}_ascend_(?:pt|ms
 _CAPTURE = re.compile(r"^PROF_\d+_\d{14,17}(?:_[A-Z0-9]+)?$|_ascend_(?:pt|ms)$")
 _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(?P<rank>\d{1,6}))?\.json$")
+PROFILER_METADATA = re.compile(r"^profiler_metadata\.json$")
 MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
+INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "info", "start_info", "end_info"})
+"""Files that tell about a capture and hold no measurement."""
+ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
 OTHER_TOOLS = re.compile(r"^OPPROF_")
 RAW_FOLDERS = frozenset({"data", "sqlite", "log", "FRAMEWORK"})
 """Folders of raw data inside a capture: never exports."""
@@ -101,11 +63,15 @@ class FileName:
     pid: int | None = None
     rank_id: int | None = None
     other: str | None = None
+    timeline: bool = False
+    """Whether it is a Chrome trace: a list of events, not of rows."""
+    packed: bool = False
+    """Whether it is compressed (gzip)."""
 
     @property
     def export(self) -> tuple[object, ...]:
         """What one export is of: of several exports with one such key the newest is the one in force."""
-        return (self.kind, self.form, self.device_id, self.model_id, self.iteration)
+        return (self.kind, self.form, self.timeline, self.device_id, self.model_id, self.iteration)
 
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
@@ -114,17 +80,18 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
     if found := _FRAMEWORK_DB.match(name):
         source: Source = "mindspore" if "mindspore" in name else "torch_npu"
-        return FileName("profiler_db", "db", source, rank_id=_number(found["rank"]))
+        return FileName(PROFILER_DB, "db", source, rank_id=_number(found["rank"]))
     found = _EXPORT.match(name)
     if found is None:
-        return None
-    kind = found["kind"]
-    if found["other"] is not None and kind not in TABLES:
+        return _info_name(name)
+    word, form = found["kind"], found["form"]
+    kind = _kind(word, form)
+    if kind is None or (found["other"] is not None and is_plain_word(word)):
         return None  # api_schema.json is somebody else's
-    framework = folder == FRAMEWORK_FOLDER or kind in _FRAMEWORK_ONLY
+    framework = folder == FRAMEWORK_FOLDER or _writer(word, form) == "torch_npu"
     return FileName(
         kind,
-        {"csv": "csv", "json": "json", "db": "db"}[found["form"]],  # type: ignore[arg-type]
+        {"csv": "csv", "json": "json", "db": "db"}[form],  # type: ignore[arg-type]
         "torch_npu" if framework else "msprof",
         _number(found["device"]),
         _number(found["model"]),
@@ -132,7 +99,50 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         _number(found["slice"]),
         found["time"],
         other=found["other"],
+        timeline=form == "json" and word in _TIMELINES,
+        packed=found["packed"] is not None,
     )
+
+
+def is_plain_word(kind: str) -> bool:
+    """Whether other people's files, too, may begin with this word (acl.json, event.csv): their content has to tell."""
+    return "_" not in kind and kind != "msprof"
+
+
+def tables_of_name(name: str) -> tuple[Table, ...]:
+    """The tables that a file of this name may hold; the header tells which of several it is."""
+    found = _EXPORT.match(name)
+    return FILE_KINDS.get(found["kind"], ()) if found else ()
+
+
+def _kind(word: str, form: str) -> str | None:
+    """The kind of a file that begins with this word; None where no such file has this form."""
+    if form == "db":
+        return _DATABASES.get(word)
+    if form == "json" and word in _TIMELINES:
+        return _TIMELINES[word].name
+    tables = FILE_KINDS.get(word, ())
+    return tables[0].name if tables and (form == "json" or tables[0].form == "csv") else None
+
+
+def _writer(word: str, form: str) -> str:
+    if form == "db":
+        return "torch_npu" if word == "analysis" else "msprof"
+    if word in FILE_KINDS:
+        return FILE_KINDS[word][0].source
+    return _TIMELINES[word].source
+
+
+def _info_name(name: str) -> FileName | None:
+    """Files that tell about a capture."""
+    if found := PROFILER_INFO.match(name):
+        return FileName("profiler_info", "json", "torch_npu", rank_id=_number(found["rank"]))
+    if PROFILER_METADATA.match(name):
+        return FileName("profiler_metadata", "json", "torch_npu")
+    if found := MSPROF_INFO.match(name):
+        kind = found["what"].removesuffix(".json")
+        return FileName(kind, "json", "msprof", device_id=_number(found["device"]))
+    return None
 
 
 def is_capture(folder: str) -> bool:

@@ -11,15 +11,19 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import FoundFile
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.readers.database import info_of_database
+from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import (
     FRAMEWORK_FOLDER,
+    INFO_KINDS,
+    MERGED_FOLDER,
     MSPROF_INFO,
     PROFILER_INFO,
     Source,
@@ -37,10 +41,6 @@ RANKS_APART_NS = 120 * 1_000_000_000
 """Captures of several ranks belong to one job when they were made within this time of each other."""
 
 _DEVICE_FOLDER = re.compile(r"device_\d{1,3}")
-MERGED_FOLDER = "mindstudio_profiler_output"
-
-TIMELINE_KINDS = ("step_trace", "task_time")
-"""Kinds of which a timeline tells the same as the table."""
 
 TASK_KINDS = ("kernel_details", "op_summary")
 """Kinds that hold every task with its operator, the one that is used first."""
@@ -68,6 +68,14 @@ class CaptureInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """One form of some facts: a kind of table, and the files that hold it, by device, model, iteration and slice."""
+
+    kind: str
+    files: tuple[FoundFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """The exports of one capture of one rank: those in force and those that a newer export superseded."""
 
@@ -77,22 +85,33 @@ class Capture:
     info: CaptureInfo
     findings: tuple[Finding, ...] = ()
 
-    def of_kind(self, kind: str) -> tuple[FoundFile, ...]:
-        """The files in force of one kind that can be read as its table, by device, model, iteration and slice."""
-        found = [f for f in self.files if f.name.kind == kind and f.name.form == "csv"]
-        if not found and kind in TIMELINE_KINDS:
-            found = [f for f in self.files if f.name.kind == kind and f.name.form == "json"]
-        return tuple(sorted(found, key=_order))
+    def tellings(self, *kinds: str) -> list[Telling]:
+        """Everything here that tells the same facts, the form that is used first: the others are held against it.
 
-    def preferred(self, *kinds: str) -> tuple[FoundFile, ...]:
-        """The files of the first of these kinds that is there; of a fact told twice, the framework's telling."""
-        for kind in kinds:
-            files = self.of_kind(kind)
-            framework = tuple(f for f in files if f.name.source != "msprof")
-            merged = tuple(f for f in files if f.path.parent.name == MERGED_FOLDER)
-            if files:
-                return framework or merged or files
-        return ()
+        Databases come first, then text of the framework, then msprof's (merged before per device), JSON after CSV,
+        timelines last; of one form the first of `kinds`.
+        """
+        found: dict[tuple[int, int], list[FoundFile]] = defaultdict(list)
+        for file in self.files:
+            for place, kind in enumerate(kinds):
+                if kind in file.holds:
+                    found[(_form_rank(file), place)].append(file)
+                    break
+        return [Telling(kinds[key[1]], tuple(sorted(found[key], key=_order))) for key in sorted(found)]
+
+    def preferred(self, *kinds: str) -> Telling | None:
+        """The form that is used of the facts that these kinds tell, where there is one."""
+        return next(iter(self.tellings(*kinds)), None)
+
+    @property
+    def timelines(self) -> tuple[FoundFile, ...]:
+        """The timelines in force."""
+        return tuple(sorted((file for file in self.files if file.name.timeline), key=_order))
+
+    @property
+    def measures(self) -> bool:
+        """Whether there is more here than files about a capture."""
+        return any(file.name.kind not in INFO_KINDS for file in self.files)
 
     @property
     def source(self) -> Source:
@@ -127,8 +146,8 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
     captures = []
     for root, members in sorted(by_root.items()):
         in_force, superseded = newest_exports(members)
-        findings = [_superseded(file) for file in superseded]
-        info = _read_info(_info_files(root), in_force, findings)
+        findings = [*(_superseded(file) for file in superseded), *_missing_slices(in_force)]
+        info = _with_databases(_read_info(_info_files(root), in_force, findings), in_force)
         captures.append(Capture(root, tuple(in_force), tuple(superseded), info, tuple(findings)))
     return captures
 
@@ -188,6 +207,25 @@ def _superseded(file: FoundFile) -> Finding:
     return Finding("warning", "several-exports", str(file.path), message)
 
 
+def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
+    """Gaps in the numbers of slices: rows are missing. The Python exporter gives its first slice no number."""
+    exports: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
+    for file in files:
+        exports[(file.path.parent, *file.name.export)].append(file)
+    found = []
+    for slices in exports.values():
+        numbered = sorted((file for file in slices if file.name.slice is not None), key=_slice)
+        if not numbered:
+            continue
+        there = {_slice(file) for file in numbered} | {0 for file in slices if file.name.slice is None}
+        missing = sorted(set(range(max(there) + 1)) - there)
+        if missing:
+            numbers = ", ".join(str(number) for number in missing[:EXAMPLES_PER_RULE])
+            message = f"slice {numbers} of {numbered[0].name.kind} is not there: its rows are missing"
+            found.append(Finding("error", "slice-missing", str(numbered[0].path), message))
+    return found
+
+
 def _info_files(root: Path) -> list[Path]:
     """The info files of a capture, whichever part of it was asked for."""
     found: list[Path] = []
@@ -203,15 +241,53 @@ def _info_files(root: Path) -> list[Path]:
 
 def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
     """Captures by run: neighbours of different known ranks, made at about one time, are one run."""
-    runs: list[list[Capture]] = []
-    for capture in sorted(captures, key=lambda c: (str(c.root.parent), _made(c) or 0, c.info.rank_id or 0)):
-        fitting = next((run for run in reversed(runs) if _same_job(run, capture)), None)
-        if fitting is None:
-            runs.append([capture])
-        else:
-            fitting.append(capture)
-    ordered = [tuple(sorted(run, key=lambda c: (c.info.rank_id or 0, str(c.root)))) for run in runs]
+    jobs: list[_Job] = []
+    dated = sorted(
+        ((capture, _made(capture)) for capture in captures),
+        key=lambda pair: (str(pair[0].root.parent), pair[1] or 0, pair[0].info.rank_id or 0),
+    )
+    for _, neighbours in groupby(dated, key=lambda pair: pair[0].root.parent):
+        open_jobs: list[_Job] = []
+        for capture, made in neighbours:
+            rank = capture.info.rank_id
+            fitting = None
+            if rank is not None:  # a capture of an unknown rank is a run by itself
+                fitting = next((job for job in reversed(open_jobs) if job.takes(rank, made)), None)
+            if fitting is None:
+                fitting = _Job()
+                jobs.append(fitting)
+                if rank is not None:
+                    open_jobs.append(fitting)
+            fitting.add(capture, made)
+    ordered = [tuple(sorted(job.captures, key=lambda c: (c.info.rank_id or 0, str(c.root)))) for job in jobs]
     return sorted(ordered, key=lambda run: str(run[0].root))
+
+
+@dataclass(slots=True)
+class _Job:
+    """Captures of one folder that are one run as far as they are known."""
+
+    captures: list[Capture] = field(default_factory=list)
+    ranks: set[int | None] = field(default_factory=set)
+    first: int | None = None
+    last: int | None = None
+    """When the first and the last of them were made; None where that is not known."""
+
+    def takes(self, rank: int, made: int | None) -> bool:
+        """Whether a capture made then is another rank of the same job."""
+        if rank in self.ranks:
+            return False
+        if self.first is None or self.last is None or made is None:
+            return self.first is None and made is None
+        return max(self.last, made) - min(self.first, made) <= RANKS_APART_NS
+
+    def add(self, capture: Capture, made: int | None) -> None:
+        """Take a capture in."""
+        self.captures.append(capture)
+        self.ranks.add(capture.info.rank_id)
+        if made is not None:
+            self.first = made if self.first is None else min(self.first, made)
+            self.last = made if self.last is None else max(self.last, made)
 
 
 def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
@@ -227,6 +303,16 @@ def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
     return int(whole.timestamp()) * 1_000_000_000 + (int(fraction.ljust(9, "0")) if fraction else 0)
 
 
+def _form_rank(file: FoundFile) -> int:
+    """How early a form is asked: the contract's order."""
+    if file.name.form == "db":
+        return 0
+    if file.name.timeline:
+        return 9
+    rank = 1 if file.name.source != "msprof" else 3 if file.path.parent.name == MERGED_FOLDER else 5
+    return rank + (file.name.form == "json")
+
+
 def _order(file: FoundFile) -> tuple[int | str, ...]:
     name = file.name
     numbers = (name.device_id, name.model_id, name.iteration, name.slice)
@@ -235,16 +321,6 @@ def _order(file: FoundFile) -> tuple[int | str, ...]:
 
 def _made(capture: Capture) -> int | None:
     return capture.info.start_ns or capture.info.end_ns or digits_to_ns(capture.named_time)
-
-
-def _same_job(run: Sequence[Capture], capture: Capture) -> bool:
-    ranks = {member.info.rank_id for member in run}
-    rank = capture.info.rank_id
-    if rank is None or None in ranks or rank in ranks or run[0].root.parent != capture.root.parent:
-        return False
-    times = [_made(member) for member in (*run, capture)]
-    known = [time for time in times if time is not None]
-    return len(known) in {0, len(times)} and (not known or max(known) - min(known) <= RANKS_APART_NS)
 
 
 def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list[Finding]) -> CaptureInfo:
@@ -266,6 +342,21 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
     if facts["rank_id"] is None and len(ranks) == 1:
         facts["rank_id"] = ranks.pop()
     return CaptureInfo(**facts)
+
+
+def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInfo:
+    """What the databases know and the info files do not say."""
+    for file in files:
+        if file.name.form == "db" and file.holds:
+            known = info_of_database(file.path)
+            info = replace(
+                info,
+                rank_id=known.rank_id if info.rank_id is None else info.rank_id,
+                ranks=known.ranks | info.ranks,
+                start_ns=info.start_ns or known.start_ns,
+                end_ns=info.end_ns or known.end_ns,
+            )
+    return info
 
 
 def _load(path: Path) -> dict[str, Any] | None:

@@ -9,39 +9,31 @@ from __future__ import annotations
 import codecs
 import csv
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from aoe_reports.columns import Floats, Ints, Mask, bits, column_of, floats, keep_where, valid
+from aoe_reports.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.readers.convert import Converted, arrow_type, convert, lists_of
+from aoe_reports.readers.ragged import Ragged, mended
 from aoe_reports.tables import Column, Field, Match, Table
-from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+from aoe_reports.tables.table import NULL_TOKENS
 
 BLOCK_BYTES = 1 << 20
 LOOK_BYTES = 1 << 18
 MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
-LONGEST_NS = 2**50
-"""Thirteen days: nothing that is measured takes longer, and sums of 8,000 such times still fit into 64 bits."""
-_MAX_NS = 2**62
-_EXACT_IN_FLOAT = 2.0**53
 _NEWLINE = ord("\n")
-_EXPONENTS = 30
-_MICROSECOND = 1000
-_PLAIN_STAMP = r"^(\d{1,15}|[1-8]\d{15})(\.\d{1,6})?$"
-_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
-_NUMBER_TEXT = re.compile(_NUMBER, re.ASCII)
+_MAX_REJOINED = 10_000
+"""How many rows of the wrong length are looked at one by one; with more of them the file itself is of another shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +52,13 @@ class TableData:
     """The data record (from 0) of each row of the frame; None where nothing was left out."""
     lines: Ints | None = None
     """The physical line of each data record; None where record k stands on line k + 2."""
+    is_text: bool = True
+    """Whether rows stand on lines."""
 
-    def line(self, row: int) -> int:
-        """The physical line (from 1) of a row of the frame."""
+    def line(self, row: int) -> int | None:
+        """The physical line (from 1) of a row of the frame; None where there are no lines."""
+        if not self.is_text:
+            return None
         return _line(int(self.rows[row]) if self.rows is not None else row, self.lines)
 
     def keep(self, mask: Mask, findings: tuple[Finding, ...]) -> TableData:
@@ -75,6 +71,14 @@ class TableData:
             rows_reported=self.rows_reported + int((~mask).sum()),
             findings=self.findings + findings,
         )
+
+    def with_frame(self, frame: pa.Table) -> TableData:
+        """The same rows in another frame."""
+        return replace(self, frame=frame)
+
+    def with_findings(self, findings: Sequence[Finding]) -> TableData:
+        """The same data, and something more that was found in it."""
+        return replace(self, findings=(*self.findings, *findings)) if findings else self
 
     def with_constants(self, constants: dict[str, int]) -> TableData:
         """The same data with columns that the file's name tells and the file does not."""
@@ -112,7 +116,7 @@ class _Parsed:
     """What the structural pass gives: text columns and rows of the wrong length."""
 
     frame: pa.Table
-    ragged: list[tuple[int, int, bool]]  # data record from 0, cells found, whether it goes over several lines
+    ragged: list[Ragged]
 
 
 def read_header(path: Path) -> tuple[list[str], int]:
@@ -147,32 +151,69 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         what = "the first line holds no header" if header_bytes else "the file is empty"
         line = 1 if header_bytes else None
         finding = Finding("error", "empty-file", str(path), f"{what}; expected the header of {table.name}", line)
-        return _nothing(path, table, match, finding)
-    if match.missing:
-        return _nothing(path, table, match, *_missing(path, table, match, header))
-    wanted = [f for f in match.fields if fields is None or f.name in fields or f.needed]
+        return nothing_of(path, table, match, finding)
+    refused, said = said_of_header(path, table, match, header)
+    if refused:
+        return nothing_of(path, table, match, *refused)
+    wanted = wanted_of(match, fields)
     looked = _look(path, header_bytes, hashed=hashed)
     source: Path | bytes = path
-    notes: list[Finding] = []
+    notes = list(said)
     if looked.bad_offset is not None:
         line = _line_of_offset(path, looked.bad_offset)
         transcoded = _transcode(path)
         if transcoded is None:
             message = "the bytes are neither UTF-8 nor GB18030; nothing of this file is used"
-            return _nothing(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
+            return nothing_of(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
         source = transcoded
         notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
     parsed = _parse(source, len(header), wanted) if looked.last else _Parsed(_no_rows(wanted), [])
     if parsed is None:
         message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
-        return _nothing(path, table, match, Finding("error", "csv-syntax", str(path), message))
+        return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
     whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
     return _assemble(path, table, match, wanted, parsed, looked, notes, whole=whole)
 
 
-def _nothing(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
-    empty = pa.table({f.name: pa.array([], _arrow_type(f)) for f in match.fields})
+def nothing_of(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
+    """No row of a file, and why."""
+    empty = pa.schema([(f.name, arrow_type(f)) for f in match.fields]).empty_table()
     return TableData(table, path, empty, match, findings, 0, 0, "")
+
+
+def wanted_of(match: Match, fields: frozenset[str] | None) -> list[Field]:
+    """The columns that are asked for; at least one, since rows are counted by it."""
+    wanted = [field for field in match.fields if fields is None or field.name in fields or field.needed]
+    return wanted or list(match.fields[:1])
+
+
+def said_of_header(path: Path, table: Table, match: Match, header: list[str]) -> tuple[list[Finding], list[Finding]]:
+    """(why no row of a file with this header can be used, what else is odd about it)."""
+    if match.missing:
+        return _missing(path, table, match, header), []
+    if ambiguous := [field for field in match.doubled if field.needed]:
+        return _doubled(path, ambiguous, "no row of this file is used"), []
+    return [], [*_doubled(path, match.doubled, "the first one is used"), *_unordered(path, table, match)]
+
+
+def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
+    message = "{} stands in the header a second time; which of them is right cannot be told: {}"
+    return [
+        Finding("error", "duplicate-column", str(path), message.format(repr(field.header), what), 1, field.position + 1)
+        for field in fields
+    ]
+
+
+def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
+    """Cells that changed places under headers that did not are seen in nothing else."""
+    if match.unordered is None:
+        return []
+    field = match.unordered
+    message = (
+        f"{field.header!r} stands behind columns that every {table.name} has behind it; "
+        "read by its name, but check that nobody swapped headers"
+    )
+    return [Finding("warning", "column-order", str(path), message, 1, field.position + 1)]
 
 
 def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
@@ -241,7 +282,7 @@ def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *
 def _parse(source: Path | bytes, cells: int, wanted: list[Field]) -> _Parsed | None:
     """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV."""
     for multiline in (False, True):
-        ragged: list[tuple[int, int, bool]] = []
+        ragged: list[Ragged] = []
         frame = _read_arrow(source, cells, wanted, ragged, multiline=multiline)
         if frame is not None:
             return _Parsed(frame, ragged)
@@ -249,10 +290,11 @@ def _parse(source: Path | bytes, cells: int, wanted: list[Field]) -> _Parsed | N
 
 
 def _read_arrow(
-    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[tuple[int, int, bool]], *, multiline: bool
+    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[Ragged], *, multiline: bool
 ) -> pa.Table | None:
     def skip(row: Any) -> str:
-        ragged.append((row.number - 2, row.actual_columns, "\n" in row.text))
+        text = row.text if len(ragged) < _MAX_REJOINED else None
+        ragged.append(Ragged(row.number - 2, row.actual_columns, "\n" in row.text, text))
         return "skip"
 
     names = [str(position) for position in range(cells)]
@@ -325,50 +367,73 @@ def _assemble(
     whole: bool,
 ) -> TableData:
     """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
-    frame, ragged = parsed.frame, parsed.ragged
-    total = frame.num_rows + len(ragged)
+    total = parsed.frame.num_rows + len(parsed.ragged)
     one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
     lines, spread = (None, None) if one_line_each else _physical_lines(path)
-    rows = _records(total, ragged)
-    good = np.ones(frame.num_rows, dtype=bool)
-    reported = len(ragged)
+    cut = None if whole or not total else total - 1
     if not whole:
-        last_is_ragged = bool(ragged) and ragged[-1][0] == total - 1
-        if last_is_ragged:
-            ragged = ragged[:-1]
-        elif total:
-            good[-1] = False
         line = _line(total - 1, lines) if total else 1
         message = "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
         findings.append(Finding("error", "csv-truncated", str(path), message, line))
-    findings += _ragged(path, ragged, len(match.fields), lines)
-    if spread is not None:
+    frame, rows, ragged, notes = _with_mended(path, table, match, wanted, parsed, lines, cut)
+    findings += [*notes, *_ragged(path, ragged, len(match.fields), lines)]
+    good = rows != cut if cut is not None else np.ones(frame.num_rows, dtype=bool)
+    if spread is not None and not table.multiline:
         findings += _spread_rows(path, good, spread, rows, lines)
     columns: dict[str, pa.ChunkedArray] = {}
     for spec in wanted:
-        column, bad = _convert(frame.column(str(spec.position)), spec)
-        columns[spec.name] = column
-        bad &= good
-        if bad.any():
-            findings += _bad_cells(path, spec, frame.column(str(spec.position)), np.flatnonzero(bad), rows, lines)
+        words = frame.column(str(spec.position))
+        converted = convert(words, spec)
+        columns[spec.name] = converted.column
+        findings += _bad_cells(path, spec, words, converted, good, rows, lines)
         if spec.needed:
-            absent = good & ~bad & ~valid(column)
+            absent = good & ~converted.bad & ~valid(converted.column)
             if absent.any():
                 findings += _absent(path, spec, np.flatnonzero(absent), rows, lines)
-            good &= ~(bad | absent)
-    data = pa.table(columns)
-    if good.all():
-        kept = rows if ragged or reported else None
-        return TableData(table, path, data, match, tuple(findings), total, reported, looked.sha256, kept, lines)
-    reported += int((~good).sum())
+            good &= ~(converted.bad | absent)
+    data = pa.table(repeated_as_lists(table, columns))
+    if good.all() and data.num_rows == total:
+        return TableData(table, path, data, match, tuple(findings), total, 0, looked.sha256, None, lines)
     data = data.filter(keep_where(good))
+    reported = total - data.num_rows
     return TableData(table, path, data, match, tuple(findings), total, reported, looked.sha256, rows[good], lines)
 
 
-def _records(total: int, ragged: list[tuple[int, int, bool]]) -> Ints:
-    """The data record (from 0) of each row that has the right length."""
-    rows = np.arange(total, dtype=np.int64)
-    return np.delete(rows, [record for record, _, _ in ragged]) if ragged else rows
+def _with_mended(
+    path: Path, table: Table, match: Match, wanted: list[Field], parsed: _Parsed, lines: Ints | None, cut: int | None
+) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
+    """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
+    frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
+    total = frame.num_rows + len(parsed.ragged)
+    rows = np.delete(np.arange(total, dtype=np.int64), [row.record for row in parsed.ragged])
+    mends = mended(table, match, frame, ragged)
+    if not mends:
+        return frame, rows, ragged, []
+    extra = [[mend.cells[spec.position] for mend in mends] for spec in wanted]
+    added = pa.table(
+        {
+            str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
+            for spec, cells in zip(wanted, extra, strict=True)
+        }
+    ).cast(frame.schema)
+    rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
+    order = np.argsort(rows, kind="stable")
+    frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
+    taken = {mend.record for mend in mends}
+    found = [(_line(mend.record, lines), None, mend.message) for mend in mends]
+    notes = _capped("warning", "csv-mended-row", path, found, rest="more rows mended in the same way")
+    return frame, rows[order], [row for row in ragged if row.record not in taken], notes
+
+
+def repeated_as_lists(table: Table, columns: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
+    """Columns that a header repeats become one of lists each."""
+    whole = dict(columns)
+    for column in table.columns:
+        if column.name in table.repeating and column.field in whole:
+            parts = [name for name in columns if name == column.field or name.startswith(f"{column.field}__")]
+            lists = lists_of([columns[name] for name in parts])
+            whole = {name: values for name, values in whole.items() if name not in parts[1:]} | {column.field: lists}
+    return whole
 
 
 def _physical_lines(path: Path) -> tuple[Ints, Ints]:
@@ -413,33 +478,47 @@ def _line(record: int, lines: Ints | None) -> int:
     return int(lines[record]) if record < len(lines) else int(lines[-1]) if len(lines) else 1
 
 
-def _ragged(path: Path, ragged: list[tuple[int, int, bool]], cells: int, lines: Ints | None) -> list[Finding]:
-    def message(found: int, spread: bool) -> str:
-        swallowed = "; an open quote swallows what follows on the next lines" if spread else ""
-        return f"the row has {found} cells, the header {cells}; the row is left out{swallowed}"
+def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) -> list[Finding]:
+    def message(row: Ragged) -> str:
+        swallowed = "; an open quote swallows what follows on the next lines" if row.spread else ""
+        return f"the row has {row.cells} cells, the header {cells}; the row is left out{swallowed}"
 
-    return _capped(
-        "error",
-        "csv-ragged-row",
-        path,
-        [(_line(record, lines), None, message(found, spread)) for record, found, spread in ragged],
-    )
+    places = [(_line(row.record, lines), None, message(row)) for row in ragged]
+    return _capped("error", "csv-ragged-row", path, places)
 
 
 def _bad_cells(
-    path: Path,
-    spec: Field,
-    column: pa.ChunkedArray,
-    bad: Ints,
-    rows: Ints,
-    lines: Ints | None,
+    path: Path, spec: Field, words: pa.ChunkedArray, converted: Converted, good: Mask, rows: Ints, lines: Ints | None
 ) -> list[Finding]:
-    what = "the row is left out" if spec.needed else "the cell is empty in the table"
-    found = [
-        (_line(int(rows[i]), lines), spec.position + 1, f"{spec.header}: {_shown(column, i)} is not a number; {what}")
-        for i in bad[: EXAMPLES_PER_RULE + 1]
-    ]
-    return _capped("error", "csv-unparsable", path, found, len(bad))
+    """Cells that are not of their column's type, and differences that had wrapped around."""
+    findings = []
+    bad = np.flatnonzero(converted.bad & good) if converted.bad.any() else ()
+    if len(bad):
+        what = "the row is left out" if spec.needed else "the cell is empty in the table"
+        found = [
+            (
+                _line(int(rows[i]), lines),
+                spec.position + 1,
+                f"{spec.header}: {_shown(words, i)} is not {_kind(spec)}; {what}",
+            )
+            for i in bad[: EXAMPLES_PER_RULE + 1]
+        ]
+        findings += _capped("error", "csv-unparsable", path, found, len(bad))
+    wrapped = np.flatnonzero(converted.wrapped & good) if converted.wrapped is not None else ()
+    if len(wrapped):
+        message = (
+            f"{spec.header}: {{}} is a negative difference that wrapped around 2**64; the cell is empty in the table"
+        )
+        found = [
+            (_line(int(rows[i]), lines), spec.position + 1, message.format(_shown(words, i)))
+            for i in wrapped[: EXAMPLES_PER_RULE + 1]
+        ]
+        findings += _capped("warning", "wrapped-duration", path, found, len(wrapped))
+    return findings
+
+
+def _kind(spec: Field) -> str:
+    return {"integer": "a whole number of 63 bits", "duration": "a plausible length of time"}.get(spec.type, "a number")
 
 
 def _shown(column: pa.ChunkedArray, row: int) -> str:
@@ -464,114 +543,13 @@ def _capped(
     path: Path,
     found: Sequence[tuple[int, int | None, str]],
     count: int | None = None,
+    rest: str = "more of this kind from here on, all left out",
 ) -> list[Finding]:
     """Make findings of places; after EXAMPLES_PER_RULE of them one line counts the rest."""
     total = len(found) if count is None else count
     shown = [Finding(severity, rule, str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
     if total > EXAMPLES_PER_RULE:
         line, column, _ = found[EXAMPLES_PER_RULE]
-        message = f"and {total - EXAMPLES_PER_RULE} more of this kind from here on, all left out"
+        message = f"and {total - EXAMPLES_PER_RULE} {rest}"
         shown.append(Finding(severity, rule, str(path), message, line, column))
     return shown
-
-
-def _arrow_type(spec: Field) -> pa.DataType:
-    if spec.type in {"text", "unknown"}:
-        return pa.dictionary(pa.int32(), pa.string())
-    return pa.float64() if spec.type == "number" else pa.int64()
-
-
-def _convert(column: pa.ChunkedArray, spec: Field) -> tuple[pa.ChunkedArray, Mask]:
-    """A text column as its type, and where a cell is not of that type (null there)."""
-    if spec.type in {"text", "unknown"}:
-        unquoted = _unquoted(column) if spec.name.endswith("_shapes") else column
-        return unquoted, np.zeros(len(column), dtype=bool)
-    if spec.type == "timestamp":
-        return _exact_nanoseconds(column, spec.factor)
-    values, good, bad = _numbers(column)
-    if spec.type == "number":
-        return column_of(values, good), bad
-    if spec.type == "integer":
-        broken = good & ((np.rint(values) != values) | (np.abs(values) >= _EXACT_IN_FLOAT))
-        good &= ~broken & (values != NO_ID)
-        return column_of(np.where(good, values, 0).astype(np.int64), good), bad | broken
-    return _durations(values, good, bad, spec.factor)
-
-
-def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Shapes without the one pair of quotes that both exporters put around them; an empty shape is null."""
-    chunks = []
-    for chunk in column.chunks:
-        words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
-        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string()))
-        # a null belongs into the rows, not among the words: Parquet takes no such dictionary
-        chunks.append(unquoted.dictionary_decode().dictionary_encode() if None in words else unquoted)
-    return pa.chunked_array(chunks, column.type)
-
-
-def _durations(values: Floats, good: Mask, bad: Mask, factor: int) -> tuple[pa.ChunkedArray, Mask]:
-    """Numbers of one unit of time as whole nanoseconds; what is longer than LONGEST_NS is bad."""
-    values *= factor
-    if values.size and values.min() < 0:
-        # a negative part of a nanosecond must not become 0: it would pass for a duration
-        values = np.where(values < 0, np.floor(values), values)
-    np.rint(values, out=values)
-    if values.size and max(values.max(), -values.min()) >= LONGEST_NS:
-        too_large = np.abs(values) >= LONGEST_NS
-        good, bad = good & ~too_large, bad | too_large
-        values[too_large] = 0
-    return column_of(values.astype(np.int64), good), bad
-
-
-def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
-    """Text as float64: (values, 0 where there is none; where there is one; where the text is no finite number)."""
-    there = valid(column)
-    try:
-        values, _ = floats(column.cast(pa.float64()))
-    except pa.ArrowInvalid:
-        parts = [_numbers_that_fit(pa.chunked_array([chunk])) for chunk in column.chunks]
-        values = np.concatenate([part for part, _ in parts])
-        fits = np.concatenate([mask for _, mask in parts])
-    else:
-        fits = there
-    good = fits & np.isfinite(values)
-    if not good.all():
-        values = np.where(good, values, 0.0)
-    return values, good, there & ~good
-
-
-def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
-    """(values, where the text is a decimal number) of one block; only a block with other text is looked at closely."""
-    try:
-        return floats(column.cast(pa.float64()))
-    except pa.ArrowInvalid:
-        fits = bits(pc.match_substring_regex(column, _NUMBER)) & valid(column)
-        values = np.zeros(len(column))
-        values[fits], _ = floats(pc.utf8_trim_whitespace(column.filter(keep_where(fits))).cast(pa.float64()))
-        return values, fits
-
-
-def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
-    """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits."""
-    trimmed = pc.utf8_trim_whitespace(column)
-    there = valid(column)
-    plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)
-    if column.null_count == 0 and plain.all() and factor <= _MICROSECOND:
-        # (Arrow's own cast is not asked about anything else: an exponent of nine digits ends the process)
-        scaled = pc.multiply(trimmed.cast(pa.decimal128(26, 6)), pa.scalar(factor, pa.decimal128(10, 0)))
-        return pc.round(scaled).cast(pa.int64()), np.zeros(len(column), dtype=bool)
-    values = [_nanoseconds(cell, factor) for cell in trimmed.to_pylist()]
-    good = np.asarray([value is not None for value in values], dtype=bool)
-    whole = np.asarray([value or 0 for value in values], dtype=np.int64)
-    return column_of(whole, good), there & ~good
-
-
-def _nanoseconds(cell: str | None, factor: int) -> int | None:
-    """One cell as nanoseconds; None for no number, and for one that no time can be."""
-    if cell is None or not _NUMBER_TEXT.match(cell):
-        return None
-    value = Decimal(cell)
-    if not -_EXPONENTS < value.adjusted() < _EXPONENTS:
-        return 0 if value.is_zero() else None
-    whole = (value * factor).to_integral_value(ROUND_HALF_EVEN)
-    return int(whole) if abs(whole) < _MAX_NS else None

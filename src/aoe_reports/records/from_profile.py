@@ -19,7 +19,20 @@ MAX_OPERATORS = 5000
 
 _SHAPE_KEYS = ("input_shapes", "input_data_types", "input_formats")
 TASK_FIELDS = frozenset(
-    {"device_id", "model_name", "op_type", "task_type", "op_name", "task_start_ns", "task_duration_ns", *_SHAPE_KEYS}
+    {
+        "device_id",
+        "model_id",
+        "model_name",
+        "stream_id",
+        "task_id",
+        "context_id",
+        "op_type",
+        "task_type",
+        "op_name",
+        "task_start_ns",
+        "task_duration_ns",
+        *_SHAPE_KEYS,
+    }
 )
 """The columns of a table of tasks that records are made of."""
 

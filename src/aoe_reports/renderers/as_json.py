@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aoe_reports.findings import Finding
@@ -31,6 +31,22 @@ def render_rows(
         **(more or {}),
     }
     return json.dumps(_finite(document), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def render_pieces(
+    command: str, inputs: Sequence[str], batches: Iterable[Sequence[Mapping[str, Any]]], findings: Callable[[], Any]
+) -> Iterator[str]:
+    """The same object piece by piece, for rows that are too many to be held; `findings` gives (findings, reasons)."""
+    lead = {"command": command, "format_version": FORMAT_VERSION, "inputs": list(inputs)}
+    yield json.dumps(_finite(lead), ensure_ascii=False)[:-1] + ', "rows": ['
+    separator = "\n"
+    for rows in batches:
+        for row in rows:
+            yield separator + json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
+            separator = ",\n"
+    found, reasons = findings()
+    tail = {"findings": [finding.as_dict() for finding in found], "reasons": list(reasons)}
+    yield "\n], " + json.dumps(_finite(tail), ensure_ascii=False)[1:] + "\n"
 
 
 def _finite(value: Any) -> Any:

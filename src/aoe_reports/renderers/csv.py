@@ -13,14 +13,15 @@ from aoe_reports.renderers.values import plain
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def render_rows(rows: Sequence[Mapping[str, Any]]) -> str:
+def render_rows(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> str:
     """Rows under the keys of the first; lists and objects as JSON, null as an empty cell."""
     if not rows:
         return ""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     keys = list(rows[0])
-    writer.writerow(keys)
+    if header:
+        writer.writerow(keys)
     writer.writerows([_cell(row.get(key)) for key in keys] for row in rows)
     return buffer.getvalue()
 

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, text, timestamp
 
+COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
+"""Task types that op_statistic leaves out; everything else is a compute task (seen on real exports)."""
+
+COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
+"""Task types that are operators on the device, among all that task_time and timelines hold (seen on real exports)."""
+
+TASK_TYPES = COMMUNICATION_TASKS | COMPUTE_TASKS
+"""Every task type that real tables of tasks hold."""
+
+_IDENTITY = (
+    "device_id", "model_id", "stream_id", "task_id", "context_id", "op_name", "task_start_ns", "task_duration_ns",
+)  # fmt: skip
+
 OP_SUMMARY = Table(
     name="op_summary",
     title="every task on the device, with shapes and PMU counters",
@@ -42,6 +55,7 @@ OP_SUMMARY = Table(
         ("2022-11", "Mix Block Dim"),
         ("2022-03", "Op Name"),
     ),
+    identity=_IDENTITY,
 )
 
 KERNEL_DETAILS = Table(
@@ -72,4 +86,5 @@ KERNEL_DETAILS = Table(
         ("2023-09", "Accelerator Core"),
     ),
     source="torch_npu",
+    identity=_IDENTITY,
 )

@@ -29,6 +29,7 @@ STEP_TRACE = Table(
     ),
     repeating=("reduce_start", "reduce_duration"),
     rising="iteration_end_ns",
+    whole_in_each_file=True,
     identity=("device_id", "model_id", "iteration_id", "iteration_end_ns"),
 )
 

@@ -157,6 +157,8 @@ class Table:
     """The field that rises from row to row, on each device and model by itself."""
     identity: tuple[str, ...] = ()
     """Fields that no two rows share."""
+    whole_in_each_file: bool = False
+    """Whether every file of one capture (one an iteration) holds the rows of all iterations."""
 
     @property
     def file_kinds(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ TASK_TIME = Table(
         timestamp("task_stop", "task_stop"),
     ),
     vintages=(("2023-09", "Device_id"), ("2023-08", "task_start(us)"), ("2022-03", "task_start(ns)")),
+    identity=("device_id", "op_name", "task_type", "stream_id", "task_id", "task_duration_ns", "task_start_ns"),
 )
 
 TASK_TIME_STATISTIC = Table(

@@ -13,6 +13,8 @@ class TimelineKind:
     title: str
     source: str = "msprof"
     files: tuple[str, ...] = ()
+    whole_in_each_file: bool = False
+    """Whether every file of one capture (one an iteration) holds the whole run."""
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
@@ -26,13 +28,15 @@ TIMELINES: dict[str, TimelineKind] = {
         TimelineKind("msprof", "host, device, communication and overlap in one timeline"),
         TimelineKind("trace_view", "host (PyTorch and CANN), device, communication and overlap", "torch_npu"),
         TimelineKind("task_time", "tasks on the device, by stream"),
-        TimelineKind("step_trace", "iterations with their forward, backward and refresh parts"),
+        TimelineKind(
+            "step_trace", "iterations with their forward, backward and refresh parts", whole_in_each_file=True
+        ),
         TimelineKind("hccl", "communication operators and their tasks, by plane (until 2023-09)"),
         TimelineKind("ai_stack_time", "one thread a layer of the software stack (until 2023-07)"),
         TimelineKind("thread_group", "AscendCL, GE and Runtime by thread of the host (until 2023-08)"),
         TimelineKind("runtime_api", "calls of the Runtime (until 2023-08)"),
         TimelineKind("acl", "calls of AscendCL (until 2023-08)"),
-        TimelineKind("ge", "input, inference and output of each model (until 2023-08)"),
+        TimelineKind("ge", "input, inference and output of each model (until 2023-08)", whole_in_each_file=True),
         TimelineKind("ge_op_execute", "operators of dynamic shape on the host (until 2023-08)"),
         TimelineKind("api", "calls of the host at every level (2023-06 to 2023-09)"),
         TimelineKind("event", "events of the host (2023-06 to 2025-04)"),

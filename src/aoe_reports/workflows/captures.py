@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.tables import check_table
-from aoe_reports.readers.discovery import Discovery, FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, TIMELINE_KINDS, Capture, group_captures, group_runs
-from aoe_reports.readers.summary import TableData, read_table
-from aoe_reports.tables import TABLES
+from aoe_reports.columns import keep_where, words_in
+from aoe_reports.findings import Finding
+from aoe_reports.readers.discovery import Discovery
+from aoe_reports.readers.event_shape import TimelineLook
+from aoe_reports.readers.expand import expanded
+from aoe_reports.readers.identify import FoundFile
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
+from aoe_reports.readers.summary import TableData
+from aoe_reports.readers.table_file import read_table_file
+from aoe_reports.tables.op_summary import COMPUTE_TASKS
 
 TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of op_statistic that stand in where there is no table of tasks."""
 
-COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
-"""Task types of task_time that are operators (values seen in real files)."""
-
 
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """The profiles among the files found, as captures that make up one run each."""
+    return group_runs([capture for capture in group_captures(discovery.files) if capture.measures])
+
+
+def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
+    """As `find_runs`, and captures of which there are only files about them."""
     return group_runs(group_captures(discovery.files))
 
 
@@ -31,21 +41,46 @@ def aoe_files(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.source == "aoe"]
 
 
-def read_file(file: FoundFile, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
-    """One file as its table, checked; `columns` are the ones that are wanted of a CSV."""
-    if file.name.form == "json":
-        from aoe_reports.readers.timeline import read_timeline  # noqa: PLC0415 -- most captures have tables
-
-        return read_timeline(file.path, file.name)
-    data = check_table(read_table(file.path, TABLES[file.name.kind], columns, hashed=hashed))
+def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+    """One table of a file, checked; `columns` are the ones that are wanted."""
+    data = check_table(read_table_file(file, kind, columns, hashed=hashed))
     known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
     return data.with_constants({name: value for name, value in known.items() if value is not None})
 
 
-def can_read(file: FoundFile) -> bool:
-    """Whether a file can be read as a table."""
-    form, kind = file.name.form, file.name.kind
-    return (form == "csv" and kind in TABLES) or (form == "json" and kind in TIMELINE_KINDS and file.size > 0)
+def look_at(file: FoundFile) -> TimelineLook:
+    """How many events a timeline has, when they begin and end, and what is wrong with it."""
+    from aoe_reports.readers.events import look_at_timeline  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            return TimelineLook(findings=(wrong,))
+        look = look_at_timeline(path)
+    return replace(look, findings=tuple(replace(finding, path=str(file.path)) for finding in look.findings))
+
+
+@contextmanager
+def stream_events_of(
+    file: FoundFile, columns: Collection[str] | None = None
+) -> Iterator[tuple[Iterator[pa.RecordBatch], list[Finding]]]:
+    """(the events of a timeline, batch after batch; what is wrong with it, known before the first batch)."""
+    from aoe_reports.readers.events import stream_events  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            yield iter(()), [wrong]
+            return
+        stream = stream_events(path, columns)
+        yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
+
+
+def read_telling(
+    telling: Telling | None, columns: frozenset[str] | None = None, *, hashed: bool = True
+) -> list[TableData]:
+    """The tables of one form of some facts, a file each."""
+    if telling is None:
+        return []
+    return [read_file(file, telling.kind, columns, hashed=hashed) for file in telling.files]
 
 
 def read_tasks(
@@ -54,13 +89,14 @@ def read_tasks(
     """Read only the tasks of a capture: of a table of tasks, else op_statistic (by type) or task_time (by name)."""
     fallbacks = ("op_statistic", "task_time") if by_type else ("task_time",)
     tables: list[TableData] = []
-    for kind in (*TASK_KINDS, *fallbacks):
-        files = capture.preferred(kind)
-        found = [read_file(file, fields, hashed=False) for file in files]
+    for telling in (*capture.tellings(*TASK_KINDS), *(capture.preferred(kind) for kind in fallbacks)):
+        found = read_telling(telling, fields, hashed=False)
         tables += found
-        frame = joined(found) if kind != "task_time" or all_tasks else kernels(joined(found))
-        if frame is not None and frame.num_rows:
-            return split_devices(capture.info.rank_of, frame, grouped=kind == "op_statistic"), tables
+        frame = joined(found)
+        if telling is not None and telling.kind == "task_time" and not all_tasks:
+            frame = kernels(frame)
+        if telling is not None and frame is not None and frame.num_rows:
+            return split_devices(capture.info.rank_of, frame, grouped=telling.kind == "op_statistic"), tables
     return [], tables
 
 
@@ -76,5 +112,5 @@ def kernels(frame: pa.Table | None) -> pa.Table | None:
     """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
     if frame is None:
         return None
-    computes = pc.is_in(frame["task_type"].cast(pa.string()), value_set=pa.array(sorted(COMPUTE_TASKS)))
-    return frame.filter(pc.and_(computes, pc.is_valid(frame["op_name"])))
+    computes = pa.chunked_array([keep_where(words_in(frame["task_type"], COMPUTE_TASKS))])
+    return frame.filter(pc.and_(computes.combine_chunks(), pc.is_valid(frame["op_name"])))

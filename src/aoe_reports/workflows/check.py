@@ -8,22 +8,25 @@ from typing import Any
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
-from aoe_reports.readers.discovery import FoundFile, discover
+from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.names import INFO_KINDS
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.captures import can_read, find_runs, read_file
-from aoe_reports.workflows.load import check_tuning, cross_check
+from aoe_reports.workflows.captures import find_runs, look_at, read_file
+from aoe_reports.workflows.crosscheck import cross_check
+from aoe_reports.workflows.load import check_tuning
 
 
 def check_paths(
-    paths: Sequence[Path], select: Collection[str], ignore: Collection[str]
+    paths: Sequence[Path], select: Collection[str], ignore: Collection[str], max_expanded: int = MAX_EXPANDED_BYTES
 ) -> tuple[list[dict[str, Any]], list[Finding], bool]:
     """(one row a file, findings, whether something could not be read); `select` and `ignore` name rules."""
 
     def wanted(finding: Finding) -> bool:
         return (not select or finding.rule in select) and finding.rule not in ignore
 
-    discovery = discover(paths)
-    findings = [*discovery.findings, *_not_read(discovery.files)]
+    discovery = discover(paths, max_expanded=max_expanded)
+    findings = list(discovery.findings)
     unreadable = discovery.unreadable
     cross = [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
     rows = []
@@ -44,24 +47,12 @@ def check_paths(
     return rows, in_order(told), unreadable
 
 
-def _not_read(files: Sequence[FoundFile]) -> list[Finding]:
-    """A remark on each folder with files of known kinds that are not checked."""
-    by_folder: dict[str, set[str]] = {}
-    for file in files:
-        if _checker(file) is None:
-            by_folder.setdefault(str(file.path.parent), set()).add(f"{file.name.kind} ({file.name.form})")
-    return [
-        Finding("info", "not-read", folder, f"not read, so not checked: {', '.join(sorted(kinds))}")
-        for folder, kinds in by_folder.items()
-    ]
-
-
 def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:
     if file.name.source == "aoe":
         return _result
-    if can_read(file):
-        return _table
-    return _empty if file.size == 0 else None
+    if file.name.kind in INFO_KINDS:
+        return None  # read, and complained of, with its capture
+    return _empty if file.size == 0 and file.name.form != "csv" else _tables
 
 
 def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
@@ -79,9 +70,12 @@ def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
     return row, findings
 
 
-def _table(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
-    data = read_file(file)
-    return _row(file, None), list(data.findings)
+def _tables(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+    """Every table that a file holds, and the events of a timeline."""
+    found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
+    if file.name.timeline:
+        found |= dict.fromkeys(look_at(file).findings)
+    return _row(file, None), list(found)
 
 
 def _empty(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from aoe_reports.errors import AoeReportsError
 from aoe_reports.store.layout import RECORD_COLUMNS, ROWS, Run, rows_of
-from aoe_reports.workflows.table import write_parquet
+from aoe_reports.workflows.output import whole_file
 
 
 def records_text(runs: Sequence[Run], *, as_list: bool) -> str:
@@ -25,4 +27,9 @@ def write_records_parquet(runs: Sequence[Run], path: Path) -> None:
     names = list(RECORD_COLUMNS)
     tables = [rows_of(run).slice(1, len(run.records)).select(names) for run in runs]
     empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
-    write_parquet(pa.concat_tables([empty, *tables]), path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            pq.write_table(pa.concat_tables([empty, *tables]), file, write_page_checksum=True)
+    except OSError as error:
+        raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.hotspots import (
-    COMMUNICATION_TASKS,
     GROUPINGS,
     By,
     Group,
@@ -26,8 +25,10 @@ from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_tasks
 
 
@@ -41,6 +42,7 @@ class Selection:
     device: int | None = None
     step: int | None = None
     all_tasks: bool = False
+    max_expanded: int = MAX_EXPANDED_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Hotspots:
 
 def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     """The hotspots of every run below `paths`, a ranking for each rank of each run."""
-    discovery = discover(paths)
+    discovery = discover(paths, max_expanded=selection.max_expanded)
     findings = list(discovery.findings)
     unreadable = discovery.unreadable
     rows: list[dict[str, Any]] = []

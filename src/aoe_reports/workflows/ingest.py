@@ -9,9 +9,9 @@ from pathlib import Path
 from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import Capture
+from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
-from aoe_reports.workflows.captures import aoe_files, can_read, find_runs
+from aoe_reports.workflows.captures import aoe_files, find_runs
 from aoe_reports.workflows.load import TuningRun, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
 from aoe_reports.workflows.options import RunOptions
@@ -50,12 +50,15 @@ class Stored:
     series: frozenset[str]
 
 
+MEASURED = frozenset({*TASK_KINDS, "op_statistic", "task_time", "step_trace", "step_trace_time"})
+"""Tables that records are made of."""
+
 SUMMARY_SCOPES = frozenset({"step", "op_type", "model"})
 
 
 def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
-    discovery = discover(paths)
+    discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
     for captures in find_runs(discovery):
@@ -121,7 +124,7 @@ def _as_read_error(error: Exception, path: Path) -> ReadError:
 
 def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
     files = [file for capture in captures for file in capture.files]
-    if not any(can_read(file) for file in files):
+    if not any(MEASURED & set(file.holds) for file in files):
         kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
         message = f"nothing here can be measured by this command; found {kinds}"
         return Finding("error", "nothing-measured", run.header.path, message)

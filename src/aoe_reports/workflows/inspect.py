@@ -10,23 +10,33 @@ import pyarrow.compute as pc
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, in_order
-from aoe_reports.readers.discovery import FoundFile, discover
-from aoe_reports.readers.profile import Capture
+from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
-from aoe_reports.workflows.captures import aoe_files, can_read, find_runs, read_file
+from aoe_reports.tables import TABLES
+from aoe_reports.workflows.captures import aoe_files, find_captures, look_at, read_file
 from aoe_reports.workflows.load import load_tuning
 from aoe_reports.workflows.options import RunOptions
 
-_TIMES = frozenset({"task_start_ns", "iteration_end_ns"})
+_TIMES = frozenset(
+    column.field
+    for table in TABLES.values()
+    for column in table.columns
+    if column.type == "timestamp" and column.name not in table.repeating
+)
+"""Every column of points in time."""
 
 
-def inspect_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Finding], bool]:
+def inspect_paths(
+    paths: Sequence[Path], max_expanded: int = MAX_EXPANDED_BYTES
+) -> tuple[list[dict[str, Any]], list[Finding], bool]:
     """(one row a file, findings, whether something could not be read)."""
-    discovery = discover(paths)
+    discovery = discover(paths, max_expanded=max_expanded)
     findings = list(discovery.findings)
     rows = []
     unreadable = discovery.unreadable
-    for captures in find_runs(discovery):
+    for captures in find_captures(discovery):
         for capture in captures:
             run = str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
             for file in (*capture.files, *capture.superseded):
@@ -51,21 +61,31 @@ def inspect_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Fin
 
 def _row(file: FoundFile, capture: Capture, run: str, findings: list[Finding], *, superseded: bool) -> dict[str, Any]:
     row = {**_empty(file), "run": run, "rank_id": capture.info.rank_id, "superseded": superseded}
-    if not can_read(file):
-        if file.size == 0:
-            findings.append(Finding("error", "empty-file", str(file.path), "the file is empty"))
+    if file.size == 0:
+        findings.append(Finding("error", "empty-file", str(file.path), "the file is empty"))
         return row
-    data = read_file(file, _TIMES, hashed=False)
+    if file.name.timeline:
+        look = look_at(file)
+        findings += look.findings
+        return {**row, "rows": look.events, "start_ns": look.start_ns, "end_ns": look.end_ns}
+    if not file.holds:
+        return row
+    data = read_file(
+        file, next((kind for kind in TASK_KINDS if kind in file.holds), file.holds[0]), _TIMES, hashed=False
+    )
     findings += data.findings
     start, end = _bounds(data)
     return {**row, "vintage": data.match.vintage or None, "rows": data.rows_read, "start_ns": start, "end_ns": end}
 
 
 def _bounds(data: TableData) -> tuple[int | None, int | None]:
-    for name in sorted(_TIMES & set(data.frame.column_names)):
-        bounds = pc.min_max(data.frame[name]).as_py()
-        return bounds["min"], bounds["max"]
-    return None, None
+    """The first start and the last end (or start, where a table has no ends) in a table."""
+    columns = [data.frame[name] for name in data.frame.column_names if name in _TIMES]
+    bounds = [pc.min_max(column).as_py() for column in columns]
+    return (
+        min((bound["min"] for bound in bounds if bound["min"] is not None), default=None),
+        max((bound["max"] for bound in bounds if bound["max"] is not None), default=None),
+    )
 
 
 def _empty(file: FoundFile) -> dict[str, Any]:

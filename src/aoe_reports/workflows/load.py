@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
+from aoe_reports.checks.forms import check_forms, check_statistic
 from aoe_reports.checks.results import check_result_file
-from aoe_reports.checks.tables import check_forms, check_statistic
-from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, is_below
-from aoe_reports.readers.discovery import FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, Capture, digits_to_ns
+from aoe_reports.readers.identify import FoundFile
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, digits_to_ns
 from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.captures import can_read, joined, kernels, read_file
+from aoe_reports.workflows.captures import joined, kernels, read_telling
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
@@ -140,27 +138,29 @@ def _content_of(file: ResultFile, result: TuningResult) -> str:
 def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     """Read all facts of one capture and hold its forms against each other; `fields` are the columns of tasks."""
     findings = [*capture.findings]
-    findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.name.form != "csv"]
-    findings += [_empty_file(f) for f in capture.files if f.size == 0 and f.name.form == "csv" and not can_read(f)]
     tables: list[TableData] = []
 
-    def read(files: Sequence[FoundFile], columns: frozenset[str] | None) -> list[TableData]:
-        found = [read_file(file, columns) for file in files]
+    def read(telling: Telling | None, columns: frozenset[str] | None) -> list[TableData]:
+        found = read_telling(telling, columns)
         tables.extend(found)
         return found
 
-    tasks = read(capture.preferred(*TASK_KINDS), fields)
+    tellings = capture.tellings(*TASK_KINDS)
+    tasks = read(tellings[0] if tellings else None, fields)
     statistic = read(capture.preferred("op_statistic"), None)
     times = read(capture.preferred("task_time"), fields)
     frame, grouped = joined(tasks), False
     if frame is not None:
         findings += [finding for data in statistic for finding in check_statistic(data, frame)]
-        findings += _other_form(capture, tasks, read)
+        for telling in tellings[1:]:
+            findings += check_forms(tasks, read(telling, COMPARED))
     else:
         frame, grouped = joined(statistic), True
         if frame is None:
             frame, grouped = kernels(joined(times)), False
     steps = _steps(capture, read)
+    read_paths = {data.path for data in tables}
+    findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
     for data in tables:
         findings += data.findings
     return CaptureData(
@@ -175,40 +175,11 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     )
 
 
-def cross_check(capture: Capture) -> list[Finding]:
-    """What the forms of one capture say of each other (not what each says of itself)."""
-
-    def read(files: Sequence[FoundFile], columns: frozenset[str] | None) -> list[TableData]:
-        return [read_file(file, columns, hashed=False) for file in files]
-
-    if not capture.preferred(*TASK_KINDS):
-        return list(capture.findings)
-    try:
-        return [*capture.findings, *_between_forms(capture, read)]
-    except (ReadError, OSError):
-        return list(capture.findings)  # which file cannot be read is said where it is checked itself
+COMPARED = frozenset({"task_type", "task_duration_ns"})
+"""What two forms of the same tasks are compared by."""
 
 
-def _between_forms(capture: Capture, read: Any) -> list[Finding]:
-    """Hold op_statistic and the other table of tasks against the table of tasks that is used."""
-    tasks = read(capture.preferred(*TASK_KINDS), frozenset({"op_type", "task_type", "device_id", "task_duration_ns"}))
-    frame = joined(tasks)
-    if frame is None:
-        return []
-    statistic = read(capture.preferred("op_statistic"), None)
-    found = [finding for data in statistic for finding in check_statistic(data, frame)]
-    return [*found, *_other_form(capture, tasks, read)]
-
-
-def _other_form(capture: Capture, used: Sequence[TableData], read: Any) -> Iterator[Finding]:
-    """Hold the other form of the same tasks against the one that is used."""
-    other_kind = next(other for other in TASK_KINDS if other != used[0].table.name)
-    others = read(capture.of_kind(other_kind), frozenset({"task_duration_ns"}))
-    if len(used) == len(others) == 1:
-        yield from check_forms(used[0], others[0])
-
-
-def _steps(capture: Capture, read: Any) -> list[Step]:
+def _steps(capture: Capture, read: Callable[[Telling | None, frozenset[str] | None], list[TableData]]) -> list[Step]:
     """Steps of the framework's table where there is one, else of msprof's."""
     rank = capture.info.rank_of
     framework = joined(read(capture.preferred("step_trace_time"), None))

@@ -7,6 +7,7 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aoe_reports.errors import UsageError
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class RunOptions:
     engine_version: str | None = None
     zone: tzinfo = UTC
     zone_given: bool = False
+    max_expanded: int = MAX_EXPANDED_BYTES
+    """How far one compressed file may expand, in bytes."""
 
 
 def zone_of(name: str) -> tzinfo:

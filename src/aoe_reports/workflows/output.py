@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it; a pipe or a device is written to, not replaced."""
+    with whole_file(path) as file:
+        file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write into that takes the place of `path` when all went well, and leaves nothing when not."""
     path = Path(os.path.realpath(path))
-    content = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("wb") as file:
-            file.write(content)
+            yield file
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except BaseException:

@@ -1,83 +1,128 @@
-"""One kind of table from everything below a path, under canonical names and units."""
+"""One kind of table or timeline from everything below a path, under canonical names and units."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.errors import AoeReportsError, ReadError, UsageError
-from aoe_reports.findings import Finding, in_order
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import group_captures
-from aoe_reports.tables import TABLES
-from aoe_reports.workflows.captures import read_file
-from aoe_reports.workflows.output import write_whole
+from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.findings import Finding
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
+from aoe_reports.tables import TABLES, TIMELINES
+from aoe_reports.tables.table import Table
+from aoe_reports.workflows.output import whole_file
+from aoe_reports.workflows.profiles import Profile, read_profile, timeline_of_kind
+
+_ROWS_AT_ONCE = 50_000
 
 
 def list_tables() -> list[dict[str, Any]]:
-    """Every kind that can be read, one row each."""
-    return [
+    """Every kind that can be read, one row each: tables, then timelines."""
+    rows = [
         {
             "kind": table.name,
             "title": table.title,
-            "source": table.source,
-            "files": f"{table.name}*.csv",
-            "vintages": ", ".join(sorted(date for date, _ in table.vintages)),
+            "source": "msprof, torch_npu" if table.source == "both" else table.source,
+            "files": ", ".join(_files(table)),
+            "vintages": ", ".join(sorted({date for date, _ in table.vintages})),
         }
         for table in TABLES.values()
     ]
+    rows += [
+        {
+            "kind": name if name not in TABLES else f"{name}_events",
+            "title": f"timeline: {kind.title}",
+            "source": kind.source,
+            "files": ", ".join(f"{word}*.json" for word in kind.file_kinds),
+            "vintages": "",
+        }
+        for name, kind in TIMELINES.items()
+    ]
+    return rows
 
 
-def read_tables(kind: str, path: Path) -> tuple[pa.Table, list[dict[str, Any]], list[Finding], bool]:
-    """(Arrow table with durations as integer ns, the same rows with durations in us, findings, unreadable)."""
-    if kind not in TABLES:
-        raise UsageError(f"table: no kind {kind!r}; expected one of {', '.join(TABLES)}")
-    discovery = discover([path])
-    findings = list(discovery.findings)
-    unreadable = discovery.unreadable
-    frames = []
-    for capture in group_captures(discovery.files):
-        for file in capture.of_kind(kind):
-            try:
-                data = read_file(file)
-            except (ReadError, OSError) as error:
-                unreadable = True
-                findings.append(Finding("error", "unreadable", str(file.path), str(error)))
-                continue
-            findings += data.findings
-            frames.append(data.frame)
-    if not frames and not findings:
-        findings.append(Finding("error", "nothing-found", str(path), f"no {kind} here"))
-    frame = pa.concat_tables(frames, promote_options="permissive") if frames else pa.table({})
-    return frame, [_shown(row) for row in frame.to_pylist()], in_order(findings), unreadable
+def _files(table: Table) -> list[str]:
+    forms = ("csv", "json") if table.form == "csv" else ("json",)
+    return [f"{word}*.{form}" for word in table.file_kinds for form in forms]
 
 
-def write_parquet(frame: pa.Table, path: Path) -> None:
-    """Write the table, whole or not at all."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(frame, sink, write_page_checksum=True)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, sink.getvalue().to_pybytes())
-    except OSError as error:
-        raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error
+class Asked:
+    """What `table KIND PATH` was asked for: batches of rows, and what was found on the way."""
+
+    def __init__(self, kind: str, path: Path, max_expanded: int = MAX_EXPANDED_BYTES) -> None:
+        """Look what is there; nothing is read yet."""
+        self._timeline = timeline_of_kind(kind)
+        if kind not in TABLES and self._timeline is None:
+            names = ", ".join(row["kind"] for row in list_tables())
+            raise UsageError(f"table: no kind {kind!r}; expected one of {names}")
+        self._kind = kind
+        self._profile: Profile = read_profile(path, max_expanded=max_expanded)
+        self._empty = False
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found; whole once the batches have been read."""
+        found = self._profile.findings
+        if self._empty and not found:
+            return [Finding("error", "nothing-found", str(self._profile.path), f"no {self._kind} here")]
+        return found
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether something could not be read."""
+        return self._profile.unreadable
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, in batches."""
+        if self._timeline is None:
+            frame = self._profile.frame(self._kind)
+            self._empty = not frame.column_names
+            yield from frame.to_batches(max_chunksize=_ROWS_AT_ONCE)
+            return
+        self._empty = True
+        for batch in self._profile.events(self._timeline):
+            self._empty = False
+            yield batch
+
+    def rows(self) -> Iterator[list[dict[str, Any]]]:
+        """The rows as people read them, in batches: durations in us, time stamps as they are."""
+        for batch in self.batches():
+            for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+                yield [_shown(row) for row in batch.slice(start, _ROWS_AT_ONCE).to_pylist()]
+
+    def write_parquet(self, path: Path) -> None:
+        """Write all rows, whole or not at all, batch after batch."""
+        writer: pq.ParquetWriter | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as file:
+                for batch in self.batches():
+                    writer = writer or pq.ParquetWriter(file, batch.schema, write_page_checksum=True)
+                    writer.write_batch(batch)
+                writer = writer or pq.ParquetWriter(file, pa.schema([]), write_page_checksum=True)
+                writer.close()
+        except OSError as error:
+            raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     """Durations in us (exact to the ns), time stamps as they are: their 19 digits do not fit a float."""
     return {
-        (name.removesuffix("_ns") + "_us" if _is_duration(name) else name): (
-            value / 1000 if _is_duration(name) and value is not None else value
+        (name.removesuffix("_ns") + "_us" if name in _DURATIONS else name): (
+            _us(value) if name in _DURATIONS and value is not None else value
         )
         for name, value in row.items()
     }
 
 
-_STAMPS = ("start_ns", "stop_ns", "end_ns")
+def _us(value: Any) -> Any:
+    return [_us(part) for part in value] if isinstance(value, list) else None if value is None else value / 1000
 
 
-def _is_duration(name: str) -> bool:
-    return name.endswith("_ns") and not name.endswith(_STAMPS)
+_DURATIONS = {"duration_ns"} | {
+    column.field for table in TABLES.values() for column in table.columns if column.type == "duration"
+}

@@ -1,0 +1,144 @@
+"""Do several files of one capture say the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.columns import has_value, integers, keep_where, words_in
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.readers.summary import TableData
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS, COMPUTE_TASKS
+
+COUNTED_TOLERANCE_NS = 20
+"""op_statistic's printed total may be off by this much (measured on real exports)."""
+TASK_TIME_TOLERANCE_NS = 5_000
+"""task_time starts a task up to 3 us before op_summary does (measured on real exports)."""
+
+
+def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
+    """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
+    keys = ["op_type", "task_type"]
+    compute = tasks.filter(keep_where(~words_in(tasks["task_type"], COMMUNICATION_TASKS)))
+    found = _held_against(statistic, compute, keys)
+    stated = {tuple(row[key] for key in keys) for row in statistic.frame.to_pylist()}
+    if not statistic.frame.num_rows or statistic.rows_reported:
+        return found  # why rows are missing there is said already
+    for key, (count, total) in sorted(_grouped(compute, keys).items(), key=str):
+        if key not in stated and None not in key:
+            message = f"{key[0]} on {key[1]}: {count} tasks, {total / 1000:.3f} us in the table of tasks, no row here"
+            found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def check_communication(statistic: TableData, tasks: pa.Table) -> list[Finding]:
+    """Whether communication_statistic counts the communication operators among the tasks."""
+    talk = tasks.filter(keep_where(words_in(tasks["task_type"], COMMUNICATION_TASKS)))
+    if not talk.num_rows:
+        return []
+    return _held_against(statistic, talk, ["op_type"])[:EXAMPLES_PER_RULE]
+
+
+def _held_against(statistic: TableData, tasks: pa.Table, keys: list[str]) -> list[Finding]:
+    if not statistic.frame.num_rows:
+        return []  # why it has no row is said already
+    keys = list(keys)
+    if "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names:
+        keys.insert(0, "device_id")
+    grouped = _grouped(tasks, keys)
+    found = []
+    for row, stated in enumerate(statistic.frame.to_pylist()):
+        count, total = stated["count"], stated["total_time_ns"]
+        tasks_count, tasks_total = grouped.get(tuple(stated[key] for key in keys), (0, 0))
+        if count != tasks_count or abs(total - tasks_total) > COUNTED_TOLERANCE_NS:
+            where = f" on {stated['task_type']}" if "task_type" in keys else ""
+            message = (
+                f"{stated['op_type']}{where}: {count} tasks, {total / 1000:.3f} us here, but "
+                f"{tasks_count} tasks, {tasks_total / 1000:.3f} us in the table of tasks"
+            )
+            found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message, statistic.line(row)))
+    return found
+
+
+def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple[int, int]]:
+    words = {key: tasks[key].cast(pa.string()) if key != "device_id" else tasks[key] for key in keys}
+    plain = pa.table({**words, "ns": tasks["task_duration_ns"]})
+    groups = plain.group_by(keys, use_threads=False).aggregate([("ns", "count"), ("ns", "sum")])
+    return {tuple(row[key] for key in keys): (row["ns_count"], row["ns_sum"]) for row in groups.to_pylist()}
+
+
+def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[Finding]:
+    """Whether two forms of the same tasks (kernel_details and op_summary, text and database) hold the same time."""
+    if not used or not any(data.frame.num_rows for data in other):
+        return []  # why there is no row is said already
+    (count, total), (other_count, other_total) = _size(used), _size(other)
+    if count == other_count and abs(total - other_total) <= COUNTED_TOLERANCE_NS * max(count, 1):
+        return []
+    message = (
+        f"{other_count} tasks, {other_total / 1000:.3f} us here, but {count} tasks, {total / 1000:.3f} us in "
+        f"{used[0].path.name}, which is used"
+    )
+    return [Finding("warning", "forms-disagree", str(other[0].path), message)]
+
+
+def _size(tables: Sequence[TableData]) -> tuple[int, int]:
+    """(rows, their total time in ns) of several files."""
+    sums = [pc.sum(data.frame["task_duration_ns"]).as_py() or 0 for data in tables]
+    return sum(data.frame.num_rows for data in tables), sum(sums)
+
+
+def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], kernels: pa.Table | None) -> list[Finding]:
+    """Whether task_time holds the operators that the table of tasks holds, each at most a little longer."""
+    if kernels is None or not times:
+        return []
+    frames = [data.frame.filter(keep_where(words_in(data.frame["task_type"], COMPUTE_TASKS))) for data in tasks]
+    count = sum(frame.num_rows for frame in frames)
+    total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
+    other_total = pc.sum(kernels["task_duration_ns"]).as_py() or 0
+    slack = TASK_TIME_TOLERANCE_NS * max(count, 1)
+    if kernels.num_rows == count and -COUNTED_TOLERANCE_NS * max(count, 1) <= other_total - total <= slack:
+        return []
+    message = (
+        f"{kernels.num_rows} operators, {other_total / 1000:.3f} us here, but {count} operators, "
+        f"{total / 1000:.3f} us in {tasks[0].path.name}"
+    )
+    return [Finding("warning", "forms-disagree", str(times[0].path), message)]
+
+
+def check_timeline(path: str, tasks: Sequence[TableData], count: int, total_ns: int) -> list[Finding]:
+    """Whether a timeline's tasks on the device (`count` operators, `total_ns`) are those of the table of tasks."""
+    frames = [data.frame.filter(keep_where(words_in(data.frame["task_type"], COMPUTE_TASKS))) for data in tasks]
+    rows = sum(frame.num_rows for frame in frames)
+    total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
+    if count == rows and abs(total - total_ns) <= TASK_TIME_TOLERANCE_NS * max(rows, 1):
+        return []
+    message = (
+        f"{count} operators, {total_ns / 1000:.3f} us on the device here, but {rows} operators, "
+        f"{total / 1000:.3f} us in {tasks[0].path.name}"
+    )
+    return [Finding("warning", "forms-disagree", path, message)]
+
+
+def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
+    """Whether the table of steps tells of the steps that the tasks name, and computes no longer than they do."""
+    if not steps.frame.num_rows or "step" not in tasks.column_names or not has_value(tasks, "step"):
+        return []
+    stated = {row["step"]: row for row in steps.frame.to_pylist()}
+    seen = {step for step in pc.unique(tasks["step"]).to_pylist() if step is not None}
+    path = str(steps.path)
+    absent = [f"step {step} has tasks, but no row here" for step in sorted(seen - set(stated))]
+    absent += [f"step {step} has a row here, but no task" for step in sorted(set(stated) - seen - {None})]
+    found = [Finding("warning", "step-missing", path, message) for message in absent]
+    for step in sorted(seen & set(stated)):
+        mine = tasks.filter(pc.equal(tasks["step"], step))
+        durations, _ = integers(mine["task_duration_ns"])
+        busy = int(durations[~words_in(mine["task_type"], COMMUNICATION_TASKS)].sum())
+        if stated[step]["computing_ns"] > busy + COUNTED_TOLERANCE_NS * max(mine.num_rows, 1):
+            message = (
+                f"step {step}: computing takes {stated[step]['computing_ns'] / 1000:.3f} us here, but all its tasks "
+                f"together {busy / 1000:.3f} us: tasks are missing"
+            )
+            found.append(Finding("warning", "forms-disagree", path, message))
+    return found[:EXAMPLES_PER_RULE]
