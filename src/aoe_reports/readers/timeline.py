@@ -5,85 +5,92 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import jiter
 import pyarrow as pa
 
 from aoe_reports.errors import ReadError
-from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.findings import EXAMPLES_PER_RULE
+from aoe_reports.readers.event_rows import unusable_events
+from aoe_reports.readers.json_list import Broken, NotAList, elements
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, Table
 
-MAX_TIMELINE_BYTES = 256 << 20
-"""A timeline is held in memory whole; msprof itself slices its files at 200 MB."""
-
+BATCH_ROWS = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 Row = dict[str, Any]
-Extract = Callable[[list[Any], list[Finding], str], Iterator[Row]]
+Events = Callable[[], Iterator[Any]]
+Report = Callable[[int, str], None]
+Extract = Callable[[Events, Report], Iterator[Row]]
 
 
 def read_timeline(path: Path, name: FileName) -> TableData:
     """The rows of a timeline; damage is in the findings, ReadError only where the file cannot be opened."""
     table, extract = TIMELINES[name.kind]
-    findings: list[Finding] = []
-    events, sha256 = _events(path, findings)
-    rows = [] if events is None else list(extract(events, findings, str(path)))
-    for row in rows:
-        row.setdefault("device_id", name.device_id)
-        row.setdefault("model_id", name.model_id)
-    reported = sum(finding.rule == "timeline-event" for finding in findings)
-    shown = _capped(findings)
-    frame = pa.Table.from_pylist(rows, schema=_SCHEMAS[name.kind])
-    return TableData(table, path, frame, table.match([]), tuple(shown), len(rows) + reported, reported, sha256)
+    wrong: list[tuple[int, str]] = []
+    reported = 0
 
+    def report(index: int, what: str) -> None:
+        nonlocal reported
+        reported += 1
+        if len(wrong) <= EXAMPLES_PER_RULE:
+            wrong.append((index, what))
 
-def _events(path: Path, findings: list[Finding]) -> tuple[list[Any] | None, str]:
+    schema = _SCHEMAS[name.kind]
+    sha256 = _sha256(path)
+    constants = {"device_id": name.device_id, "model_id": name.model_id}
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_TIMELINE_BYTES else b""
+        rows = extract(lambda: _events(path), report)
+        frame = pa.concat_tables([schema.empty_table(), *_tables(rows, constants, schema)])
+    except NotAList as error:
+        return TableData(table, path, schema.empty_table(), table.match([]), (error.finding(path),), 0, 0, sha256)
+    findings = tuple(unusable_events(path, wrong, reported))
+    return TableData(table, path, frame, table.match([]), findings, frame.num_rows + reported, reported, sha256)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), "a timeline was expected") from error
-    sha256 = hashlib.sha256(data).hexdigest()
-
-    def refuse(rule: str, message: str) -> tuple[None, str]:
-        findings.append(Finding("error", rule, str(path), message))
-        return None, sha256
-
-    if size > MAX_TIMELINE_BYTES:
-        return refuse("json-too-large", f"{size} bytes; at most {MAX_TIMELINE_BYTES} are read")
-    if not data.strip():
-        return refuse("empty-file", "the file is empty; expected a list of events")
-    try:
-        document = jiter.from_json(data, allow_inf_nan=False, cache_mode="keys", float_mode="decimal")
-    except ValueError as error:
-        what = str(error)
-        rule = "json-truncated" if what.startswith("EOF") else "json-syntax"
-        return refuse(rule, f"not a whole JSON document: {what}; nothing of it is used")
-    if not isinstance(document, list) or any(isinstance(event, dict) and "ph" not in event for event in document[:1]):
-        return refuse("json-shape", "expected a list of trace events (with 'ph'); nothing of it is used")
-    return document, sha256
 
 
-def _iterations(events: list[Any], findings: list[Finding], path: str) -> Iterator[Row]:
+def _tables(rows: Iterator[Row], constants: Row, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Rows as Arrow tables, a part at a time: as objects of Python they would take many times the memory."""
+    while part := [constants | row for row in islice(rows, BATCH_ROWS)]:
+        yield pa.Table.from_pylist(part, schema=schema)
+
+
+def _events(path: Path) -> Iterator[Any]:
+    for index, event in enumerate(elements(path)):
+        if isinstance(event, Broken) and not event.is_json:
+            raise NotAList("json-syntax", f"not a whole JSON document: {event.reason}", event.line, event.column)
+        if index == 0 and isinstance(event, dict) and "ph" not in event:
+            raise NotAList("json-shape", "expected a list of trace events (with 'ph')")
+        yield event
+
+
+def _iterations(events: Events, report: Report) -> Iterator[Row]:
     """Iterations of step_trace with the forward-backward and refresh times of the same number."""
     parts: dict[tuple[str, Any], int | None] = {}
-    for _, event in _complete(events, [], path):
+    for _, event in _complete(events, _ignore):
         args = _dict(event.get("args"))
         if event.get("cat") in ("FP_BP Time", "Iteration Refresh"):
             parts[(event["cat"], _id(args.get("Iteration ID")))] = _ns(event.get("dur"))
-    for index, event in _complete(events, findings, path):
+    for index, event in _complete(events, report):
         args = _dict(event.get("args"))
         number, duration, start = _id(args.get("Iteration ID")), _ns(event.get("dur")), _ns(event.get("ts"))
         if not isinstance(event.get("cat"), str):
-            findings.append(_bad(path, index, "an event without a 'cat'"))
+            report(index, "an event without a 'cat'")
             continue
         if event["cat"] != "Iteration Time":
             continue
         if number is None or duration is None or start is None or duration < 0:
-            findings.append(_bad(path, index, "an iteration without number, ts or dur (>= 0)"))
+            report(index, "an iteration without number, ts or dur (>= 0)")
             continue
         yield {
             "iteration_id": number,
@@ -96,18 +103,18 @@ def _iterations(events: list[Any], findings: list[Finding], path: str) -> Iterat
         }
 
 
-def _tasks(events: list[Any], findings: list[Finding], path: str) -> Iterator[Row]:
+def _tasks(events: Events, report: Report) -> Iterator[Row]:
     """Tasks of task_time: every complete event that names its task type."""
-    for index, event in _complete(events, findings, path):
+    for index, event in _complete(events, report):
         args = _dict(event.get("args"))
         kind, start, duration = args.get("Task Type"), _ns(event.get("ts")), _ns(event.get("dur"))
         if "Task Type" not in args:
             continue
         if not isinstance(kind, str):
-            findings.append(_bad(path, index, "a task whose type is no text"))
+            report(index, "a task whose type is no text")
             continue
         if start is None or duration is None or duration < 0 or not isinstance(event.get("name"), str):
-            findings.append(_bad(path, index, "a task without name, ts or dur (>= 0)"))
+            report(index, "a task without name, ts or dur (>= 0)")
             continue
         stream = args.get("Stream Id", args.get("Physic Stream Id"))
         yield {
@@ -121,24 +128,18 @@ def _tasks(events: list[Any], findings: list[Finding], path: str) -> Iterator[Ro
         }
 
 
-def _complete(events: list[Any], findings: list[Finding], path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for index, event in enumerate(events):
-        if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-            findings.append(_bad(path, index, "no event with a 'ph'"))
+def _complete(events: Events, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
+    for index, event in enumerate(events()):
+        if isinstance(event, Broken):
+            report(index, event.reason)
+        elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
+            report(index, "no event with a 'ph'")
         elif event.get("ph") == "X":
             yield index, event
 
 
-def _bad(path: str, index: int, what: str) -> Finding:
-    return Finding("error", "timeline-event", path, f"{what}; the event is left out", pointer=f"/{index}")
-
-
-def _capped(findings: list[Finding]) -> list[Finding]:
-    if len(findings) <= EXAMPLES_PER_RULE:
-        return findings
-    more = f"and {len(findings) - EXAMPLES_PER_RULE} more events that cannot be used"
-    last = findings[EXAMPLES_PER_RULE]
-    return [*findings[:EXAMPLES_PER_RULE], Finding("error", "timeline-event", last.path, more, pointer=last.pointer)]
+def _ignore(_index: int, _what: str) -> None:
+    """What a first pass finds, the second one reports."""
 
 
 def _ns(value: Any) -> int | None:
