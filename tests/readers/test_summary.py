@@ -91,7 +91,9 @@ def test_lines_are_physical_where_cells_hold_line_ends_and_lines_are_empty(tmp_p
 
 
 def test_stray_quotes_that_swallow_rows_are_found(tmp_path: Path) -> None:
-    data = read(tmp_path, 'a,T,AI_CORE,1,2,3\n"b,T,AI_CORE,1,2,3\nc,T,AI_CORE,1,2,3\nd",T,AI_CORE,1,2,3\ne,T,AI_CORE,1,2,3\n')
+    data = read(
+        tmp_path, 'a,T,AI_CORE,1,2,3\n"b,T,AI_CORE,1,2,3\nc,T,AI_CORE,1,2,3\nd",T,AI_CORE,1,2,3\ne,T,AI_CORE,1,2,3\n'
+    )
     assert found(data) == [("csv-spread-row", 3, None)]
     assert data.frame["op_name"].to_pylist() == ["a", "e"]
 

@@ -9,8 +9,8 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.analysis.steps import steps_of_trace
-from aoe_reports.checks.results import check_result_file
 from aoe_reports.checks.forms import check_statistic
+from aoe_reports.checks.results import check_result_file
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.profile import group_captures

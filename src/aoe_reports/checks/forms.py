@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 from aoe_reports.columns import has_value, integers, keep_where, words_in
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.summary import TableData
-from aoe_reports.tables.op_summary import COMMUNICATION_TASKS, COMPUTE_TASKS
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 
 COUNTED_TOLERANCE_NS = 20
 """op_statistic's printed total may be off by this much (measured on real exports)."""
@@ -93,7 +94,7 @@ def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], ker
     """Whether task_time holds the operators that the table of tasks holds, each at most a little longer."""
     if kernels is None or not times:
         return []
-    frames = [data.frame.filter(keep_where(words_in(data.frame["task_type"], COMPUTE_TASKS))) for data in tasks]
+    frames = [data.frame.filter(keep_where(~words_in(data.frame["task_type"], COMMUNICATION_TASKS))) for data in tasks]
     count = sum(frame.num_rows for frame in frames)
     total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
     other_total = pc.sum(kernels["task_duration_ns"]).as_py() or 0
@@ -107,18 +108,53 @@ def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], ker
     return [Finding("warning", "forms-disagree", str(times[0].path), message)]
 
 
-def check_timeline(path: str, tasks: Sequence[TableData], count: int, total_ns: int) -> list[Finding]:
-    """Whether a timeline's tasks on the device (`count` operators, `total_ns`) are those of the table of tasks."""
-    frames = [data.frame.filter(keep_where(words_in(data.frame["task_type"], COMPUTE_TASKS))) for data in tasks]
+@dataclass(frozen=True, slots=True)
+class TimelineSums:
+    """What the timelines of one kind hold, all slices together."""
+
+    path: str
+    operators: int
+    operators_ns: int
+    overlap_ns: dict[str, int]
+    """Time by thread of the process Overlap Analysis."""
+
+
+def check_timeline(sums: TimelineSums, tasks: Sequence[TableData]) -> list[Finding]:
+    """Whether a timeline's operators on the device are those of the table of tasks."""
+    frames = [data.frame.filter(keep_where(~words_in(data.frame["task_type"], COMMUNICATION_TASKS))) for data in tasks]
     rows = sum(frame.num_rows for frame in frames)
     total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
-    if count == rows and abs(total - total_ns) <= TASK_TIME_TOLERANCE_NS * max(rows, 1):
+    if sums.operators == rows and abs(total - sums.operators_ns) <= COUNTED_TOLERANCE_NS * max(rows, 1):
         return []
     message = (
-        f"{count} operators, {total_ns / 1000:.3f} us on the device here, but {rows} operators, "
+        f"{sums.operators} operators, {sums.operators_ns / 1000:.3f} us on the device here, but {rows} operators, "
         f"{total / 1000:.3f} us in {tasks[0].path.name}"
     )
-    return [Finding("warning", "forms-disagree", path, message)]
+    return [Finding("warning", "forms-disagree", sums.path, message)]
+
+
+OVERLAP_THREADS = {
+    "Computing": "computing_ns",
+    "Communication": "communication_ns",
+    "Communication(Not Overlapped)": "communication_not_overlapped_ns",
+    "Free": "free_ns",
+}
+"""Threads of the process Overlap Analysis, and the columns of the table of steps that tell the same."""
+
+
+def check_overlap(sums: TimelineSums, steps: pa.Table) -> list[Finding]:
+    """Whether the table of steps tells of no more time than the timeline that it is made from."""
+    found = []
+    for thread, column in OVERLAP_THREADS.items():
+        stated = int(integers(steps[column])[0].sum())
+        here = sums.overlap_ns.get(thread, 0)
+        if stated > here + COUNTED_TOLERANCE_NS * max(steps.num_rows, 1):
+            message = (
+                f"{thread}: {here / 1000:.3f} us in the process Overlap Analysis here, but {stated / 1000:.3f} us in "
+                "the table of steps"
+            )
+            found.append(Finding("warning", "forms-disagree", sums.path, message))
+    return found
 
 
 def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:

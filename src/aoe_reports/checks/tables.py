@@ -20,8 +20,11 @@ SHARE_ROUNDING = 0.0002
 _LEAST_ROWS_FOR_SHARES = 2
 
 
-def check_table(data: TableData) -> TableData:
-    """The same table without rows that cannot be, each of them reported, and with what else is odd about it."""
+def check_table(data: TableData, *, complete: bool = True) -> TableData:
+    """The same table without rows that cannot be, each of them reported, and with what else is odd about it.
+
+    `complete` says that every column was read by which two rows are told apart.
+    """
     if data.frame.num_rows == 0:
         return data
     for field in data.match.fields or ():
@@ -33,7 +36,8 @@ def check_table(data: TableData) -> TableData:
                 data = _without_negative(data, column.field, column.headers[0], None, needed=column.needed)
     if "count" in data.frame.column_names:
         data = _without_empty_groups(data)
-    data = _without_copies(data)
+    if complete:
+        data = _without_copies(data)
     for check in _CHECKS:
         data = data.with_findings(list(check(data)))
     return data
@@ -68,8 +72,7 @@ def _without_empty_groups(data: TableData) -> TableData:
 def _without_copies(data: TableData) -> TableData:
     """A row that stands there twice would count twice."""
     present = [name for name in data.table.identity if name in data.frame.column_names]
-    declared = {field.name for field in data.match.fields}
-    if not present or any(name in declared and name not in present for name in data.table.identity):
+    if not present:
         return data
     mask = ~_copies(data.frame, present)
     if mask.all():

@@ -7,10 +7,13 @@ from aoe_reports.tables.table import Table, device, duration, free_text, integer
 COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
 """Task types that op_statistic leaves out; everything else is a compute task (seen on real exports)."""
 
-COMPUTE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
-"""Task types that are operators on the device, among all that task_time and timelines hold (seen on real exports)."""
+OPERATOR_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "DSA_SQE"})
+"""Task types of operators on the device in tables of tasks (seen on real exports)."""
 
-TASK_TYPES = COMMUNICATION_TASKS | COMPUTE_TASKS
+COMPUTE_TASKS = OPERATOR_TASKS | {"KERNEL_AICORE", "KERNEL_AIVEC", "STARS_COMMON"}
+"""Task types of operators (tasks that have a name) in task_time and timelines; the last three are those of level 0."""
+
+TASK_TYPES = COMMUNICATION_TASKS | OPERATOR_TASKS
 """Every task type that real tables of tasks hold."""
 
 _IDENTITY = (

@@ -43,3 +43,9 @@ TIMELINES: dict[str, TimelineKind] = {
         TimelineKind("msprof_tx", "marks and ranges of users", files=("msprof_tx", "msproftx")),
     )
 }
+
+WHOLE_TIMELINES = ("trace_view", "msprof")
+"""Timelines that show every task of the device."""
+
+DEVICE_PROCESS = "Ascend Hardware"
+OVERLAP_PROCESS = "Overlap Analysis"

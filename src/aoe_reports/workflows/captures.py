@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.tables import check_table
 from aoe_reports.columns import keep_where, words_in
-from aoe_reports.findings import Finding
+from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.event_shape import TimelineLook
 from aoe_reports.readers.expand import expanded
@@ -20,6 +20,7 @@ from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
+from aoe_reports.tables import TABLES
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
 
 TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
@@ -43,7 +44,8 @@ def aoe_files(discovery: Discovery) -> list[FoundFile]:
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
-    data = check_table(read_table_file(file, kind, columns, hashed=hashed))
+    complete = columns is None or columns.issuperset(TABLES[kind].identity)
+    data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
     return data.with_constants({name: value for name, value in known.items() if value is not None})
 
@@ -72,6 +74,17 @@ def stream_events_of(
             return
         stream = stream_events(path, columns)
         yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
+
+
+def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
+    """Count and duration of a timeline's events by some of their words; None where the file cannot be used."""
+    from aoe_reports.readers.events import sum_durations  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            return None
+        sums = sum_durations(path, by)
+    return None if has(sums.findings, "error") else sums.frame
 
 
 def read_telling(

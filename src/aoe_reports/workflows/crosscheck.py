@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from aoe_reports.checks.forms import (
+    TimelineSums,
     check_communication,
     check_forms,
+    check_overlap,
     check_statistic,
     check_steps,
     check_task_times,
+    check_timeline,
 )
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
+from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
-from aoe_reports.workflows.captures import joined, kernels, read_telling
+from aoe_reports.tables.op_summary import COMPUTE_TASKS
+from aoe_reports.tables.timelines import DEVICE_PROCESS, OVERLAP_PROCESS, WHOLE_TIMELINES
+from aoe_reports.workflows.captures import joined, kernels, read_telling, sum_events_of
 
 _TASK_COLUMNS = frozenset({"op_type", "task_type", "device_id", "task_duration_ns", "step"})
 
@@ -46,4 +54,35 @@ def _between_forms(capture: Capture) -> list[Finding]:
     steps = read_telling(capture.preferred("step_trace_time"), hashed=False)
     for data in steps:
         found += check_steps(data, frame)
+    return found + _with_timelines(capture, tasks, joined(steps))
+
+
+def _with_timelines(capture: Capture, tasks: list[TableData], steps: pa.Table | None) -> list[Finding]:
+    """Hold the tasks and the steps against the timelines that show all of the device."""
+    found: list[Finding] = []
+    for kind in WHOLE_TIMELINES:
+        sums = _sums([file for file in capture.timelines if file.name.kind == kind])
+        if sums is None:
+            continue
+        if sums.operators:
+            found += check_timeline(sums, tasks)
+        if steps is not None and sums.overlap_ns:
+            found += check_overlap(sums, steps)
     return found
+
+
+def _sums(files: list[FoundFile]) -> TimelineSums | None:
+    """The operators and the overlap analysis in all slices of a timeline; None where one of them cannot be used."""
+    operators = operators_ns = 0
+    overlap: dict[str, int] = {}
+    for file in files:
+        sums = sum_events_of(file, ("process", "thread", "task_type"))
+        if sums is None:
+            return None  # why is said where the file is checked itself
+        for row in sums.to_pylist():
+            if row["process"] == DEVICE_PROCESS and row["task_type"] in COMPUTE_TASKS:
+                operators += row["count"]
+                operators_ns += row["duration_ns"]
+            elif row["process"] == OVERLAP_PROCESS and row["thread"] is not None:
+                overlap[row["thread"]] = overlap.get(row["thread"], 0) + row["duration_ns"]
+    return TimelineSums(str(files[0].path), operators, operators_ns, overlap) if files else None
