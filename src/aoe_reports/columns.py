@@ -35,8 +35,12 @@ def valid(column: pa.ChunkedArray) -> Mask:
 
 
 def bits(column: pa.ChunkedArray) -> Mask:
-    """A boolean column without nulls as a mask."""
-    parts = [_unpacked(chunk.buffers()[1], chunk.offset, len(chunk)) for chunk in column.chunks]
+    """A boolean column as a mask, null as false."""
+    parts = []
+    for chunk in column.chunks:
+        validity, values = chunk.buffers()
+        part = _unpacked(values, chunk.offset, len(chunk))
+        parts.append(part if validity is None else part & _unpacked(validity, chunk.offset, len(chunk)))
     return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
 

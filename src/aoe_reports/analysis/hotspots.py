@@ -141,7 +141,8 @@ def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, _Names]:
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1
-        present, groups_of = _dense(groups_of * width + of_key, count * width)
+        sparse = of_key if count == 1 else groups_of * width + of_key
+        present, groups_of = _dense(sparse, count * width)
         numbers = [*(before[present // width] for before in numbers), present % width]
         words.append(words_of_key)
         count = len(present)
@@ -153,8 +154,9 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     if size > max(4 * len(sparse), 1 << 16):
         present, dense = np.unique(sparse, return_inverse=True)
         return present, dense.astype(np.int64, copy=False)
-    occurs = np.zeros(size, dtype=bool)
-    occurs[sparse] = True
+    occurs = np.bincount(sparse, minlength=size) > 0
+    if occurs.all():
+        return np.arange(size), sparse
     place = np.cumsum(occurs, dtype=np.int64) - 1
     return np.flatnonzero(occurs), place[sparse]
 
@@ -164,10 +166,13 @@ def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
     bits = int(values.max()).bit_length()
     whole = bits + groups.bit_length()
     if values.min() >= 0 and whole < _INT64_BITS:
-        packed = (groups_of << bits) | values
-        narrow = packed.astype(np.uint32) if whole <= _UINT32_BITS else packed
-        narrow.sort()
-        return narrow.astype(np.int64) & ((1 << bits) - 1)
+        kind = np.uint32 if whole <= _UINT32_BITS else np.int64
+        packed = groups_of.astype(kind)
+        packed <<= bits
+        packed |= values.astype(kind, copy=False)
+        packed.sort()
+        packed &= kind((1 << bits) - 1)
+        return packed.astype(np.int64, copy=False)
     order = np.lexsort((values, groups_of))
     ordered: Ints = values[order]
     return ordered

@@ -90,8 +90,7 @@ def _none_of(column: pa.ChunkedArray) -> Mask:
 def _without(column: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
     """The column with these words as null."""
     pattern = "^(" + "|".join(re.escape(word) for word in words) + ")$"
-    there = valid(column)
-    hit = bits(pc.fill_null(pc.match_substring_regex(column, pattern), fill_value=False)) & there
+    hit = bits(pc.match_substring_regex(column, pattern))
     if not hit.any():
         return column
     return pc.if_else(keep_where(~hit), column, pc.cast(pa.nulls(1), pa.string())[0])
@@ -176,12 +175,18 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
     else:
         fitting = there
     good = fitting & np.isfinite(values)
-    mangled = bits(pc.fill_null(pc.match_substring(column, "e+"), fill_value=False))
-    if mangled.any():
-        good &= ~bits(pc.fill_null(pc.match_substring_regex(column, _MANGLED), fill_value=False))
+    if _holds(column, b"e+"):
+        good &= ~bits(pc.match_substring_regex(column, _MANGLED))
     if not good.all():
         values = np.where(good, values, 0.0)
     return values, good, there & ~good
+
+
+def _holds(column: pa.ChunkedArray, word: bytes) -> bool:
+    """Whether a word occurs in the text of a column (or across two of its cells)."""
+    return any(
+        data.to_pybytes().find(word) >= 0 for chunk in column.chunks if (data := chunk.buffers()[2]) is not None
+    )
 
 
 def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
@@ -189,7 +194,7 @@ def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
     try:
         return floats(column.cast(pa.float64()))
     except pa.ArrowInvalid:
-        fitting = bits(pc.fill_null(pc.match_substring_regex(column, _NUMBER), fill_value=False)) & valid(column)
+        fitting = bits(pc.match_substring_regex(column, _NUMBER))
         values = np.zeros(len(column))
         values[fitting], _ = floats(pc.utf8_trim_whitespace(column.filter(keep_where(fitting))).cast(pa.float64()))
         return values, fitting

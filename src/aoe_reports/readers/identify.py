@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aoe_reports.findings import Finding
-from aoe_reports.readers.database import kinds_of_database
 from aoe_reports.readers.names import (
     ARCHIVE,
     FRAMEWORK_FOLDER,
@@ -95,6 +94,8 @@ def _identified(path: Path, name: FileName | None, size: int, findings: list[Fin
         with path.open("rb"):  # say at once that it cannot be read
             return FoundFile(path, name, size)
     if name.form == "db":
+        from aoe_reports.readers.database import kinds_of_database  # noqa: PLC0415 -- most captures are text
+
         holds, damage = kinds_of_database(path)
         findings.extend(damage)
         return FoundFile(path, name, size, tuple(sorted(holds)))

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.readers.database import info_of_database
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import (
     FRAMEWORK_FOLDER,
@@ -348,6 +347,8 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
     """What the databases know and the info files do not say."""
     for file in files:
         if file.name.form == "db" and file.holds:
+            from aoe_reports.readers.database import info_of_database  # noqa: PLC0415 -- most captures are text
+
             known = info_of_database(file.path)
             info = replace(
                 info,
