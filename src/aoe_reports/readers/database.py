@@ -149,7 +149,7 @@ def _task_kind_not_meant(database: Database) -> str:
 
 
 def _source_of(database: Database, kind: str) -> Source | None:
-    for source in SOURCES[kind]:
+    for source in SOURCES.get(kind, ()):
         if (
             all(database.has(table, *columns) for table, columns in source.needs.items())
             and database.filled(next(iter(source.needs)))
@@ -235,13 +235,12 @@ def _arrow(series: Series, kind: CellType) -> pa.ChunkedArray:
 
 def _dictionary(words: Words) -> pa.ChunkedArray:
     """Words as a column that holds each of them once, and only those that occur; no value words are null."""
-    used = np.unique(words.places)
     numbers: dict[str, int] = {}
-    codes = np.full(len(used), -1, dtype=np.int32)
-    for row, place in enumerate(used.tolist()):
-        if place >= 0 and (word := words.words[place]) not in NULL_TOKENS:
-            codes[row] = numbers.setdefault(word, len(numbers))
-    rows = codes[np.searchsorted(used, words.places)] if len(used) else np.zeros(0, dtype=np.int32)
+    codes = np.full(len(words.words) + 1, -1, dtype=np.int32)  # (the last one is that of -1)
+    for place in words.used():
+        if (word := words.words[place]) not in NULL_TOKENS:
+            codes[place] = numbers.setdefault(word, len(numbers))
+    rows = codes[words.places]
     there = rows >= 0
     validity = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
     indices = pa.Array.from_buffers(

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 import numpy as np
 
 from aoe_reports.columns import Ints, Mask
-from aoe_reports.readers.database_source import Cells, CellType, Database, Rows, Words
+from aoe_reports.readers.database_source import MAX_NS, Cells, CellType, Database, Rows, Words
 from aoe_reports.readers.summary import LONGEST_NS
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
@@ -184,8 +185,10 @@ def _compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
         matched = good & (sorted_keys[near] == ids)
     else:
         near, matched = np.zeros(tasks.count, dtype=np.int64), np.zeros(tasks.count, dtype=bool)
-    known = np.unique(ids[good & tasks.cells["globalTaskId"].there])
-    lost = int((~np.isin(np.unique(sorted_keys), known)).sum())
+    used = np.zeros(len(sorted_keys), dtype=bool)
+    used[1:] = sorted_keys[1:] == sorted_keys[:-1]  # (doubled ones are reported already)
+    used[near[matched]] = True
+    lost = int((~used).sum())
     if lost:
         message = f"COMPUTE_TASK_INFO: {lost} rows whose globalTaskId no usable row of TASK has; they are left out"
         database.report("warning", "db-dangling-id", message)
@@ -215,9 +218,10 @@ def _shown(found: Mapping[str, Series]) -> Mask:
 
 
 def _among(words: Words, test: Callable[[str], bool]) -> Mask:
-    used = np.unique(words.places)
-    passing = [place for place in used.tolist() if place >= 0 and test(words.words[place])]
-    return np.isin(words.places, np.asarray(passing, dtype=np.int64))
+    passing = np.zeros(len(words.words) + 1, dtype=bool)  # (the last one is that of -1)
+    for place in words.used():
+        passing[place] = test(words.words[place])
+    return passing[words.places]
 
 
 _COMMUNICATION_OP = {"op_name": _id("opName"), "op_type": _id("opType")}
@@ -268,9 +272,14 @@ def _device_of_operators(database: Database, operators: Cells) -> Cells:
     )
 
 
+def _with_device(wanted: Wanted) -> Wanted:
+    """The order of tasks and the wait between them are those of each device."""
+    return lambda name: wanted(name) or name == "device_id"
+
+
 def _op_summary(database: Database, wanted: Wanted) -> Built:
-    tasks = _compute_tasks(database, wanted)
-    others, start, length, reported = _communication(database, wanted)
+    tasks = _compute_tasks(database, _with_device(wanted))
+    others, start, length, reported = _communication(database, _with_device(wanted))
     counts = len(tasks.start), len(start)
     series = {name: _stacked(tasks.series.get(name), others.get(name), counts) for name in {**tasks.series, **others}}
     starts, lengths = np.concatenate([tasks.start, start]), np.concatenate([tasks.length, length])
@@ -301,10 +310,7 @@ def _tidy(name: str, column: Series) -> Series:
 
 def _unquoted(words: Words) -> Words:
     """Shapes without the one pair of quotes that the exporter stores with them."""
-    used = np.unique(words.places[words.places >= 0])
-    fresh = [words.words[place].removeprefix('"').removesuffix('"') for place in used.tolist()]
-    places = np.searchsorted(used, words.places) if len(used) else words.places
-    return Words(np.where(words.places >= 0, places, -1), fresh)
+    return words.renamed(lambda word: word.removeprefix('"').removesuffix('"'))
 
 
 def _waits(starts: Ints, lengths: Ints, devices: Ints) -> Ints:
@@ -431,7 +437,8 @@ def _task_time(database: Database, wanted: Wanted) -> Built:
     """Every row of TASK; type and name are those of COMPUTE_TASK_INFO where that knows them, as in msprof's text."""
     picked = {name: _PLACES[name] for name in ("device_id", "stream_id", "task_id")}
     always: dict[str, CellType] = {**_SPAN, "globalTaskId": "integer"}
-    rows, series = _read(database, "TASK", {**picked, "task_type": _id("taskType")}, always, _SPAN, wanted)
+    picked["task_type"] = _id("taskType")
+    rows, series = _read(database, "TASK", picked, always, _SPAN, _with_device(wanted))
     start, length, good = _spans(database, rows)
     within = good[rows.good]
     series = {name: column.take(within) for name, column in series.items()}
@@ -449,7 +456,7 @@ def _task_time(database: Database, wanted: Wanted) -> Built:
             if not len(keys):
                 continue
             known = column.take(order[near])
-            series[name] = _first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
+            series[name] = first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
     device = series.get("device_id")
     devices = device.values if isinstance(device, Cells) else np.zeros(int(good.sum()), dtype=np.int64)
     order = np.lexsort((start[good], devices))
@@ -462,7 +469,7 @@ def _task_time(database: Database, wanted: Wanted) -> Built:
     return Built(found, len(starts), int((~good).sum()))
 
 
-def _first_of(words: Words, other: Series | None) -> Words:
+def first_of(words: Words, other: Series | None) -> Words:
     """Words, and where there is none (or "N/A") those of another column."""
     if not isinstance(other, Words):
         return words
@@ -496,9 +503,10 @@ def _grouped(keys: Mapping[str, Series], lengths: Ints, reported: int, order: Se
     if not len(lengths):
         empty = {name: column.take(np.zeros(0, dtype=np.int64)) for name, column in keys.items()}
         return Built(empty, 0, reported)
-    stacked = np.stack(codes) if codes else np.zeros((1, len(lengths)), dtype=np.int64)
-    _, first, group = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
-    group = group.reshape(-1)
+    group = np.zeros(len(lengths), dtype=np.int64)
+    first = np.zeros(1, dtype=np.int64)
+    for code in codes:
+        _, first, group = np.unique(group * (code.max() + 2) + code, return_index=True, return_inverse=True)
     count = np.bincount(group, minlength=len(first)).astype(np.int64)
     total = _sums(group, lengths, len(first))
     least = np.full(len(first), np.iinfo(np.int64).max)
@@ -542,7 +550,8 @@ def _sums(group: Ints, lengths: Ints, groups: int) -> Ints:
 
 def _codes(column: Series) -> Ints:
     if isinstance(column, Cells):
-        return np.where(column.there, column.values.astype(np.int64), -1)
+        _, places = np.unique(column.ints, return_inverse=True)
+        return np.where(column.there, places, -1)
     numbers: dict[str, int] = {}
     used = np.unique(column.places)
     code = {
@@ -700,13 +709,12 @@ def _comm_times(database: Database, _: Wanted) -> Built:
 
 def _moments(cells: Cells) -> Cells:
     """Microseconds since 1970 as nanoseconds: the shortest decimal of the float, as JSON of the same would show it."""
-    far = np.abs(cells.values) >= float(2**52)
-    there = cells.there & ~far
-    whole = np.floor(np.where(there, cells.values, 0.0))
-    rest = np.where(there, cells.values, 0.0) - whole
-    parts = [round(float(repr(value)[repr(value).find(".") :]) * 1000) if part else 0
-             for value, part in zip(cells.values.tolist(), rest.tolist(), strict=True)]  # fmt: skip
-    return Cells(whole.astype(np.int64) * 1000 + np.asarray(parts, dtype=np.int64), there)
+    there = cells.there & (np.abs(cells.values) < MAX_NS / 1000)
+    exact = [
+        int((Decimal(repr(value)) * 1000).to_integral_value(ROUND_HALF_EVEN))
+        for value in np.where(there, cells.values, 0.0).tolist()
+    ]
+    return Cells(np.asarray(exact, dtype=np.int64), there)
 
 
 def _ratio(part: Cells, transit: Cells) -> Cells:
@@ -717,7 +725,7 @@ def _ratio(part: Cells, transit: Cells) -> Cells:
 
 def _megabytes(cells: Cells) -> Cells:
     values = np.rint(cells.values * COMMUNICATION_BYTES_A_MEGABYTE)
-    fits = cells.there & (np.abs(values) < 2.0**62)
+    fits = cells.there & (np.abs(values) < MAX_NS)
     return Cells(np.where(fits, values, 0).astype(np.int64), fits)
 
 
@@ -794,7 +802,7 @@ def _comm_matrix(database: Database, _: Wanted) -> Built:
 
 def _sizes(cells: Cells) -> Cells:
     whole = np.rint(cells.values)
-    fits = cells.there & (np.abs(whole) < 2.0**62)
+    fits = cells.there & (np.abs(whole) < MAX_NS)
     return Cells(np.where(fits, whole, 0).astype(np.int64), fits)
 
 
