@@ -172,7 +172,7 @@ def fill(connection: sqlite3.Connection) -> None:
         connection,
         "OP_MEMORY",
         (ID["aten::add"], 512, START, START + 20, START + 10, 20, 10, 1, 2, 3, 4, 5, 6, 42, 0),
-        (ID["aten::add"], 256, START, None, None, None, None, 1, 2, 3, None, None, None, 42, 0),
+        (ID["Conv2D1"], 256, START, None, None, None, None, 1, 2, 3, None, None, None, None, 0),
     )
     insert(connection, "MSTX_EVENTS", (START, START + 60, 2, NO_ID, NO_ID, ID["step 1"], thread, thread, NO_ID, 2))
     insert(connection, "OVERLAP_ANALYSIS", (1, 0, START, START + 200, 0), (2, 0, START + 180, START + 480, 1))
@@ -476,6 +476,7 @@ def test_memory_is_in_bytes_with_the_process_s_own(made):
     rows = read_database(made, "operator_memory").frame.to_pylist()
     assert (rows[0]["size_bytes"], rows[0]["duration_ns"], rows[0]["release_ns"]) == (512, 20, START + 20)
     assert rows[1]["duration_ns"] is None
+    assert [row["op_name"] for row in rows] == ["aten::add", "cann::Conv2D1"]
 
 
 def test_memory_of_operators_stands_in_where_no_framework_recorded(change):
@@ -552,6 +553,13 @@ def test_events_of_every_source(made):
     assert by["Python", "Thread 78", "step 1"]["duration_ns"] == 60
     assert by["Overlap Analysis", "Computing", "Computing"]["duration_ns"] == 200
     assert len(rows) == 4 + 4 + 1 + 1 + 1 + 1 + 2
+
+
+def test_a_task_that_only_holds_parts_is_no_event_of_its_own(change):
+    part = f"INSERT INTO TASK VALUES ({START + 10}, {START + 20}, 0, 1, 50, 77, 1, 0, 2, 101, {NO_ID})"
+    events, _ = read_database_events(change(part))
+    rows = [row for row in events.to_pylist() if row["process"] == "Ascend Hardware" and row["task_id"] == 101]
+    assert [(row["start_ns"], row["duration_ns"], row["subtask_id"]) for row in rows] == [(START + 10, 10, 0)]
 
 
 # ---------------------------------------------------------------- values

@@ -924,6 +924,7 @@ _OPERATOR_SIZES = {
 
 
 def _operator_memory(database: Database, wanted: Wanted) -> Built:
+    """OP_MEMORY; text says `cann::` before operators that CANN allocated for, which have no stream of the framework."""
     picked = {
         "op_name": _id("name"),
         **{name: _Picked(column, "number") for name, column in _OPERATOR_SIZES.items()},
@@ -936,6 +937,13 @@ def _operator_memory(database: Database, wanted: Wanted) -> Built:
         "device_id": _Picked("deviceId"),
     }
     _, series = _read(database, "OP_MEMORY", picked, {}, (), lambda _: True)
+    names, stream = series["op_name"], series["stream_ptr"]
+    assert isinstance(names, Words)
+    assert isinstance(stream, Cells)
+    of_cann = names.renamed(lambda word: f"cann::{word}")
+    both = [*names.words, *of_cann.words]
+    shifted = np.where(of_cann.places >= 0, of_cann.places + len(names.words), -1)
+    series["op_name"] = Words(np.where(stream.there, names.places, shifted), both)
     return _memory(series, tuple(_OPERATOR_SIZES), wanted)
 
 
