@@ -20,7 +20,8 @@ from aoe_reports.readers.database import (
     read_database,
     read_database_events,
 )
-from aoe_reports.readers.database_queries import SOURCES, counter_header
+from aoe_reports.readers.database_counters import counter_header
+from aoe_reports.readers.database_queries import SOURCES
 from aoe_reports.tables import TABLES
 
 NO_ID = 4294967295

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from aoe_reports.columns import Ints, Mask
-from aoe_reports.readers.database_queries import Series, api_level, first_of, thread_of
+from aoe_reports.readers.database_marks import thread_of
+from aoe_reports.readers.database_series import Series, first_of
 from aoe_reports.readers.database_source import Cells, CellType, Database, Rows, Words
+from aoe_reports.readers.database_statistics import api_level
 from aoe_reports.readers.summary import LONGEST_NS
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
