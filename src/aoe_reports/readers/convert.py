@@ -184,9 +184,7 @@ def _numbers(column: pa.ChunkedArray) -> tuple[Floats, Mask, Mask]:
 
 def _holds(column: pa.ChunkedArray, word: bytes) -> bool:
     """Whether a word occurs in the text of a column (or across two of its cells)."""
-    return any(
-        data.to_pybytes().find(word) >= 0 for chunk in column.chunks if (data := chunk.buffers()[2]) is not None
-    )
+    return any(data.to_pybytes().find(word) >= 0 for chunk in column.chunks if (data := chunk.buffers()[2]) is not None)
 
 
 def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:

@@ -19,7 +19,8 @@ from aoe_reports.columns import column_of
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.database_events import EVENT_TYPES, events_of
-from aoe_reports.readers.database_queries import SOURCES, Built, Series, Source, Wanted
+from aoe_reports.readers.database_queries import SOURCES
+from aoe_reports.readers.database_series import Built, Series, Source, Wanted
 from aoe_reports.readers.database_source import Cells, CellType, Database, Words, opened
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, Column, Match, Table
@@ -149,7 +150,7 @@ def _task_kind_not_meant(database: Database) -> str:
 
 
 def _source_of(database: Database, kind: str) -> Source | None:
-    for source in SOURCES[kind]:
+    for source in SOURCES.get(kind, ()):
         if (
             all(database.has(table, *columns) for table, columns in source.needs.items())
             and database.filled(next(iter(source.needs)))
@@ -235,13 +236,12 @@ def _arrow(series: Series, kind: CellType) -> pa.ChunkedArray:
 
 def _dictionary(words: Words) -> pa.ChunkedArray:
     """Words as a column that holds each of them once, and only those that occur; no value words are null."""
-    used = np.unique(words.places)
     numbers: dict[str, int] = {}
-    codes = np.full(len(used), -1, dtype=np.int32)
-    for row, place in enumerate(used.tolist()):
-        if place >= 0 and (word := words.words[place]) not in NULL_TOKENS:
-            codes[row] = numbers.setdefault(word, len(numbers))
-    rows = codes[np.searchsorted(used, words.places)] if len(used) else np.zeros(0, dtype=np.int32)
+    codes = np.full(len(words.words) + 1, -1, dtype=np.int32)  # (the last one is that of -1)
+    for place in words.used():
+        if (word := words.words[place]) not in NULL_TOKENS:
+            codes[place] = numbers.setdefault(word, len(numbers))
+    rows = codes[words.places]
     there = rows >= 0
     validity = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
     indices = pa.Array.from_buffers(

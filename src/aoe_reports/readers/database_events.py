@@ -9,8 +9,10 @@ import numpy as np
 
 from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.convert import LONGEST_NS
-from aoe_reports.readers.database_queries import Series, api_level, thread_of
+from aoe_reports.readers.database_marks import thread_of
+from aoe_reports.readers.database_series import Series, first_of
 from aoe_reports.readers.database_source import Cells, CellType, Database, Rows, Words
+from aoe_reports.readers.database_statistics import api_level
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 EVENT_TYPES: dict[str, CellType] = {
@@ -38,7 +40,7 @@ EVENT_TYPES: dict[str, CellType] = {
 """The columns of an event, of which every timeline has the same."""
 
 _SPAN: Mapping[str, CellType] = {"startNs": "time", "endNs": "time"}
-_LAYERS = {"acl": "AscendCL", "runtime": "Runtime", "node": "Node", "model": "Model", "hccl": "HCCL"}
+_LAYERS = {"acl": "AscendCL", "runtime": "Runtime", "node": "Node", "model": "Model", "hccl": "Hccl"}
 """What stands before `@` in the names of CANN's events, by level; a level that is not here has nothing before it."""
 _OVERLAPS = {0: "Computing", 1: "Communication", 2: "Communication(Not Overlapped)", 3: "Free"}
 _PYTORCH_CATEGORIES = {"op": "cpu_op", "queue": "queue", "trace": "python_function", "mstx": "mstx"}
@@ -128,39 +130,67 @@ def _numbered(prefix: str, cells: Cells) -> Words:
 
 
 def _tasks(database: Database) -> dict[str, Series]:
-    """Tasks under the name of their operator or else of their type, as the timelines show them."""
+    """Tasks under the name and type of their operator or else of their own type, as the timelines show them."""
     columns: dict[str, CellType] = dict.fromkeys(
         ("deviceId", "connectionId", "globalTaskId", "taskType", "contextId", "streamId", "taskId", "modelId"),
         "integer",
     )
     rows, good, events = _spanned(database, "TASK", columns)
-    kinds = database.lookup(rows.cells["taskType"].take(good), "TASK.taskType")
+    cells = {name: rows.cells[name].take(good) for name in columns}
+    kinds = database.lookup(cells["taskType"], "TASK.taskType")
     names = kinds
-    if database.has("COMPUTE_TASK_INFO", "globalTaskId", "name"):
-        info = database.fetch("COMPUTE_TASK_INFO", {"globalTaskId": "integer", "name": "integer"}, quiet=True)
+    if database.has("COMPUTE_TASK_INFO", "globalTaskId", "name", "taskType"):
+        numbers: dict[str, CellType] = dict.fromkeys(("globalTaskId", "name", "taskType"), "integer")
+        info = database.fetch("COMPUTE_TASK_INFO", numbers, quiet=True)
         order = np.argsort(info.ints("globalTaskId"), kind="stable")
-        keys, ids = info.ints("globalTaskId")[order], rows.ints("globalTaskId")[good]
-        if len(keys):
-            near = np.minimum(np.searchsorted(keys, ids), len(keys) - 1)
-            found = (keys[near] == ids) & rows.cells["globalTaskId"].there[good]
-            own = info.cells["name"].take(order[near])
-            words = database.lookup(Cells(own.values, own.there & found), "COMPUTE_TASK_INFO.name")
-            names = Words(np.where(words.places >= 0, words.places, kinds.places), words.words)
-    stream = rows.cells["streamId"].take(good)
-    return {
+        keys, ids = info.ints("globalTaskId")[order], cells["globalTaskId"].ints
+        near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
+        found = (keys[near] == ids) & cells["globalTaskId"].there if len(keys) else np.zeros(len(ids), dtype=bool)
+        own = {name: info.cells[name].take(order[near]) for name in ("name", "taskType")} if len(keys) else {}
+        of_operator = {
+            name: database.lookup(Cells(column.values, column.there & found), f"COMPUTE_TASK_INFO.{name}")
+            for name, column in own.items()
+        }
+        names = first_of(of_operator["name"], names) if own else names
+        kinds = first_of(of_operator["taskType"], kinds) if own else kinds
+    found_events: dict[str, Series] = {
         **events,
         "name": names,
-        "connection_id": _known(rows.cells["connectionId"].take(good)),
-        "pid": rows.cells["deviceId"].take(good),
-        "tid": stream,
+        "connection_id": _known(cells["connectionId"]),
+        "pid": cells["deviceId"],
+        "tid": cells["streamId"],
         "process": _all("Ascend Hardware", int(good.sum())),
-        "thread": _numbered("Stream", stream),
+        "thread": _numbered("Stream", cells["streamId"]),
         "task_type": kinds,
-        "stream_id": _known(stream),
-        "task_id": _known(rows.cells["taskId"].take(good)),
-        "model_id": _known(rows.cells["modelId"].take(good)),
-        "subtask_id": _known(rows.cells["contextId"].take(good)),
+        "stream_id": _known(cells["streamId"]),
+        "task_id": _known(cells["taskId"]),
+        "model_id": _known(cells["modelId"]),
+        "subtask_id": _known(cells["contextId"]),
     }
+    start, length = rows.ints("startNs")[good], rows.ints("endNs")[good] - rows.ints("startNs")[good]
+    shown = ~_shells(cells, start, start + length)
+    return {name: column.take(shown) for name, column in found_events.items()}
+
+
+def _shells(cells: Mapping[str, Cells], start: Ints, end: Ints) -> Mask:
+    """Tasks that only hold parts with a context of their own: the timelines show the parts instead.
+
+    So do 17 tasks in each of the real timelines (13 of mixed operators, 4 of communication operators).
+    """
+    group = np.zeros(len(start), dtype=np.int64)
+    for name in ("deviceId", "streamId", "taskId"):
+        _, code = np.unique(cells[name].ints, return_inverse=True)
+        _, group = np.unique(group * (len(start) + 1) + code, return_inverse=True)
+    part = _known(cells["contextId"]).there
+    if not part.any():
+        return part
+    moments = np.unique(start[part])
+    width = len(moments) + 1
+    keys = np.sort(group[part] * width + np.searchsorted(moments, start[part]))
+    first = group * width + np.searchsorted(moments, start)
+    last = group * width + np.searchsorted(moments, end, side="right")
+    inside = np.searchsorted(keys, last) - np.searchsorted(keys, first)
+    return ~part & (inside > 0)
 
 
 def _calls(database: Database) -> dict[str, Series]:
@@ -205,16 +235,10 @@ def _operators(database: Database) -> dict[str, Series]:
         "name": database.lookup(rows.cells["opName"].take(good), "COMMUNICATION_OP.opName"),
         "connection_id": _known(rows.cells["connectionId"].take(good)),
         "process": _all("Communication", count),
-        "thread": _prefixed("Group ", groups, " Communication"),
+        "thread": groups.renamed(lambda word: f"Group {word} Communication"),
         "task_type": database.lookup(rows.cells["opType"].take(good), "COMMUNICATION_OP.opType"),
         "args": _arguments({"alg_type": algorithm, "count": elements}),
     }
-
-
-def _prefixed(before: str, words: Words, after: str) -> Words:
-    used = np.unique(words.places[words.places >= 0])
-    fresh = [f"{before}{words.words[place]}{after}" for place in used.tolist()]
-    return Words(np.where(words.places >= 0, np.searchsorted(used, words.places), -1), fresh)
 
 
 def _parts_of_operators(database: Database) -> dict[str, Series]:

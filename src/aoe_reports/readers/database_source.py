@@ -12,7 +12,7 @@ import re
 import sqlite3
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,8 @@ from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 MAGIC = b"SQLite format 3\0"
 MAX_CELL_BYTES = 16 << 20
 """The longest text that is taken: longer ones are no operator names."""
-BATCH = 1 << 16
+BATCH = 1 << 11
+"""Rows at a time: more of them only cost the garbage collector more."""
 MAX_NS = 2**62
 """Beyond this no number is a point in time, and the difference of two would not fit into 64 bits."""
 
@@ -70,6 +71,19 @@ class Words:
 
     places: Ints
     words: Sequence[str]
+
+    def used(self) -> list[int]:
+        """The places that occur, in order: a database has many more words than one column."""
+        occurs = np.zeros(len(self.words) + 1, dtype=bool)  # (the last one is that of -1)
+        occurs[self.places] = True
+        return [int(place) for place in np.flatnonzero(occurs[:-1])]
+
+    def renamed(self, change: Callable[[str], str]) -> Words:
+        """The same column with other words."""
+        used = self.used()
+        fresh = np.full(len(self.words) + 1, -1, dtype=np.int64)
+        fresh[used] = np.arange(len(used), dtype=np.int64)
+        return Words(fresh[self.places], [change(self.words[place]) for place in used])
 
     def take(self, rows: Ints | Mask) -> Words:
         """The same column for some rows."""
@@ -315,6 +329,9 @@ def opened(path: Path) -> Iterator[Database]:
         for setting in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
             connection.execute(f"PRAGMA {setting}")
         yield Database(path, connection, findings)
+    except UnicodeDecodeError as error:
+        # sqlite3 takes names, and its own messages with a part of the schema in them, for UTF-8
+        raise sqlite3.DatabaseError("the names in it are not UTF-8") from error
     finally:
         connection.close()
 
