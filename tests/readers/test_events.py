@@ -74,12 +74,19 @@ def test_a_task_says_where_when_and_what(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [33 << 32, str(33 << 32), str((33 << 32) + 5)])
-def test_a_flow_from_the_host_joins_its_task(tmp_path: Path, number: object) -> None:
+@pytest.mark.parametrize(
+    ("number", "connection"),
+    [
+        (33 << 32, 33), (str(33 << 32), 33), (str((33 << 32) + 5), 33), (str((33 << 32) - 1), 33), ("33", 33), (0, 0),
+        (str(700_000 << 32), 700_000), ("40004631069296951295", None), (str(11053 << 48), None), ("a-b", None), ("-1", None),
+    ],
+)  # fmt: skip
+def test_a_flow_from_the_host_joins_its_task(tmp_path: Path, number: object, connection: int | None) -> None:
     flow = {"name": "HostToDevice", "ph": "s", "cat": "HostToDevice", "id": number, "pid": 7, "tid": 1, "ts": "1.000"}
     path = write(tmp_path, [flow, {**flow, "cat": "async_npu"}, {**X, "args": {"connection_id": 33}}])
     assert is_plain(path)
-    assert rows(path, "connection_id") == [33, None, 33]
+    assert rows(path, "connection_id") == [connection, None, 33]
+    assert [row["connection_id"] for row in walked(path)] == [connection, None, 33]
     assert rows(path, "flow_id") == [str(number), str(number), None]
 
 
