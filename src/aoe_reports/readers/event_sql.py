@@ -271,6 +271,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
         }
     )
     try:
+        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
         yield connection
     finally:
         connection.close()
