@@ -24,6 +24,8 @@ from aoe_reports.readers.event_shape import (
     LONGEST_US,
     NAMED,
     NO_ID_COLUMNS,
+    PACKED_FLOW,
+    RAW_FLOW,
     TEXT_ARGS,
     Names,
     TimelineLook,
@@ -39,7 +41,7 @@ from aoe_reports.tables.table import NO_ID
 BATCH_ROWS = 1 << 14
 _MAX_EXPONENT = 30
 _MAX_INT64 = 2**63
-_CONTEXT_BITS = 32
+_MAX_DIGITS = 20
 Row = dict[str, Any]
 
 
@@ -216,16 +218,23 @@ def _number(args: Row, column: str, keys: Sequence[str]) -> int | None:
     value = _first(args, keys)
     if isinstance(value, str):
         text = value.strip(" ")
-        value = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None  # noqa: PLR2004 -- 2**63 has 19
+        value = int(text) if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS else None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_INT64:
         return None
     return None if value == NO_ID and column in NO_ID_COLUMNS else value
 
 
 def _connection(category: str | None, flow: str | None) -> int | None:
-    if category != FLOW_CATEGORY or flow is None or not (flow.isascii() and flow.isdigit()) or len(flow) > 20:  # noqa: PLR2004
+    text = (flow or "").strip(" ")
+    if category != FLOW_CATEGORY or not (text.isascii() and text.isdigit()) or len(text) > _MAX_DIGITS:
         return None
-    return int(flow) >> _CONTEXT_BITS if int(flow) < 2 * _MAX_INT64 else None
+    number = int(text)
+    if number < RAW_FLOW:
+        return number
+    high, context = divmod(number, RAW_FLOW)
+    if number >= 2 * _MAX_INT64 or (number >= PACKED_FLOW and high % 2**16 == 0):
+        return None
+    return high + (context == RAW_FLOW - 1)
 
 
 def _batch(rows: Sequence[Row], names: Names, schema: pa.Schema) -> pa.RecordBatch:

@@ -39,8 +39,8 @@ EVENTS_SCHEMA = pa.schema(
 )
 """Every event but the metadata, in the order of the file.
 
-`connection_id` joins what was launched with what launched it: from the args of an X event, from the id of a
-HostToDevice flow. `stage_row` marks the second copy of each task that hccl timelines held until 2023-05.
+`connection_id` joins what was launched with what launched it: from the args of an X event, from the id of a HostToDevice
+flow where it is sure; the ends of any flow are joined by `flow_id`, and with their tasks by thread and `start_ns`. `stage_row` marks the second copy of each task that hccl timelines held until 2023-05.
 """
 
 TEXT_ARGS: dict[str, tuple[str, ...]] = {"task_type": ("Task Type",), "mode": ("Mode",), "level": ("level",)}
@@ -57,7 +57,12 @@ NO_ID_COLUMNS = frozenset({"model_id", "subtask_id"})
 """Where 4294967295 stands for none."""
 
 FLOW_CATEGORY = "HostToDevice"
-"""Flows whose id is connection_id << 32 plus a context."""
+RAW_FLOW = 2**32
+PACKED_FLOW = 2**48
+"""How the id of a HostToDevice flow tells its connection: below RAW_FLOW it is the connection (copies, seen in 2025-01);
+else it is connection << 32 plus a context, which may be -1. Since 2025-01 the id of a compute task is stream << 64,
+task << 48, batch << 32 and context: that is no connection, and what could be either is none.
+"""
 STAGE_ROW = r"Stage-?\d+Step-?\d+"
 LONGEST_US = 2**50 / 1000
 """Thirteen days, as for tables: nothing that is measured takes longer."""

@@ -22,6 +22,8 @@ from aoe_reports.readers.event_shape import (
     LATEST_NS,
     LONGEST_US,
     NO_ID_COLUMNS,
+    PACKED_FLOW,
+    RAW_FLOW,
     SEPARATOR,
     STAGE_ROW,
     TEXT_ARGS,
@@ -98,7 +100,13 @@ _COLUMNS = {
     "stage_row": f"coalesce(ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}'), false)",
     "args": "CAST(args AS VARCHAR)",
 }
-_FLOW_CONNECTION = f"CASE WHEN cat = '{FLOW_CATEGORY}' THEN CAST(TRY_CAST(id AS UBIGINT) >> 32 AS BIGINT) END"
+_FLOW_CONNECTION = f"""
+CASE WHEN cat = '{FLOW_CATEGORY}' THEN CASE
+    WHEN flow < {RAW_FLOW} THEN CAST(flow AS BIGINT)
+    WHEN flow < {PACKED_FLOW} OR (flow >> 32) & 65535 <> 0
+        THEN CAST((flow >> 32) + CASE WHEN flow & {RAW_FLOW - 1} = {RAW_FLOW - 1} THEN 1 ELSE 0 END AS BIGINT)
+END END
+"""
 
 
 class OddFileError(Exception):
@@ -191,6 +199,7 @@ def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:
             absent = f" AND {number} <> {NO_ID}" if column in NO_ID_COLUMNS else ""
             columns[column] = f"CASE WHEN {number} >= 0{absent} THEN {number} END"
     if "connection_id" in asked:
+        texts["flow"] = "TRY_CAST(id AS UBIGINT)"
         columns["connection_id"] = f"CASE WHEN ph = 'X' THEN {columns['connection_id']} ELSE {_FLOW_CONNECTION} END"
     paths = ", ".join("'$.\"" + key + "\"'" for key in keys)
     found = {"found": f"json_extract_string(args, [{paths}])"} if keys else {}
@@ -262,6 +271,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
         }
     )
     try:
+        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
         yield connection
     finally:
         connection.close()

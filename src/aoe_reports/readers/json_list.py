@@ -216,6 +216,8 @@ class _Walk:
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data" and error.start <= at:
                 rule, what, at = "json-encoding", "no UTF-8", error.start
+        if rule == "json-truncated":
+            at = len(self._buffer)  # where more was expected
         return NotAList(rule, f"not a whole JSON document: {what}", *self._where(at))
 
     def _where(self, at: int) -> tuple[int, int]:
