@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 import pytest
 from commandline import ROOT
 
-from aoe_reports.checks.tables import check_statistic, check_table
+from aoe_reports.checks.forms import check_statistic
+from aoe_reports.checks.tables import check_table
 from aoe_reports.readers.database import info_of_database, kinds_of_database, read_database, read_database_events
 from aoe_reports.readers.summary import TableData, read_table
 from aoe_reports.tables import TABLES

@@ -166,13 +166,14 @@ def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
     bits = int(values.max()).bit_length()
     whole = bits + groups.bit_length()
     if values.min() >= 0 and whole < _INT64_BITS:
-        kind = np.uint32 if whole <= _UINT32_BITS else np.int64
-        packed = groups_of.astype(kind)
+        kind = np.dtype(np.uint32 if whole <= _UINT32_BITS else np.int64)
+        packed: Any = groups_of.astype(kind)
         packed <<= bits
         packed |= values.astype(kind, copy=False)
         packed.sort()
-        packed &= kind((1 << bits) - 1)
-        return packed.astype(np.int64, copy=False)
+        packed &= (1 << bits) - 1
+        narrow: Ints = packed.astype(np.int64, copy=False)
+        return narrow
     order = np.lexsort((values, groups_of))
     ordered: Ints = values[order]
     return ordered
