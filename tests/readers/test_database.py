@@ -20,8 +20,8 @@ from aoe_reports.readers.database import (
     read_database,
     read_database_events,
 )
-from aoe_reports.readers.database_counters import counter_header
-from aoe_reports.readers.database_queries import SOURCES
+from aoe_reports.readers.database.counters import counter_header
+from aoe_reports.readers.database.queries import SOURCES
 from aoe_reports.tables import TABLES
 
 NO_ID = 4294967295
@@ -746,8 +746,8 @@ def test_a_condition_in_the_schema_does_not_run_for_ever(change, monkeypatch):
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'modelId INTEGER',"
         " 'modelId INTEGER CHECK (length(replace(hex(zeroblob(4000000)), ''0'', ''11'')) > 0)') WHERE name = 'TASK'"
     )
-    monkeypatch.setattr("aoe_reports.readers.database_source._SECONDS", -1e9)
-    monkeypatch.setattr("aoe_reports.readers.database_source._STEPS_BETWEEN_LOOKS", 1)
+    monkeypatch.setattr("aoe_reports.readers.database.source._SECONDS", -1e9)
+    monkeypatch.setattr("aoe_reports.readers.database.source._STEPS_BETWEEN_LOOKS", 1)
     assert rules(read_database(path, "op_summary")) == ["db-damaged"]
 
 

@@ -40,7 +40,7 @@ COMMUNICATION_BANDWIDTH = Table(
     title="communication operators by transport: volume, time, bandwidth",
     columns=(
         *_operator(last=(text("transport", "transport"),)),
-        size("transit", "Transit Size", unit="MB"),
+        size("transit", "Transit Size", unit="MB", decimal=True),
         duration("transit", "Transit Time", needed=True, unit="ms"),
         number("bandwidth_gb_per_s", "Bandwidth(GB/s)"),
         number("large_packet_ratio", "Large Packet Ratio", optional=True),
@@ -59,7 +59,7 @@ COMMUNICATION_MATRIX = Table(
     columns=(
         *_operator(last=(integer("source_rank", "source_rank"), integer("destination_rank", "destination_rank"))),
         text("transport", "Transport Type"),
-        size("transit", "Transit Size", unit="MB"),
+        size("transit", "Transit Size", unit="MB", decimal=True),
         duration("transit", "Transit Time", needed=True, unit="ms"),
         number("bandwidth_gb_per_s", "Bandwidth(GB/s)"),
         text("hccl_op_name", "Op Name", optional=True),

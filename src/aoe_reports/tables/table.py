@@ -16,6 +16,9 @@ NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 BYTES = {"B": 1, "Byte": 1, "Bytes": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 """Bytes in one unit of size: the exporters' KB is 1024 bytes (their databases hold the bytes of the same numbers)."""
 
+DECIMAL_BYTES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
+"""Bytes in one unit of size where data are sent: a package of 2064384 bytes is printed as 2.064384 MB."""
+
 _OTHER_UNITS = ("%", *BYTES, "KB/s", "MB/s", "GB/s", "MHz", "pages", "Packet", "Packet/us")
 _UNIT = re.compile(
     r"^(?P<stem>.*?)\s*\((?P<unit>" + "|".join(re.escape(u) for u in (*NANOSECONDS, *_OTHER_UNITS)) + r")\)$"
@@ -49,6 +52,8 @@ class Column:
     """Whether exporters let a negative difference wrap around 2**64 here."""
     null_words: tuple[str, ...] = ()
     """Words that stand for no value in this column alone."""
+    decimal: bool = False
+    """Whether a KB is 1000 bytes here, not 1024."""
 
     @property
     def field(self) -> str:
@@ -87,9 +92,9 @@ def share(name: str, *headers: str, optional: bool = False) -> Column:
     return Column(name, headers, "share", optional)
 
 
-def size(name: str, *headers: str, optional: bool = False, unit: str = "B") -> Column:
+def size(name: str, *headers: str, optional: bool = False, unit: str = "B", decimal: bool = False) -> Column:
     """Return a column of sizes, in a frame as `<name>_bytes` (int64)."""
-    return Column(name, headers, "size", optional, unit=unit)
+    return Column(name, headers, "size", optional, unit=unit, decimal=decimal)
 
 
 def duration(
@@ -232,7 +237,7 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
     if column.type in {"duration", "timestamp"}:
         factor = NANOSECONDS[unit]
     elif column.type == "size":
-        factor = BYTES.get(unit, 1)
+        factor = (DECIMAL_BYTES if column.decimal else BYTES).get(unit, 1)
     return Field(
         position, cell, column.field, column.type, factor, column.needed, column.free, column.wraps, column.null_words
     )

@@ -11,8 +11,8 @@ import numpy as np
 
 from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.convert import LONGEST_NS
-from aoe_reports.readers.database_series import Built, Series, Wanted, listed
-from aoe_reports.readers.database_source import MAX_NS, Cells, CellType, Database, Rows
+from aoe_reports.readers.database.series import Built, Series, Wanted, listed
+from aoe_reports.readers.database.source import MAX_NS, Cells, CellType, Database, Rows
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 COMMUNICATION_BYTES_A_MEGABYTE = 1_000_000

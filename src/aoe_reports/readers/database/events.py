@@ -9,10 +9,10 @@ import numpy as np
 
 from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.convert import LONGEST_NS
-from aoe_reports.readers.database_marks import thread_of
-from aoe_reports.readers.database_series import Series, first_of
-from aoe_reports.readers.database_source import Cells, CellType, Database, Rows, Words
-from aoe_reports.readers.database_statistics import api_level
+from aoe_reports.readers.database.marks import thread_of
+from aoe_reports.readers.database.series import Series, first_of
+from aoe_reports.readers.database.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.readers.database.statistics import api_level
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 EVENT_TYPES: dict[str, CellType] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aoe_reports.readers.database_series import (
+from aoe_reports.readers.database.series import (
     SPAN,
     Built,
     Picked,
@@ -15,7 +15,7 @@ from aoe_reports.readers.database_series import (
     read_picked,
     without_no_id,
 )
-from aoe_reports.readers.database_source import Cells, Database
+from aoe_reports.readers.database.source import Cells, Database
 
 _LOW_HALF = 0xFFFFFFFF
 

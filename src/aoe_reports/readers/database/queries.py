@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aoe_reports.readers.database_analysis import (
+from aoe_reports.readers.database.analysis import (
     NEEDED_PARTS,
     OPERATOR,
     cluster_step_trace_time,
@@ -11,18 +11,18 @@ from aoe_reports.readers.database_analysis import (
     comm_times,
     step_trace_time,
 )
-from aoe_reports.readers.database_marks import msprof_tx
-from aoe_reports.readers.database_memory import (
+from aoe_reports.readers.database.marks import msprof_tx
+from aoe_reports.readers.database.memory import (
     memory_of_operators,
     memory_record,
     npu_mem,
     npu_module_mem,
     operator_memory,
 )
-from aoe_reports.readers.database_series import Source
-from aoe_reports.readers.database_source import Database
-from aoe_reports.readers.database_statistics import api_statistic, communication_statistic, op_statistic
-from aoe_reports.readers.database_tasks import op_summary, task_time
+from aoe_reports.readers.database.series import Source
+from aoe_reports.readers.database.source import Database
+from aoe_reports.readers.database.statistics import api_statistic, communication_statistic, op_statistic
+from aoe_reports.readers.database.tasks import op_summary, task_time
 
 
 def _has_types(database: Database) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aoe_reports.readers.database_series import Built, Picked, Series, Wanted, among, by_id, read_picked, stacked
-from aoe_reports.readers.database_source import MAX_NS, Cells, Database, Words
+from aoe_reports.readers.database.series import Built, Picked, Series, Wanted, among, by_id, read_picked, stacked
+from aoe_reports.readers.database.source import MAX_NS, Cells, Database, Words
 
 
 def _sizes(cells: Cells) -> Cells:

@@ -18,10 +18,10 @@ import pyarrow as pa
 from aoe_reports.columns import column_of
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
-from aoe_reports.readers.database_events import EVENT_TYPES, events_of
-from aoe_reports.readers.database_queries import SOURCES
-from aoe_reports.readers.database_series import Built, Series, Source, Wanted
-from aoe_reports.readers.database_source import Cells, CellType, Database, Words, opened
+from aoe_reports.readers.database.events import EVENT_TYPES, events_of
+from aoe_reports.readers.database.queries import SOURCES
+from aoe_reports.readers.database.series import Built, Series, Source, Wanted
+from aoe_reports.readers.database.source import Cells, CellType, Database, Words, opened
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, Column, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS, snake_case

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.columns import Ints, Mask
-from aoe_reports.readers.database_counters import counters_of
-from aoe_reports.readers.database_series import (
+from aoe_reports.readers.database.counters import counters_of
+from aoe_reports.readers.database.series import (
     SPAN,
     Built,
     Picked,
@@ -27,7 +27,7 @@ from aoe_reports.readers.database_series import (
     stacked,
     without_no_id,
 )
-from aoe_reports.readers.database_source import Cells, CellType, Database, Words
+from aoe_reports.readers.database.source import Cells, CellType, Database, Words
 
 COMMUNICATION_TYPE = "COMMUNICATION"
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from aoe_reports.columns import Ints
-from aoe_reports.readers.database_series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
-from aoe_reports.readers.database_source import Cells, CellType, Database, Words
-from aoe_reports.readers.database_tasks import communication, compute_tasks
+from aoe_reports.readers.database.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
+from aoe_reports.readers.database.source import Cells, CellType, Database, Words
+from aoe_reports.readers.database.tasks import communication, compute_tasks
 
 _API_LEVELS = {5000: "runtime", 5500: "hccl", 10000: "node", 15000: "model", 20000: "acl"}
 

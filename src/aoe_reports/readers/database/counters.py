@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from aoe_reports.columns import Ints, Mask
-from aoe_reports.readers.database_source import Cells, CellType, Database
+from aoe_reports.readers.database.source import Cells, CellType, Database
 
 _PACKED_TIMES = {"aic_total_time": "aicore_time(us)", "aiv_total_time": "aiv_time(us)", "total_time": "aicore_time(us)"}
 """Counters whose name in text is not the one of the database with a unit."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.convert import LONGEST_NS
-from aoe_reports.readers.database_source import Cells, CellType, Database, Rows, Words
+from aoe_reports.readers.database.source import Cells, CellType, Database, Rows, Words
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
 
 Series = Cells | Words
