@@ -10,7 +10,7 @@ AICPU = Table(
     columns=(
         device(),
         # a header without unit means what the times beside it say: the exporter changed both at once
-        timestamp("timestamp", "Timestamp", unit="total_time"),
+        timestamp("timestamp", "Timestamp", unit="total_time_ns"),
         free_text("node", "Node"),
         duration("compute_time", "Compute_time"),
         duration("memcpy_time", "Memcpy_time"),

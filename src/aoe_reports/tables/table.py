@@ -45,7 +45,7 @@ class Column:
     needed: bool = False
     """A row without a good value here cannot be used: it is kept out of the frame and reported."""
     unit: str = "us"
-    """The unit where the header names none; another column's name means: the unit that one has in this file."""
+    """The unit where the header names none; another column's field means: the unit that one has in this file."""
     free: bool = False
     """Whether a user's own words stand here: exporters that do not quote may have written a comma among them."""
     wraps: bool = False
@@ -205,7 +205,7 @@ class Table:
     def _units(self, cells: Sequence[str], declared: dict[str, Column]) -> dict[str, str]:
         """The unit that each declared column's header names, where it names one."""
         found = ((_column_of(cell, declared), split_unit(cell)[1]) for cell in cells)
-        return {column.name: unit for column, unit in found if column is not None and unit is not None}
+        return {column.field: unit for column, unit in found if column is not None and unit is not None}
 
     def _unordered(self, fields: Sequence[Field]) -> Field | None:
         """The first column that breaks the declared order; repeated and unknown ones have no place of their own."""
@@ -230,7 +230,7 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
     if column is None:
         name = snake_case(cell)
         return Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
-    unit = units.get(column.name) or units.get(column.unit, column.unit)
+    unit = units.get(column.field) or units.get(column.unit, column.unit)
     if column.type in {"duration", "timestamp"} and unit not in NANOSECONDS:
         return Field(position, cell, column.name, "number", 1, column.needed)
     factor = 1
