@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,12 +69,29 @@ def stream_events_of(
     """(the events of a timeline, batch after batch; what is wrong with it, known before the first batch)."""
     from aoe_reports.readers.events import stream_events  # noqa: PLC0415 -- most commands read tables
 
+    if file.name.form == "db":
+        frame, found = _events_of_database(file.path)
+        yield iter((frame if columns is None else frame.select(sorted(columns))).to_batches()), found
+        return
     with expanded(file) as (path, wrong):
         if wrong is not None:
             yield iter(()), [wrong]
             return
         stream = stream_events(path, columns)
         yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
+
+
+def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
+    """(the events that a database holds, in the frame of timelines; what is wrong with them)."""
+    from aoe_reports.readers.database import read_database_events  # noqa: PLC0415 -- most captures are text
+    from aoe_reports.readers.events import EVENTS_SCHEMA  # noqa: PLC0415
+
+    frame, findings = read_database_events(path)
+    absent = [field for field in EVENTS_SCHEMA if field.name not in frame.column_names]
+    for field in absent:
+        values = [False] * frame.num_rows if pa.types.is_boolean(field.type) else [None] * frame.num_rows
+        frame = frame.append_column(field, pa.array(values, field.type))
+    return frame.select(EVENTS_SCHEMA.names), list(findings)
 
 
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:

@@ -15,6 +15,7 @@ from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.names import PROFILER_DB
 from aoe_reports.readers.profile import Capture, group_captures
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, TIMELINES
@@ -45,8 +46,9 @@ class Profile:
 
     @property
     def timelines(self) -> tuple[str, ...]:
-        """The timelines that are here."""
+        """The timelines that are here, as files or in databases."""
         here = {file.name.kind for capture in self.captures for file in capture.timelines}
+        here |= {kind for kind in TIMELINES if any(_databases(capture, kind) for capture in self.captures)}
         return tuple(name for name in TIMELINES if name in here)
 
     def table(self, kind: str) -> Any:
@@ -69,17 +71,19 @@ class Profile:
 
     def events(self, kind: str, columns: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The events of one kind of timeline, batch after batch; findings come first."""
-        for file in self.event_files(kind):
-            try:
-                with stream_events_of(file, columns) as (batches, found):
-                    self._found += found
-                    yield from batches
-            except (ReadError, OSError) as error:
-                self._failed(file, error)
+        for capture in self.captures:
+            for file in (*self._event_files(capture, kind), *_databases(capture, kind)):
+                try:
+                    with stream_events_of(file, columns) as (batches, found):
+                        self._found += found
+                        for batch in batches:
+                            yield from self._apart(pa.Table.from_batches([batch]), capture).to_batches()
+                except (ReadError, OSError) as error:
+                    self._failed(file, error)
 
-    def event_files(self, kind: str) -> list[FoundFile]:
+    def _event_files(self, capture: Capture, kind: str) -> list[FoundFile]:
         """The timelines of one kind that are to be read: of those that repeat the whole run, one a device and model."""
-        files = [file for capture in self.captures for file in capture.timelines if file.name.kind == kind]
+        files = [file for file in capture.timelines if file.name.kind == kind]
         if not TIMELINES[kind].whole_in_each_file:
             return files
         chosen: dict[tuple[object, ...], FoundFile] = {}
@@ -115,6 +119,16 @@ class Profile:
             return frame.add_column(0, "rank_id", pa.array(ranks, pa.int64()))
         ranks = [capture.info.rank_id] * frame.num_rows
         return frame.add_column(0, "rank_id", pa.array(ranks, pa.int64()))
+
+
+def _databases(capture: Capture, kind: str) -> list[FoundFile]:
+    """The databases that hold the events of a timeline which is not here as a file."""
+    writers = {"trace_view": {"torch_npu", "mindspore"}, "msprof": {"msprof"}}.get(kind, set())
+    if any(file.name.kind == kind for file in capture.timelines):
+        return []
+    return [
+        file for file in capture.files if file.name.kind == PROFILER_DB and file.holds and file.name.source in writers
+    ]
 
 
 def read_profile(path: Path | str, *, max_expanded: int = MAX_EXPANDED_BYTES) -> Profile:
