@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -72,11 +73,17 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     if found is None and explicit:
         message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
         findings.append(Finding("error", "unknown-file", str(path), message))
-    if found is not None and found.name.source == "torch_npu" and _is_mindspore(path):
-        return replace(found, name=replace(found.name, source="mindspore"))
-    return found
+    if found is None:
+        return None
+    name = found.name
+    if name.source == "torch_npu" and _is_mindspore(path):
+        name = replace(name, source="mindspore")
+    if name.device_id is None and (folder := _DEVICE_FOLDER.fullmatch(path.parent.parent.name)):
+        name = replace(name, device_id=int(folder["device"]))
+    return replace(found, name=name)
 
 
+_DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
 _LOOKED_INTO = frozenset({".csv", ".json"})
 _PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
 

@@ -48,6 +48,8 @@ def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None,
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
+    if not TABLES[kind].whole_in_each_file:
+        known["iteration"] = file.name.iteration
     return data.with_constants({name: value for name, value in known.items() if value is not None})
 
 
