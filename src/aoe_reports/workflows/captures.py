@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -114,6 +114,18 @@ def read_telling(
     if telling is None:
         return []
     return [read_file(file, telling.kind, columns, hashed=hashed) for file in telling.files]
+
+
+def first_with_rows(
+    tellings: Sequence[Telling], read: Callable[[Telling], list[TableData]]
+) -> tuple[list[TableData], list[Telling]]:
+    """(the tables of the first form that has rows, the forms that were not read); a damaged form gives way."""
+    tables: list[TableData] = []
+    for place, telling in enumerate(tellings):
+        tables = read(telling)
+        if joined(tables) is not None:
+            return tables, list(tellings[place + 1 :])
+    return tables, []
 
 
 def read_tasks(

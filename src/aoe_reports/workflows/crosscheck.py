@@ -17,11 +17,11 @@ from aoe_reports.checks.forms import (
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, Capture
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.tables.timelines import DEVICE_PROCESS, OVERLAP_PROCESS, WHOLE_TIMELINES
-from aoe_reports.workflows.captures import joined, kernels, read_telling, sum_events_of
+from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling, sum_events_of
 
 _TASK_COLUMNS = frozenset({"op_type", "task_type", "device_id", "task_duration_ns", "step"})
 
@@ -35,8 +35,10 @@ def cross_check(capture: Capture) -> list[Finding]:
 
 
 def _between_forms(capture: Capture) -> list[Finding]:
-    tellings = capture.tellings(*TASK_KINDS)
-    tasks: list[TableData] = read_telling(tellings[0], _TASK_COLUMNS, hashed=False) if tellings else []
+    def read(telling: Telling) -> list[TableData]:
+        return read_telling(telling, _TASK_COLUMNS, hashed=False)
+
+    tasks, others = first_with_rows(capture.tellings(*TASK_KINDS), read)
     frame = joined(tasks)
     if frame is None:
         return []
@@ -44,8 +46,8 @@ def _between_forms(capture: Capture) -> list[Finding]:
     for statistics in capture.tellings("op_statistic"):
         for data in read_telling(statistics, hashed=False):
             found += check_statistic(data, frame)
-    for other in tellings[1:]:
-        found += check_forms(tasks, read_telling(other, _TASK_COLUMNS, hashed=False))
+    for other in others:
+        found += check_forms(tasks, read(other))
     for data in read_telling(capture.preferred("communication_statistic"), hashed=False):
         found += check_communication(data, frame)
     for telling in capture.tellings("task_time"):

@@ -23,7 +23,7 @@ from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.captures import joined, kernels, read_telling
+from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
@@ -145,14 +145,13 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         tables.extend(found)
         return found
 
-    tellings = capture.tellings(*TASK_KINDS)
-    tasks = read(tellings[0] if tellings else None, fields)
+    tasks, others = first_with_rows(capture.tellings(*TASK_KINDS), lambda telling: read(telling, fields))
     statistic = read(capture.preferred("op_statistic"), None)
     times = read(capture.preferred("task_time"), fields)
     frame, grouped = joined(tasks), False
     if frame is not None:
         findings += [finding for data in statistic for finding in check_statistic(data, frame)]
-        for telling in tellings[1:]:
+        for telling in others:
             findings += check_forms(tasks, read(telling, COMPARED))
     else:
         frame, grouped = joined(statistic), True
