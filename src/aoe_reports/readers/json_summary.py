@@ -124,7 +124,8 @@ def table_of_rows(
     good = np.ones(len(rows), dtype=bool)
     columns: dict[str, pa.ChunkedArray] = {}
     for field in wanted_of(match, fields):
-        cells = [_text(row.cells.get(field.header)) for row in rows]
+        key = header[field.position]  # as it stands there: old exporters wrote blanks before it
+        cells = [_text(row.cells.get(key)) for row in rows]
         column = pa.chunked_array([pa.array(cells, pa.string())])
         converted = convert(column.cast(WORDS) if field.type in {"text", "unknown"} else column, field)
         columns[field.name] = converted.column
