@@ -147,6 +147,8 @@ class Table:
     """Who writes it: `msprof`, `torch_npu`, or `both` (then the folder tells)."""
     files: tuple[str, ...] = ()
     """Words that files of this kind begin with, where they are not the table's own name."""
+    other_orders: tuple[tuple[str, ...], ...] = ()
+    """Whole headers in which an exporter wrote the columns in another order than it does otherwise."""
     repeating: tuple[str, ...] = ()
     """Columns that a header repeats as often as a file needs them: lists in a frame; short rows end inside them."""
     multiline: bool = False
@@ -186,7 +188,8 @@ class Table:
                 field = _again(field, seen[field.name])
             fields.append(field)
         missing = tuple(c for c in self.columns if not c.optional and c.name + c.type not in found)
-        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), self._unordered(fields))
+        unordered = None if tuple(cells) in self.other_orders else self._unordered(fields)
+        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), unordered)
 
     def vintage(self, header: Sequence[str]) -> str:
         """The date from which exporters wrote this header, as `YYYY-MM`; empty for no known one."""
