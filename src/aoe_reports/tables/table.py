@@ -206,7 +206,7 @@ class Table:
         return {column.name: unit for column, unit in found if column is not None and unit is not None}
 
     def _unordered(self, fields: Sequence[Field]) -> Field | None:
-        """The first column that breaks the declared order; repeated and unknown ones have no place of their own."""
+        """The first column that breaks the declared order; unknown ones have no place of their own."""
         order = {column.field: place for place, column in enumerate(self.columns) if column.name not in self.repeating}
         last = -1
         for field in fields:
@@ -216,7 +216,16 @@ class Table:
             if place < last:
                 return field
             last = place
-        return None
+        return self._odd_one_of_a_group([field for field in fields if field.name not in order])
+
+    def _odd_one_of_a_group(self, fields: Sequence[Field]) -> Field | None:
+        """The first repeated column that has not its fellows around it: of which group it is cannot be told."""
+        names = [column.field for column in self.columns if column.name in self.repeating]
+        repeated = [field for field in fields if field.name.split("__")[0] in names]
+        for place, field in enumerate(repeated):
+            if field.name.split("__")[0] != names[place % len(names)]:
+                return field
+        return repeated[-1] if repeated and len(repeated) % len(names) else None
 
 
 def _column_of(cell: str, declared: dict[str, Column]) -> Column | None:
