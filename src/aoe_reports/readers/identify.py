@@ -150,8 +150,12 @@ def _json_file(found: FoundFile, tables: Sequence[Table], head: str, *, doubtful
 
 def _has_header_of(tables: Sequence[Table], head: str) -> bool:
     """Whether the head of a JSON summary names the columns that one of these tables must have."""
+    keys = head.casefold().replace('" ', '"')  # old exporters wrote blanks before headers
     columns = [[column for column in table.columns if not column.optional] for table in tables]
-    return any(all(any(f'"{alias}' in head for alias in column.headers) for column in required) for required in columns)
+    return any(
+        all(any(f'"{alias.casefold()}' in keys for alias in column.headers) for column in required)
+        for required in columns
+    )
 
 
 def _head(path: Path, *, packed: bool = False) -> str:

@@ -117,14 +117,15 @@ def table_of_rows(
     if not rows:
         empty = nothing_of(path, table, match).frame
         return TableData(table, path, empty, match, tuple(findings), broken, broken, sha256, is_text=False)
-    refused, notes = said_of_header(path, table, match, header)
+    refused, notes = said_of_header(path, table, match, header)  # notes are on order: keys of documents have none
     if refused:
         return nothing_of(path, table, match, *findings, *(replace(f, line=None, column=None) for f in refused))
-    told = [*findings, *(replace(f, line=None, column=None) for f in notes)]
+    told = [*findings, *(replace(f, line=None, column=None) for f in notes if table.form != "document")]
     good = np.ones(len(rows), dtype=bool)
     columns: dict[str, pa.ChunkedArray] = {}
     for field in wanted_of(match, fields):
-        cells = [_text(row.cells.get(field.header)) for row in rows]
+        key = header[field.position]  # as it stands there: old exporters wrote blanks before it
+        cells = [_text(row.cells.get(key)) for row in rows]
         column = pa.chunked_array([pa.array(cells, pa.string())])
         converted = convert(column.cast(WORDS) if field.type in {"text", "unknown"} else column, field)
         columns[field.name] = converted.column

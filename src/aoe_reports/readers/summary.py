@@ -108,6 +108,8 @@ class _Looked:
     last: bytes
     bad_offset: int | None
     """Where the text stops being UTF-8."""
+    nul_offset: int | None
+    """Where the first NUL byte stands."""
     sha256: str
 
 
@@ -167,6 +169,10 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
             return nothing_of(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
         source = transcoded
         notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
+    if looked.nul_offset is not None:
+        message = "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
+        line = _line_of_offset(path, looked.nul_offset)
+        notes.append(Finding("warning", "csv-encoding", str(path), message, line))
     parsed = _parse(source, len(header), wanted) if looked.last else _Parsed(_no_rows(wanted), [])
     if parsed is None:
         message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
@@ -245,15 +251,20 @@ def _ends_with_newline(path: Path, header_bytes: int) -> bool:
 def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
     """Look once at every byte: encoding, line ends, hash. pyarrow reads the file by itself, without asking Python."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    newlines, offset, last, bad_offset, plain = 0, skip, b"", None, True
+    newlines, offset, last, plain = 0, skip, b"", True
     block = bytearray(LOOK_BYTES)  # one for all: new memory for each block costs more than the looking
     with path.open("rb", buffering=0) as file:
-        digest = _sha256(file.read(skip)) if hashed else None
+        header = file.read(skip)
+        bad_offset = _undecodable(codecs.getincrementaldecoder("utf-8")(), header, 0, final=True)
+        nul_offset = _nul(header, 0)
+        digest = _sha256(header) if hashed else None
         file.seek(skip)
         while length := file.readinto(block):
             data = block if length == LOOK_BYTES else block[:length]
             if digest is not None:
                 digest.update(data)
+            if nul_offset is None:
+                nul_offset = _nul(data, offset)
             newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
             if bad_offset is None and not (plain and data.isascii()):
                 plain = False
@@ -262,7 +273,13 @@ def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
             offset += length
     if not plain and bad_offset is None:
         bad_offset = _undecodable(decoder, b"", offset, final=True)
-    return _Looked(newlines, last, bad_offset, digest.hexdigest() if digest else "")
+    return _Looked(newlines, last, bad_offset, nul_offset, digest.hexdigest() if digest else "")
+
+
+def _nul(data: bytes | bytearray, offset: int) -> int | None:
+    """Where the first NUL byte of a part of a file stands in the file."""
+    place = data.find(0)
+    return offset + place if place >= 0 else None
 
 
 def _sha256(data: bytes) -> Any:

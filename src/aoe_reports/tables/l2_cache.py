@@ -32,4 +32,5 @@ L2_CACHE_COUNTS = Table(
     ),
     vintages=(("2022-12", "Timestamp(ns)"), ("2022-11", "Read"), ("2022-11", "read")),
     files=("l2_cache",),
+    other_orders=(("read", "write", "allocate", "victim"),),  # for one week of 2022-11
 )

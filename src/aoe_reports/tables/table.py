@@ -152,6 +152,8 @@ class Table:
     """Who writes it: `msprof`, `torch_npu`, or `both` (then the folder tells)."""
     files: tuple[str, ...] = ()
     """Words that files of this kind begin with, where they are not the table's own name."""
+    other_orders: tuple[tuple[str, ...], ...] = ()
+    """Whole headers in which an exporter wrote the columns in another order than it does otherwise."""
     repeating: tuple[str, ...] = ()
     """Columns that a header repeats as often as a file needs them: lists in a frame; short rows end inside them."""
     multiline: bool = False
@@ -191,7 +193,8 @@ class Table:
                 field = _again(field, seen[field.name])
             fields.append(field)
         missing = tuple(c for c in self.columns if not c.optional and c.name + c.type not in found)
-        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), self._unordered(fields))
+        unordered = None if tuple(cells) in self.other_orders else self._unordered(fields)
+        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), unordered)
 
     def vintage(self, header: Sequence[str]) -> str:
         """The date from which exporters wrote this header, as `YYYY-MM`; empty for no known one."""
@@ -208,7 +211,7 @@ class Table:
         return {column.field: unit for column, unit in found if column is not None and unit is not None}
 
     def _unordered(self, fields: Sequence[Field]) -> Field | None:
-        """The first column that breaks the declared order; repeated and unknown ones have no place of their own."""
+        """The first column that breaks the declared order; unknown ones have no place of their own."""
         order = {column.field: place for place, column in enumerate(self.columns) if column.name not in self.repeating}
         last = -1
         for field in fields:
@@ -218,7 +221,16 @@ class Table:
             if place < last:
                 return field
             last = place
-        return None
+        return self._odd_one_of_a_group([field for field in fields if field.name not in order])
+
+    def _odd_one_of_a_group(self, fields: Sequence[Field]) -> Field | None:
+        """The first repeated column that has not its fellows around it: of which group it is cannot be told."""
+        names = [column.field for column in self.columns if column.name in self.repeating]
+        repeated = [field for field in fields if field.name.split("__")[0] in names]
+        for place, field in enumerate(repeated):
+            if field.name.split("__")[0] != names[place % len(names)]:
+                return field
+        return repeated[-1] if repeated and len(repeated) % len(names) else None
 
 
 def _column_of(cell: str, declared: dict[str, Column]) -> Column | None:
