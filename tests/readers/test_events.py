@@ -35,8 +35,7 @@ def write(folder: Path, data: object, name: str = "trace_view.json") -> Path:
 
 
 def rows(path: Path, *columns: str) -> list[Any]:
-    batches = list(stream_events(path, columns or None).batches)
-    found = pa.Table.from_batches(batches, EVENTS_SCHEMA if not columns else None).to_pylist() if batches else []
+    found = stream_events(path, columns or None).batches.read_all().to_pylist()
     return [row[columns[0]] for row in found] if len(columns) == 1 else found
 
 
@@ -129,6 +128,22 @@ def test_an_id_is_found_under_each_of_its_names(tmp_path: Path, column: str, key
 def test_time_stamps_are_exact_to_the_nanosecond(tmp_path: Path, ts: str, ns: int | None) -> None:
     path = write(tmp_path, f'[{{"name":"a","ph":"X","dur":1,"ts":{ts}}}]')
     assert rows(path, "start_ns") == ([] if ns is None else [ns])
+    assert [row["start_ns"] for row in walked(path)] == ([] if ns is None else [ns])
+
+
+def test_long_numbers_are_read_from_the_text(tmp_path: Path) -> None:
+    event = '{"name":"\\"ts\\":5","args":{"a":1},"ph":"X","dur":1,"ts" :\n 1690000000123456.789}'
+    path = write(tmp_path, f"[{event},{event}]")
+    look = look_at_timeline(path)
+    assert (look.plain, look.from_text) == (True, True)
+    assert rows(path, "start_ns", "name", "duration_ns", "args") == [
+        {"name": '"ts":5', "start_ns": 1690000000123456789, "duration_ns": 1000, "args": '{"a":1}'}
+    ] * 2  # fmt: skip
+
+
+def test_two_keys_named_ts_do_not_mislead(tmp_path: Path) -> None:
+    event = '{"name":"a","args":{"ts":1690000000123456.781},"ph":"X","dur":1,"ts":1690000000123456.789}'
+    assert rows(write(tmp_path, f"[{event}]"), "start_ns") == [1690000000123456789]
 
 
 @pytest.mark.parametrize(
@@ -401,7 +416,7 @@ def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]]
         careful.phases, careful.start_ns, careful.end_ns, careful.names,
     )  # fmt: skip
     if look.plain:
-        quickly = pa.Table.from_batches(batches_by_sql(path, look.names, EVENTS_SCHEMA), EVENTS_SCHEMA).to_pylist()
+        quickly = pa.Table.from_batches(batches_by_sql(path, look, EVENTS_SCHEMA), EVENTS_SCHEMA).to_pylist()
         assert parsed_args(quickly) == parsed_args(walked(path))
 
 
@@ -466,7 +481,8 @@ def check_damage(folder: Path, data: bytes) -> None:
     path = write(folder, data)
     look, sums, frame = look_at_timeline(path), sum_durations(path), rows(path)
     assert len(frame) == look.rows
-    if not is_json(data) and not any(f.rule == "timeline-event" for f in look.findings):
+    blanks = data.replace(b"\x0b", b" ").replace(b"\x0c", b" ")  # between events duckdb takes them for blanks
+    if not is_json(blanks) and not any(f.rule == "timeline-event" for f in look.findings):
         assert not look.usable
         assert [f.severity for f in look.findings] == ["error"]
         assert sums.frame.num_rows == len(frame) == 0

@@ -39,10 +39,46 @@ from aoe_reports.readers.json_list import Broken, NotAList, elements
 from aoe_reports.tables.table import NO_ID
 
 BATCH_ROWS = 1 << 14
+_KEYS = {"ph": "ph", "name": "name", "category": "cat", "flow_id": "id", "pid": "pid", "tid": "tid"}
 _MAX_EXPONENT = 30
 _MAX_INT64 = 2**63
 _MAX_DIGITS = 20
-Row = dict[str, Any]
+_JSON = json.JSONEncoder(default=float, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An event of the frame: what had to be judged, and the rest as it stands in the file."""
+
+    event: dict[str, Any]
+    start_ns: int | None
+    duration_ns: int | None
+
+    @property
+    def phase(self) -> str:
+        """What kind of event it is."""
+        return str(self.event["ph"])
+
+    @property
+    def stage_row(self) -> bool:
+        """Whether it is the second copy of an hccl task."""
+        return self.event["ph"] == "X" and is_stage_row(self.event.get("name"))
+
+    def value(self, column: str) -> Any:
+        """The value of a column of the frame but process and thread."""
+        if column in _KEYS:
+            return as_text(self.event.get(_KEYS[column]))
+        if column in {"start_ns", "duration_ns", "stage_row"}:
+            return getattr(self, column)
+        args = self.event.get("args")
+        if column == "args":
+            return None if args is None else as_json(args)
+        args = args if isinstance(args, dict) else {}
+        if column in TEXT_ARGS:
+            return as_text(_first(args, TEXT_ARGS[column]))
+        if column == "connection_id" and self.event["ph"] != "X":
+            return _connection(self.value("category"), self.value("flow_id"))
+        return _number(args, column, INTEGER_ARGS[column])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +100,21 @@ def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | str]]:
 
 
 def read_event(event: Any) -> Row | Metadata | str:
-    """One element of the list as a row without args, as metadata, or why it is neither."""
+    """One element of the list as a row, as metadata, or why it is neither."""
     if isinstance(event, Broken):
         return event.reason
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
         return "no event with a 'ph'"
-    args = event["args"] if isinstance(event.get("args"), dict) else {}
-    pid, tid = as_text(event.get("pid")), as_text(event.get("tid"))
     if phase == "M":
-        return Metadata(as_text(event.get("name")), pid, tid, as_text(args.get("name")))
-    name, start, duration = event.get("name"), nanoseconds(event.get("ts")), duration_ns(event.get("dur"))
-    if flaw := _flaw(event, start, duration):
-        return flaw
-    category, flow = as_text(event.get("cat")), as_text(event.get("id"))
-    row = {
-        "ph": phase, "name": name, "category": category, "flow_id": flow, "pid": pid, "tid": tid,
-        "start_ns": start, "duration_ns": duration, "stage_row": phase == "X" and is_stage_row(name),
-        "args": event.get("args"),
-    }  # fmt: skip
-    row |= {column: as_text(_first(args, keys)) for column, keys in TEXT_ARGS.items()}
-    row |= {column: _number(args, column, keys) for column, keys in INTEGER_ARGS.items()}
-    if phase != "X":
-        row["connection_id"] = _connection(category, flow)
-    return row
+        args = event["args"] if isinstance(event.get("args"), dict) else {}
+        return Metadata(
+            *(as_text(value) for value in (event.get("name"), event.get("pid"), event.get("tid"), args.get("name")))
+        )
+    row = Row(event, nanoseconds(event.get("ts")), duration_ns(event.get("dur")))
+    return _flaw(event, row.start_ns, row.duration_ns) or row
 
 
-def _flaw(event: Row, start: int | None, duration: int | None) -> str | None:
+def _flaw(event: dict[str, Any], start: int | None, duration: int | None) -> str | None:
     if not isinstance(event.get("name"), str | None):
         return "a 'name' that is no text"
     if event.get("ts") is not None and start is None:
@@ -119,11 +144,11 @@ def look_by_walking(path: Path) -> TimelineLook:
                 phases["M"] += 1
                 names.learn(event.what, event.pid, event.tid, event.name)
             else:
-                phases[event["ph"]] += 1
-                if event["ph"] == "X":
-                    stage_rows += event["stage_row"]
-                    last = event["start_ns"] + event["duration_ns"]
-                    start = event["start_ns"] if start is None else min(start, event["start_ns"])
+                phases[event.phase] += 1
+                if event.phase == "X" and event.start_ns is not None and event.duration_ns is not None:
+                    stage_rows += event.stage_row
+                    last = event.start_ns + event.duration_ns
+                    start = event.start_ns if start is None else min(start, event.start_ns)
                     end = last if end is None else max(end, last)
     except NotAList as error:
         return TimelineLook(findings=(error.finding(path),), plain=False, usable=False)
@@ -144,7 +169,7 @@ def batches_by_walking(path: Path, names: Names, schema: pa.Schema) -> Iterator[
     """The frame, a batch at a time."""
     rows: list[Row] = []
     for _, event in walk_events(path):
-        if isinstance(event, dict):
+        if isinstance(event, Row):
             rows.append(event)
             if len(rows) == BATCH_ROWS:
                 yield _batch(rows, names, schema)
@@ -156,8 +181,8 @@ def batches_by_walking(path: Path, names: Names, schema: pa.Schema) -> Iterator[
 def durations_by_walking(path: Path, columns: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], int]]:
     """The raw columns and the duration of every X event that is no second copy."""
     for _, event in walk_events(path):
-        if isinstance(event, dict) and event["ph"] == "X" and not event["stage_row"]:
-            yield tuple(event[column] for column in columns), event["duration_ns"]
+        if isinstance(event, Row) and event.phase == "X" and event.duration_ns is not None and not event.stage_row:
+            yield tuple(event.value(column) for column in columns), event.duration_ns
 
 
 def unusable_events(path: Path, wrong: Sequence[tuple[int, str]], count: int) -> list[Finding]:
@@ -202,19 +227,21 @@ def duration_ns(value: Any) -> int | None:
 
 def as_text(value: Any) -> str | None:
     """A value as text: texts as they are, the rest as JSON."""
-    return value if value is None or isinstance(value, str) else as_json(value)
+    if value is None or isinstance(value, str):
+        return value
+    return str(value) if type(value) is int else as_json(value)
 
 
 def as_json(value: Any) -> str:
     """A value as JSON without blanks."""
-    return json.dumps(value, default=float, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
-def _first(args: Row, keys: Sequence[str]) -> Any:
+def _first(args: dict[str, Any], keys: Sequence[str]) -> Any:
     return next((args[key] for key in keys if args.get(key) is not None), None)
 
 
-def _number(args: Row, column: str, keys: Sequence[str]) -> int | None:
+def _number(args: dict[str, Any], column: str, keys: Sequence[str]) -> int | None:
     value = _first(args, keys)
     if isinstance(value, str):
         text = value.strip(" ")
@@ -243,12 +270,10 @@ def _batch(rows: Sequence[Row], names: Names, schema: pa.Schema) -> pa.RecordBat
 
 def _column(rows: Sequence[Row], names: Names, spec: pa.Field) -> pa.Array:
     if spec.name == "process":
-        return _named([row["pid"] or "" for row in rows], names.processes)
+        return _named([row.value("pid") or "" for row in rows], names.processes)
     if spec.name == "thread":
-        return _named([thread_key(row["pid"], row["tid"]) for row in rows], names.threads)
-    values = [row[spec.name] for row in rows]
-    if spec.name == "args":
-        return text_array([None if value is None else as_json(value) for value in values])
+        return _named([thread_key(row.value("pid"), row.value("tid")) for row in rows], names.threads)
+    values = [row.value(spec.name) for row in rows]
     if spec.type == pa.bool_():
         return boolean_array(values)
     return integer_array(values) if spec.type == pa.int64() else text_array(values)

@@ -116,6 +116,8 @@ class TimelineLook:
     names: Names = field(default_factory=Names)
     plain: bool = True
     """Whether duckdb reads every event exactly; else they are walked through one by one."""
+    from_text: bool = False
+    """Whether duckdb has to take time stamps from the text: numbers too long for a float64 (2023-09 to 2023-11)."""
     usable: bool = True
     """Whether the file is a whole list of events."""
 

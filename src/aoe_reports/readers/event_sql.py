@@ -5,6 +5,7 @@ Nothing here judges an event: a query that fails, or an answer that holds someth
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ NOT_JSON = r"[:\[,]-?(nan|NaN|inf|Inf|Infinity|INF)[,}\]]"
 
 LOOK = f"""
 SELECT ph, what, what_pid, what_tid, last(what_name), count(*), min(start) FILTER (ph = 'X'),
-    max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd)
+    max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact)
 FROM (
     SELECT ph, start, duration,
         CASE WHEN ph = 'M' AND name IN ('process_name', 'thread_name') THEN name END AS what,
@@ -60,8 +61,6 @@ FROM (
         coalesce(
             ph <> 'M' AND (
                 (ts IS NOT NULL AND (start IS NULL OR abs(start) >= {LATEST_NS}))
-                OR (start >= {_EXACT_US * 1000} AND ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
-                OR (start >= {_EXACT_US * 1000} AND start < {_THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
                 OR (dur IS NOT NULL AND duration IS NULL)
                 OR (ph = 'X' AND (name IS NULL OR start IS NULL OR duration IS NULL))
                 OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
@@ -70,7 +69,11 @@ FROM (
         ) OR coalesce(
             (contains(args, 'NaN') OR contains(args, 'nan') OR contains(args, 'Inf') OR contains(args, 'inf'))
             AND regexp_matches(args, '{NOT_JSON}'), false
-        ) AS odd
+        ) AS odd,
+        ph <> 'M' AND start >= {_EXACT_US * 1000} AND NOT exact AND (
+            (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
+            OR (start < {_THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
+        ) AS inexact
     FROM (
         SELECT *, {START} AS start, CASE WHEN us >= 0 AND us < {LONGEST_US!r} THEN {DURATION} END AS duration
         FROM (
@@ -80,12 +83,8 @@ FROM (
 )
 GROUP BY ph, what, what_pid, what_tid
 """  # noqa: S608 -- of constants
-_LOOK_COLUMNS = {
-    "ph": "VARCHAR", "name": "VARCHAR", "ts": "VARCHAR", "dur": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",
-    "args": "JSON",
-}  # fmt: skip
 
-
+_ALL = dict.fromkeys(("ph", "name", "cat", "id", "ts", "dur", "pid", "tid"), "VARCHAR") | {"args": "JSON"}
 _COLUMNS = {
     "ph": "ph",
     "name": "name",
@@ -108,25 +107,57 @@ CASE WHEN cat = '{FLOW_CATEGORY}' THEN CASE
 END END
 """
 
+TEXTS = r"""(
+    SELECT ph, name, cat, id, CASE WHEN exact THEN text ELSE parsed END AS ts, dur, pid, tid, args, exact
+    FROM (
+        SELECT unnest(event), event.ts AS parsed, text,
+            coalesce(once AND TRY_CAST(text AS DOUBLE) = TRY_CAST(event.ts AS DOUBLE), false) AS exact
+        FROM (
+            SELECT event, NOT contains(substr(json, place + 4), '"ts"') AS once,
+                regexp_extract(substr(json, place, 50), '^"ts"\s*:\s*"?(-?[0-9][-+0-9.eE]*)', 1) AS text
+            FROM (
+                SELECT json, json_transform(json, '{structure}') AS event, strpos(json, '"ts"') AS place
+                FROM read_json_objects('{source}', {options})
+            )
+        )
+    )
+)"""
+"""Events with their time stamps as they are written, where those are numbers too long for a float64."""
+
 
 class OddFileError(Exception):
     """Something in this file has to be looked at event by event."""
 
 
+class InexactError(OddFileError):
+    """All there is to it: time stamps that have gone through a float64."""
+
+
 def look_by_sql(path: Path) -> TimelineLook:
     """What `look_at_timeline` tells of a file without surprises; OddFileError else."""
+    try:
+        return _look(path, from_text=False)
+    except InexactError:
+        return _look(path, from_text=True)
+
+
+def _look(path: Path, *, from_text: bool) -> TimelineLook:
     phases: dict[str, int] = {}
     names = Names()
-    starts, ends, stage_rows = [], [], 0
-    for ph, what, pid, tid, name, count, start, end, stages, odd in _rows(path, LOOK, _LOOK_COLUMNS):
+    starts, ends, stage_rows, unsure = [], [], 0, 0
+    for row in _rows(path, LOOK, _ALL, from_text=from_text):
+        ph, what, pid, tid, name, count, start, end, stages, odd, inexact = row
         if odd or ph is None or not (len(ph) == 1 and ph.isascii() and ph.isalpha()):
             raise OddFileError
         phases[ph] = phases.get(ph, 0) + count
         names.learn(what, pid, tid, name)
         stage_rows += stages
+        unsure += inexact
         if start is not None:
             starts.append(start)
             ends.append(end)
+    if unsure:
+        raise OddFileError if from_text else InexactError
     return TimelineLook(
         events=sum(phases.values()),
         phases=phases,
@@ -134,6 +165,7 @@ def look_by_sql(path: Path) -> TimelineLook:
         end_ns=max(ends, default=None),
         stage_rows=stage_rows,
         names=names,
+        from_text=from_text,
     )
 
 
@@ -171,14 +203,16 @@ def sums_by_sql(path: Path, columns: Sequence[str]) -> tuple[list[tuple[tuple[st
     return found, names
 
 
-def batches_by_sql(path: Path, names: Names, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The frame of a file that `look_by_sql` has found plain."""
     query, read = _frame_query(schema)
     with _connection() as connection, _opened(path) as source:
         try:
-            reader = connection.sql(query.replace("{events}", _events(source, read))).to_arrow_reader(BATCH_ROWS)
+            reader = connection.sql(
+                query.replace("{events}", _events(source, read, from_text=look.from_text))
+            ).to_arrow_reader(BATCH_ROWS)
             for batch in reader:
-                yield _with_names(batch, names, schema)
+                yield _with_names(batch, look.names, schema)
         except (duckdb.Error, UnicodeError) as error:
             raise ReadError(path, "it is not what it was a moment ago", "a file that nobody writes to") from error
 
@@ -207,8 +241,7 @@ def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:
     for step in (found, texts, numbers):
         query = f"(SELECT *{''.join(f', {text} AS {name}' for name, text in step.items())} FROM {query})"  # noqa: S608 -- of constants
     chosen = ", ".join(f'{columns[name]} AS "{name}"' for name in schema.names)
-    read = dict.fromkeys(("ph", "name", "cat", "id", "ts", "dur", "pid", "tid"), "VARCHAR") | {"args": "JSON"}
-    return f"SELECT {chosen} FROM {query} WHERE ph <> 'M'", read  # noqa: S608 -- of constants
+    return f"SELECT {chosen} FROM {query} WHERE ph <> 'M'", _ALL  # noqa: S608 -- of constants
 
 
 def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.RecordBatch:
@@ -232,20 +265,22 @@ def _no_text(name: str | None) -> bool:
     )
 
 
-def _rows(path: Path, query: str, read: dict[str, str]) -> list[tuple[Any, ...]]:
+def _rows(path: Path, query: str, read: dict[str, str], *, from_text: bool = False) -> list[tuple[Any, ...]]:
     with _connection() as connection, _opened(path) as source:
         try:
-            return connection.sql(query.replace("{events}", _events(source, read))).fetchall()
+            return connection.sql(query.replace("{events}", _events(source, read, from_text=from_text))).fetchall()
         except (duckdb.Error, UnicodeError) as error:
             raise OddFileError from error
 
 
-def _events(source: str, read: dict[str, str]) -> str:
+def _events(source: str, read: dict[str, str], *, from_text: bool) -> str:
+    options = f"format='array', compression='uncompressed', maximum_object_size={MAX_EVENT_BYTES}"
+    if from_text:
+        structure = json.dumps(_ALL)
+        return TEXTS.replace("{structure}", structure).replace("{source}", source).replace("{options}", options)
     columns = ", ".join(f"{name}: '{kind}'" for name, kind in read.items())
-    return (
-        f"read_json('{source}', format='array', columns={{{columns}}}, compression='uncompressed', "
-        f"hive_partitioning=false, filename=false, maximum_object_size={MAX_EVENT_BYTES})"
-    )
+    options += ", hive_partitioning=false, filename=false"
+    return f"(SELECT *, false AS exact FROM read_json('{source}', columns={{{columns}}}, {options}))"  # noqa: S608 -- of constants
 
 
 @contextmanager

@@ -129,8 +129,9 @@ def _plain_sums(path: Path, raw: Sequence[str]) -> tuple[list[tuple[Key, int, in
 def _batches(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if not look.usable:
         return iter(())
-    read = batches_by_sql if look.plain else batches_by_walking
-    return _unchanged(path, read(path, look.names, schema))
+    if look.plain:
+        return batches_by_sql(path, look, schema)
+    return _unchanged(path, batches_by_walking(path, look.names, schema))
 
 
 def _unchanged(path: Path, items: Iterator[Any]) -> Iterator[Any]:
