@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+"""Whole numbers; those that count words are narrower."""
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -49,11 +50,13 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if column.num_chunks == 0:
-        return np.zeros(0, dtype=np.int64), []
+        return np.zeros(0, dtype=np.int32), []
     column = column.unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in column.chunks])
-    numbers = _values(indices, np.dtype(np.int32)).astype(np.int64) + 1
-    numbers[~valid(indices)] = 0
+    numbers: Ints = _values(indices, np.dtype(np.int32))
+    numbers += 1
+    if indices.null_count:
+        numbers[~valid(indices)] = 0
     return numbers, column.chunk(0).dictionary.to_pylist()
 
 

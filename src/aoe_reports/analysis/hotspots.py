@@ -134,13 +134,15 @@ class _Names:
 
 def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, _Names]:
     """A dense group number for each row, and each group's key."""
-    groups_of = np.zeros(tasks.num_rows, dtype=np.int64)
+    groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
     numbers: list[Ints] = []
     words: list[list[str]] = []
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1
+        if count * width > _INT32_MAX:
+            groups_of = groups_of.astype(np.int64)
         sparse = of_key if count == 1 else groups_of * width + of_key
         present, groups_of = _dense(sparse, count * width)
         numbers = [*(before[present // width] for before in numbers), present % width]
@@ -157,8 +159,8 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     occurs = np.bincount(sparse, minlength=size) > 0
     if occurs.all():
         return np.arange(size), sparse
-    place = np.cumsum(occurs, dtype=np.int64) - 1
-    return np.flatnonzero(occurs), place[sparse]
+    place = np.cumsum(occurs, dtype=sparse.dtype) - 1
+    return np.flatnonzero(occurs), place.take(sparse)
 
 
 def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
@@ -180,4 +182,5 @@ def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
 
 
 _UINT32_BITS = 32
+_INT32_MAX = 2**31 - 1
 _INT64_BITS = 63
