@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import MAX_EXPANDED, Format, MaxExpanded, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import Format, MaxExpanded, Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import reasons_of
 
@@ -18,7 +18,7 @@ def check(
     rules: Annotated[bool, typer.Option("--rules", help="List every rule.")] = False,
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
     from aoe_reports.renderers.values import plain

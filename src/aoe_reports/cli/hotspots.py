@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import (
-    MAX_EXPANDED,
     Format,
     MaxExpanded,
     Output,
@@ -32,7 +31,7 @@ def hotspots(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Rank operator types, operators or shapes by device time; std is the sample's, shares are of all computing."""
     from aoe_reports.workflows.hotspots import Selection, find_hotspots

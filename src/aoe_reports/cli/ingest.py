@@ -6,7 +6,6 @@ import typer
 
 from aoe_reports.cli.output import (
     DEFAULT_STORE,
-    MAX_EXPANDED,
     EngineVersion,
     Format,
     Hardware,
@@ -36,7 +35,7 @@ def ingest(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Check, normalise and store every run; doing it twice adds nothing."""
     from aoe_reports.findings import in_order

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.output import (
-    MAX_EXPANDED,
     Format,
     MaxExpanded,
     Output,
@@ -24,7 +23,7 @@ def inspect(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Say what each file is: kind, source, vintage, run, rank, rows."""
     from aoe_reports.workflows.inspect import inspect_paths

@@ -7,7 +7,6 @@ import typer
 
 from aoe_reports.cli.output import (
     DEFAULT_STORE,
-    MAX_EXPANDED,
     EngineVersion,
     Hardware,
     MaxExpanded,
@@ -38,7 +37,7 @@ def nightly(
     ] = "text",
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
     from aoe_reports.renderers import RENDERERS

@@ -3,7 +3,6 @@
 import typer
 
 from aoe_reports.cli.output import (
-    MAX_EXPANDED,
     EngineVersion,
     Hardware,
     MaxExpanded,
@@ -28,7 +27,7 @@ def normalize(
     engine_version: EngineVersion = None,
     zone: Zone = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
     from aoe_reports.findings import in_order

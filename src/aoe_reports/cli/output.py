@@ -26,11 +26,9 @@ Zone = Annotated[
 ]
 
 MaxExpanded = Annotated[
-    int,
-    typer.Option(min=1, help="Bytes to which one .gz file may expand.", show_default=False),
+    int | None,
+    typer.Option(min=1, help="Bytes to which one .gz file may expand (8 GiB unless told).", show_default=False),
 ]
-MAX_EXPANDED = 8 << 30
-
 DEFAULT_STORE = "./aoe-history"
 
 Format = Literal["text", "json", "csv", "markdown", "html"]
@@ -115,7 +113,7 @@ def render(
 
 
 def run_options(
-    workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None, max_expanded: int
+    workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None, max_expanded: int | None
 ) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
     from aoe_reports.workflows.options import RunOptions, zone_of

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import (
-    MAX_EXPANDED,
     MaxExpanded,
     Output,
     Strict,
@@ -33,7 +32,7 @@ def table(
     listed: Annotated[bool, typer.Option("--list", help="List every kind that can be read.")] = False,
     output: Output = None,
     strict: Strict = False,
-    max_expanded: MaxExpanded = MAX_EXPANDED,
+    max_expanded: MaxExpanded = None,
 ) -> None:
     """Print one table or timeline under canonical names and units (durations in us, time stamps in ns)."""
     from aoe_reports.workflows.table import Asked, list_tables

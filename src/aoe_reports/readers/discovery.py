@@ -24,8 +24,11 @@ class Discovery:
     """Whether something was there (or asked for) and could not be read: exit code 3."""
 
 
-def discover(paths: Sequence[Path], *, max_expanded: int = MAX_EXPANDED_BYTES) -> Discovery:
-    """Every file of ours below `paths`, each once, in a stable order; compressed ones may expand to `max_expanded`."""
+def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Discovery:
+    """Every file of ours below `paths`, each once, in a stable order.
+
+    Compressed ones may expand to `max_expanded` bytes each; None means MAX_EXPANDED_BYTES.
+    """
     files: dict[str, FoundFile] = {}
     findings: list[Finding] = []
     unreadable = False
@@ -36,7 +39,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int = MAX_EXPANDED_BYTES) -
             if real in files:
                 before -= 1
             elif found := identify(entry, explicit=entry == path, findings=findings):
-                files[real] = replace(found, max_expanded=max_expanded)
+                files[real] = replace(found, max_expanded=max_expanded or MAX_EXPANDED_BYTES)
         unreadable = unreadable or any(finding.rule == "unreadable" for finding in findings[failed:])
         if len(files) == before and len(findings) == failed:
             message = "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …)"

@@ -9,7 +9,7 @@ from typing import Any
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
 from aoe_reports.results import TuningResult
 from aoe_reports.workflows.captures import find_runs, look_at, read_file
@@ -18,7 +18,7 @@ from aoe_reports.workflows.load import check_tuning
 
 
 def check_paths(
-    paths: Sequence[Path], select: Collection[str], ignore: Collection[str], max_expanded: int = MAX_EXPANDED_BYTES
+    paths: Sequence[Path], select: Collection[str], ignore: Collection[str], max_expanded: int | None = None
 ) -> tuple[list[dict[str, Any]], list[Finding], bool]:
     """(one row a file, findings, whether something could not be read); `select` and `ignore` name rules."""
 

@@ -25,7 +25,6 @@ from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
@@ -42,7 +41,7 @@ class Selection:
     device: int | None = None
     step: int | None = None
     all_tasks: bool = False
-    max_expanded: int = MAX_EXPANDED_BYTES
+    max_expanded: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES
@@ -29,7 +29,7 @@ _TIMES = frozenset(
 
 
 def inspect_paths(
-    paths: Sequence[Path], max_expanded: int = MAX_EXPANDED_BYTES
+    paths: Sequence[Path], max_expanded: int | None = None
 ) -> tuple[list[dict[str, Any]], list[Finding], bool]:
     """(one row a file, findings, whether something could not be read)."""
     discovery = discover(paths, max_expanded=max_expanded)

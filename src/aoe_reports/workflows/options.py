@@ -7,7 +7,6 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aoe_reports.errors import UsageError
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,7 @@ class RunOptions:
     engine_version: str | None = None
     zone: tzinfo = UTC
     zone_given: bool = False
-    max_expanded: int = MAX_EXPANDED_BYTES
+    max_expanded: int | None = None
     """How far one compressed file may expand, in bytes."""
 
 

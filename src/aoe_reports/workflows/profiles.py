@@ -14,7 +14,7 @@ from aoe_reports.columns import integers, keep_where
 from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
+from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import PROFILER_DB
 from aoe_reports.readers.profile import Capture, group_captures
 from aoe_reports.readers.summary import TableData
@@ -131,7 +131,7 @@ def _databases(capture: Capture, kind: str) -> list[FoundFile]:
     ]
 
 
-def read_profile(path: Path | str, *, max_expanded: int = MAX_EXPANDED_BYTES) -> Profile:
+def read_profile(path: Path | str, *, max_expanded: int | None = None) -> Profile:
     """Everything of the profilers below a path; compressed files may expand to `max_expanded` bytes each."""
     discovery = discover([Path(path)], max_expanded=max_expanded)
     captures = tuple(capture for capture in group_captures(discovery.files) if capture.measures)

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
 from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.tables.table import Table
 from aoe_reports.workflows.output import whole_file
@@ -53,7 +52,7 @@ def _files(table: Table) -> list[str]:
 class Asked:
     """What `table KIND PATH` was asked for: batches of rows, and what was found on the way."""
 
-    def __init__(self, kind: str, path: Path, max_expanded: int = MAX_EXPANDED_BYTES) -> None:
+    def __init__(self, kind: str, path: Path, max_expanded: int | None = None) -> None:
         """Look what is there; nothing is read yet."""
         self._timeline = timeline_of_kind(kind)
         if kind not in TABLES and self._timeline is None:
