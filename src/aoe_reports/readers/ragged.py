@@ -73,9 +73,17 @@ class _Known:
 
     def has(self, cells: Sequence[str]) -> bool:
         """Whether every cell of words stands in some other row, too; False where there is nothing to go by."""
-        return bool(self._columns) and all(
-            cells[field.position] in self._of(field) or cells[field.position] in NULL_TOKENS for field in self._columns
-        )
+        return bool(self._columns) and all(self._may_hold(field, cells[field.position]) for field in self._columns)
+
+    def came_from(self, position: int, word: str, cells: Sequence[str]) -> bool:
+        """Whether a word belongs into the column at `position`, where this row has nothing."""
+        beside = [field for field in self._columns if field.position == position]
+        return any(cells[position] in NULL_TOKENS and word in self._of(field) for field in beside)
+
+    def _may_hold(self, field: Field, cell: str) -> bool:
+        if cell in NULL_TOKENS:
+            return bool(self._frame.column(str(field.position)).null_count)
+        return cell in self._of(field)
 
     def _of(self, field: Field) -> set[str]:
         if field.position not in self._words:
@@ -101,10 +109,12 @@ def _rejoined(match: Match, known: _Known, cells: list[str]) -> list[str] | None
         return None
     start, end = free[0], free[0] + len(cells) - len(match.fields) + 1
     parts = cells[start:end]
-    if parts[0].strip().isdecimal() or not all(part.strip() for part in parts):
+    if parts[0].strip().isdecimal() or any(part.strip() in NULL_TOKENS for part in parts):
         return None  # the name may as well have moved here from elsewhere
     whole = [*cells[:start], ",".join(parts), *cells[end:]]
     if not all(fits(whole[field.position], field) for field in match.fields):
+        return None
+    if known.came_from(start - 1, parts[0], whole) or known.came_from(start + 1, parts[-1], whole):
         return None
     return whole if known.has(whole) else None
 
