@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aoe_reports.readers.names import FileName
-from aoe_reports.readers.timeline import read_timeline
+from aoe_reports.readers.timelines.rows import read_timeline
 
 STEPS = FileName("step_trace", "json", "msprof", device_id=0, model_id=2)
 TASKS = FileName("task_time", "json", "msprof")

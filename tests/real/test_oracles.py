@@ -16,7 +16,7 @@ from aoe_reports.readers.names import FileName
 from aoe_reports.readers.profile import group_captures
 from aoe_reports.readers.results import read_results
 from aoe_reports.readers.summary import read_table
-from aoe_reports.readers.timeline import read_timeline
+from aoe_reports.readers.timelines.rows import read_timeline
 from aoe_reports.tables import TABLES
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))

@@ -37,7 +37,7 @@ def _read(file: FoundFile, path: Path, kind: str, fields: frozenset[str] | None,
 
         return read_database(path, kind, fields, hashed=hashed)
     if file.name.timeline:
-        from aoe_reports.readers.timeline import read_timeline  # noqa: PLC0415 -- most captures have tables
+        from aoe_reports.readers.timelines.rows import read_timeline  # noqa: PLC0415 -- most captures have tables
 
         return read_timeline(path, file.name)
     if table.form == "document":

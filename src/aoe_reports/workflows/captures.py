@@ -15,12 +15,12 @@ from aoe_reports.checks.tables import check_table
 from aoe_reports.columns import keep_where, words_in
 from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
-from aoe_reports.readers.event_shape import TimelineLook
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
+from aoe_reports.readers.timelines.shape import TimelineLook
 from aoe_reports.tables import TABLES
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
 
@@ -55,7 +55,7 @@ def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None,
 
 def look_at(file: FoundFile) -> TimelineLook:
     """How many events a timeline has, when they begin and end, and what is wrong with it."""
-    from aoe_reports.readers.events import look_at_timeline  # noqa: PLC0415 -- most commands read tables
+    from aoe_reports.readers.timelines.events import look_at_timeline  # noqa: PLC0415 -- most commands read tables
 
     with expanded(file) as (path, wrong):
         if wrong is not None:
@@ -69,7 +69,7 @@ def stream_events_of(
     file: FoundFile, columns: Collection[str] | None = None
 ) -> Iterator[tuple[Iterator[pa.RecordBatch], list[Finding]]]:
     """(the events of a timeline, batch after batch; what is wrong with it, known before the first batch)."""
-    from aoe_reports.readers.events import stream_events  # noqa: PLC0415 -- most commands read tables
+    from aoe_reports.readers.timelines.events import stream_events  # noqa: PLC0415 -- most commands read tables
 
     if file.name.form == "db":
         frame, found = _events_of_database(file.path)
@@ -86,7 +86,7 @@ def stream_events_of(
 def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
     """(the events that a database holds, in the frame of timelines; what is wrong with them)."""
     from aoe_reports.readers.database import read_database_events  # noqa: PLC0415 -- most captures are text
-    from aoe_reports.readers.events import EVENTS_SCHEMA  # noqa: PLC0415
+    from aoe_reports.readers.timelines.events import EVENTS_SCHEMA  # noqa: PLC0415
 
     frame, findings = read_database_events(path)
     absent = [field for field in EVENTS_SCHEMA if field.name not in frame.column_names]
@@ -98,7 +98,7 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
 
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
     """Count and duration of a timeline's events by some of their words; None where the file cannot be used."""
-    from aoe_reports.readers.events import sum_durations  # noqa: PLC0415 -- most commands read tables
+    from aoe_reports.readers.timelines.events import sum_durations  # noqa: PLC0415 -- most commands read tables
 
     with expanded(file) as (path, wrong):
         if wrong is not None:

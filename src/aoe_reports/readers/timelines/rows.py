@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE
-from aoe_reports.readers.event_rows import unusable_events
-from aoe_reports.readers.json_list import Broken, NotAList, elements
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.summary import TableData
+from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements
+from aoe_reports.readers.timelines.walk import unusable_events
 from aoe_reports.tables import TABLES, Table
 
 BATCH_ROWS = 1 << 16

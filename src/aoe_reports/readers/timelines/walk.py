@@ -1,6 +1,6 @@
 """Trace events one by one: exact whatever they hold, and able to say which one is wrong and why.
 
-The reader for files in which something is out of the ordinary; what duckdb reads exactly goes through `event_sql`,
+The reader for files in which something is out of the ordinary; what duckdb reads exactly goes through `sql`,
 some five times faster. Both give the same rows.
 """
 
@@ -17,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.readers.event_shape import (
+from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements
+from aoe_reports.readers.timelines.shape import (
     FLOW_CATEGORY,
     INTEGER_ARGS,
     LATEST_NS,
@@ -35,7 +36,6 @@ from aoe_reports.readers.event_shape import (
     text_array,
     thread_key,
 )
-from aoe_reports.readers.json_list import Broken, NotAList, elements
 from aoe_reports.tables.table import NO_ID
 
 BATCH_ROWS = 1 << 14

@@ -1,6 +1,6 @@
 """Trace events through duckdb, for files in which every event is as the exporters write them.
 
-Nothing here judges an event: a query that fails, or an answer that holds something odd, sends the file to `event_rows`.
+Nothing here judges an event: a query that fails, or an answer that holds something odd, sends the file to `walk`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from aoe_reports.errors import ReadError
-from aoe_reports.readers.event_shape import (
+from aoe_reports.readers.timelines.shape import (
     FLOW_CATEGORY,
     INTEGER_ARGS,
     LATEST_NS,

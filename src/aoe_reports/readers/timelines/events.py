@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
-from aoe_reports.readers.event_rows import batches_by_walking, durations_by_walking, look_by_walking
-from aoe_reports.readers.event_shape import (
+from aoe_reports.readers.timelines.json_list import NotAList, has_both_ends
+from aoe_reports.readers.timelines.shape import (
     EVENTS_SCHEMA,
     Names,
     TimelineLook,
@@ -26,8 +26,8 @@ from aoe_reports.readers.event_shape import (
     thread_key,
     wanted_schema,
 )
-from aoe_reports.readers.event_sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
-from aoe_reports.readers.json_list import NotAList, has_both_ends
+from aoe_reports.readers.timelines.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
+from aoe_reports.readers.timelines.walk import batches_by_walking, durations_by_walking, look_by_walking
 
 __all__ = [
     "EVENTS_SCHEMA",
