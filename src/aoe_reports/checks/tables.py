@@ -122,7 +122,7 @@ def _each(
     """A finding for each row of `mask`; after EXAMPLES_PER_RULE of them one line counts the rest."""
     rows = np.flatnonzero(mask)
     found = [
-        Finding(severity, rule, str(data.path), message, data.line(int(row)), column)
+        Finding(severity, rule, str(data.path), _placed(data, message, int(row)), data.line(int(row)), column)
         for row in rows[:EXAMPLES_PER_RULE]
     ]
     if len(rows) > EXAMPLES_PER_RULE:
@@ -130,6 +130,11 @@ def _each(
         rest = f"and {len(rows) - EXAMPLES_PER_RULE} more: {message}"
         found.append(Finding(severity, rule, str(data.path), rest, line, column))
     return tuple(found)
+
+
+def _placed(data: TableData, message: str, row: int) -> str:
+    """The message with the row's number and its table, where no line tells the place."""
+    return message if data.is_text else f"{data.table.name}, row {data.row(row)}: {message}"
 
 
 def _rising(data: TableData) -> Sequence[Finding]:

@@ -61,6 +61,10 @@ class TableData:
             return None
         return _line(int(self.rows[row]) if self.rows is not None else row, self.lines)
 
+    def row(self, row: int) -> int:
+        """The number (from 1) of a row of the frame among all rows that were read, for files without lines."""
+        return (int(self.rows[row]) if self.rows is not None else row) + 1
+
     def keep(self, mask: Mask, findings: tuple[Finding, ...]) -> TableData:
         """The same data without the rows where `mask` is false, which `findings` report."""
         rows = self.rows if self.rows is not None else np.arange(self.frame.num_rows, dtype=np.int64)

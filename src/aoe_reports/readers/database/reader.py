@@ -84,7 +84,7 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
     """One table of a database; only `fields` (canonical names) and what is needed, where given.
 
     Findings name a table, a column and a rowid, since a database has no lines; where a check asks `TableData.line`, it
-    is told the position (from 1) of the row in the whole table as it was read here.
+    is told the number of the row in the table as it was read here.
 
     `hashed=False` leaves the file's SHA-256 out (empty). ReadError only where the file cannot be read at all.
     """
@@ -108,9 +108,8 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
     frame = pa.table({snake_case(name) if name in built.extra else name: column for name, column in columns.items()})
     headers = [column.headers[0] for column in table.columns if column.field in columns]
     match = _match(table, [*headers, *(name for name in columns if name in built.extra)])
-    positions = np.arange(1, built.rows + 1, dtype=np.int64)
     read = built.rows + built.reported
-    return TableData(table, path, frame, match, tuple(notes), read, built.reported, digest, None, positions)
+    return TableData(table, path, frame, match, tuple(notes), read, built.reported, digest, is_text=False)
 
 
 def info_of_database(path: Path) -> DatabaseInfo:

@@ -46,9 +46,13 @@ def read_timeline(path: Path, name: FileName) -> TableData:
         rows = extract(lambda: _events(path), report)
         frame = pa.concat_tables([schema.empty_table(), *_tables(rows, constants, schema)])
     except NotAList as error:
-        return TableData(table, path, schema.empty_table(), table.match([]), (error.finding(path),), 0, 0, sha256)
+        return TableData(
+            table, path, schema.empty_table(), table.match([]), (error.finding(path),), 0, 0, sha256, is_text=False
+        )
     findings = tuple(unusable_events(path, wrong, reported))
-    return TableData(table, path, frame, table.match([]), findings, frame.num_rows + reported, reported, sha256)
+    return TableData(
+        table, path, frame, table.match([]), findings, frame.num_rows + reported, reported, sha256, is_text=False
+    )
 
 
 def _sha256(path: Path) -> str:
