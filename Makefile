@@ -31,6 +31,9 @@ docs: $(VENV)/.tools
 benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/hotspots.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/discovery.py
+	$(BIN)/python benchmarks/timeline.py
+	$(BIN)/python benchmarks/database.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
