@@ -202,6 +202,14 @@ def test_a_look_tells_processes_and_extent(tmp_path: Path) -> None:
     assert (look.events, look.phases, look.rows, look.metadata) == (4, {"M": 1, "X": 2, "C": 1}, 3, 1)
 
 
+def test_the_last_of_two_names_counts(tmp_path: Path) -> None:
+    first, last = ({"name": "process_name", "ph": "M", "pid": 7, "args": {"name": name}} for name in "zb")
+    path = write(tmp_path, [first, X, last])
+    assert rows(path, "process") == ["b"]
+    assert sum_durations(path, ["process"]).frame["process"].to_pylist() == ["b"]
+    assert look_at_timeline(path).processes == ("b",)
+
+
 def test_only_columns_that_there_are_can_be_asked_for(tmp_path: Path) -> None:
     path = write(tmp_path, [X])
     assert stream_events(path, ["name", "start_ns"]).batches.schema.names == ["name", "start_ns"]

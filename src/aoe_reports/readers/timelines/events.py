@@ -84,7 +84,11 @@ def stream_events(path: Path, columns: Collection[str] | None = None, look: Time
 
 
 def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type")) -> EventSums:
-    """Count and duration of X events by some of SUM_KEYS, in one pass; second copies of hccl tasks are left out."""
+    """Count and duration of X events by some of SUM_KEYS, in one pass; second copies of hccl tasks are left out.
+
+    Only what the sums depend on is judged: an event that is bad elsewhere is told by `look_at_timeline`, and so is a
+    duration of `true`, which duckdb adds as 1 us.
+    """
     if unknown := set(by) - set(SUM_KEYS):
         raise KeyError(", ".join(sorted(unknown)))
     raw = _raw_keys(by)

@@ -49,7 +49,7 @@ DURATION = "CAST(us * 1000 AS BIGINT)"
 NOT_JSON = r"[:\[,]-?(nan|NaN|inf|Inf|Infinity|INF)[,}\]]"
 
 LOOK = f"""
-SELECT ph, what, what_pid, what_tid, last(what_name), count(*), min(start) FILTER (ph = 'X'),
+SELECT ph, what, what_pid, what_tid, last(what_name) FILTER (what_name IS NOT NULL), count(*), min(start) FILTER (ph = 'X'),
     max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact)
 FROM (
     SELECT ph, start, duration,
@@ -170,10 +170,11 @@ def _look(path: Path, *, from_text: bool) -> TimelineLook:
 
 
 SUMS = """
-SELECT ph, name, pid, {keys} last(args.name), count(*), sum(CAST(dur * 1000 AS UBIGINT)), max(dur), count(dur + ts), max(ts)
+SELECT ph, name, pid, {keys} CASE WHEN ph = 'M' THEN args.name END AS label, count(*), sum(CAST(dur * 1000 AS UBIGINT)),
+    count(*) FILTER (dur >= 0 AND dur < {longest!r} AND ts > -{latest!r} AND ts < {latest!r})
 FROM {{events}}
 WHERE ph IS NULL OR ph IN ('X', 'M')
-GROUP BY ph, name, pid {groups}
+GROUP BY ph, name, pid, label {groups}
 """
 """One scan for sums and names; a cast fails for a negative number or none, and the query with it."""
 _SUM_KEYS = {"tid": "tid", "category": "cat", "task_type": 'args."Task Type"'}
@@ -183,24 +184,39 @@ def sums_by_sql(path: Path, columns: Sequence[str]) -> tuple[list[tuple[tuple[st
     """(columns, count, ns) of X events for each of their combinations with a name; OddFileError as for the look."""
     extra = [column for column in columns if column in _SUM_KEYS]
     keys = "".join(f"{_SUM_KEYS[column]} AS {column}_, " for column in extra)
-    query = SUMS.format(keys=keys, groups="".join(f", {column}_" for column in extra))
+    query = SUMS.format(
+        longest=LONGEST_US, latest=LATEST_NS / 1000, keys=keys, groups="".join(f", {column}_" for column in extra)
+    )
     read = {
         "ph": "VARCHAR", "name": "VARCHAR", "ts": "DOUBLE", "dur": "DOUBLE", "pid": "VARCHAR", "tid": "VARCHAR",
         "cat": "VARCHAR", "args": 'STRUCT(name VARCHAR, "Task Type" VARCHAR)',
     }  # fmt: skip
-    names = Names()
-    found = []
+    found, told = [], []
     for ph, name, pid, *rest in _rows(path, query, read):
         values = dict(zip(extra, rest, strict=False))
-        label, count, total, longest, usable, latest = rest[len(extra) :]
+        label, count, total, usable = rest[len(extra) :]
         if ph == "M":
-            names.learn(name, pid, values.get("tid"), label)
-            continue
-        if ph is None or usable != count or not longest < LONGEST_US or not latest < LATEST_NS / 1000 or _no_text(name):
+            told.append((name, pid, values.get("tid"), label))
+        elif ph is None or usable != count or _no_text(name):
             raise OddFileError
-        values |= {"name": name, "pid": pid}
-        found.append((tuple(values[column] for column in columns), count, int(total)))
-    return found, names
+        else:
+            values |= {"name": name, "pid": pid}
+            found.append((tuple(values[column] for column in columns), count, int(total)))
+    return found, _names(told, threads="tid" in extra) or look_by_sql(path).names
+
+
+def _names(told: Sequence[tuple[str | None, ...]], *, threads: bool) -> Names | None:
+    """Names from groups of metadata; None where something has two of them: their order in the file decides."""
+    names = Names()
+    places: dict[tuple[str | None, ...], str] = {}
+    for what, pid, tid, label in told:
+        place = (what, pid, tid if what == "thread_name" else None)
+        if label is None or (what == "thread_name" and not threads):
+            continue
+        if what in {"process_name", "thread_name"} and places.setdefault(place, label) != label:
+            return None
+        names.learn(what, pid, tid, label)
+    return names
 
 
 def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
