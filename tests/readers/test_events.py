@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE
-from aoe_reports.readers import json_list
+from aoe_reports.readers.timelines import json_list
 from aoe_reports.readers.timelines.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
 from aoe_reports.readers.timelines.sql import OddFileError, batches_by_sql, look_by_sql
 from aoe_reports.readers.timelines.walk import batches_by_walking, look_by_walking
