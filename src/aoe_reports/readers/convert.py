@@ -73,6 +73,8 @@ def convert(column: pa.ChunkedArray, field: Field) -> Converted:
 
 def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
     """A column of numbers, by what they count."""
+    if field.type == "duration" and (plain := _plain_durations(column, field.factor)) is not None:
+        return plain
     values, good, bad = _numbers(column)
     if field.type == "integer":
         return Converted(*_integers(column, values, good, bad))
@@ -142,6 +144,33 @@ def _sizes(values: Floats, good: Mask, bad: Mask, factor: int) -> tuple[pa.Chunk
     too_large = good & (np.abs(whole) >= _MAX_NS)
     good = good & ~too_large
     return column_of(np.where(good, whole, 0).astype(np.int64), good), bad | too_large
+
+
+def _plain_durations(column: pa.ChunkedArray, factor: int) -> Converted | None:
+    """Durations without a surprise as whole nanoseconds, block by block in the cache; None where one is odd."""
+    whole = np.empty(len(column), dtype=np.int64)
+    buffer = np.empty(max((len(chunk) for chunk in column.chunks), default=0))
+    end = 0
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        data = chunk.buffers()[2]
+        if chunk.null_count or data is None or b"e+" in data.to_pybytes():
+            return None
+        try:
+            numbers = chunk.cast(pa.float64())
+        except pa.ArrowInvalid:
+            return None
+        start, end = end, end + len(chunk)
+        part = buffer[: len(chunk)]
+        values = np.frombuffer(numbers.buffers()[1], dtype=np.float64)[numbers.offset : numbers.offset + len(chunk)]
+        np.multiply(values, factor, out=part)
+        if not (part.min() >= 0 and part.max() < LONGEST_NS):  # NaN compares with nothing
+            return None
+        np.rint(part, out=part)
+        whole[start:end] = part
+    everywhere = np.ones(len(column), dtype=bool)
+    return Converted(column_of(whole, everywhere), ~everywhere)
 
 
 def _durations(values: Floats, good: Mask, bad: Mask, field: Field) -> Converted:

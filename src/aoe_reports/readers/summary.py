@@ -425,8 +425,9 @@ def _with_mended(
 ) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
     """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
     frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
-    total = frame.num_rows + len(parsed.ragged)
-    rows = np.delete(np.arange(total, dtype=np.int64), [row.record for row in parsed.ragged])
+    rows = np.arange(frame.num_rows + len(parsed.ragged), dtype=np.int64)
+    if parsed.ragged:
+        rows = np.delete(rows, [row.record for row in parsed.ragged])
     mends = mended(table, match, frame, ragged)
     if not mends:
         return frame, rows, ragged, []
