@@ -201,9 +201,10 @@ class Table:
         return not self.match(header).missing
 
     def _units(self, cells: Sequence[str], declared: dict[str, Column]) -> dict[str, str]:
-        """The unit that each declared column's header names, where it names one."""
+        """The unit that each declared column's header names, where it names one; by its field, and by its name."""
         found = ((_column_of(cell, declared), split_unit(cell)[1]) for cell in cells)
-        return {column.name: unit for column, unit in found if column is not None and unit is not None}
+        told = [(column, unit) for column, unit in found if column is not None and unit is not None]
+        return {column.name: unit for column, unit in told} | {column.field: unit for column, unit in told}
 
     def _unordered(self, fields: Sequence[Field]) -> Field | None:
         """The first column that breaks the declared order; unknown ones have no place of their own."""
@@ -237,7 +238,7 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
     if column is None:
         name = snake_case(cell)
         return Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
-    unit = units.get(column.name) or units.get(column.unit, column.unit)
+    unit = units.get(column.field) or units.get(column.unit, column.unit)
     if column.type in {"duration", "timestamp"} and unit not in NANOSECONDS:
         return Field(position, cell, column.name, "number", 1, column.needed)
     factor = 1
