@@ -34,7 +34,7 @@ def found(data: TableData) -> list[tuple[str, int | None]]:
     return [(finding.rule, finding.line) for finding in data.findings]
 
 
-@pytest.mark.parametrize("name", ["x,y", "x, y", "aten::add(int, int)", "a,b,c,d", "op,MatMul"])
+@pytest.mark.parametrize("name", ["x,y", "x, y", "aten::add(int, int)", "a,b,c,d", "MatMul,x"])
 def test_a_name_with_commas_is_put_together(name: str) -> None:
     data = read(f"{GOOD}{name},MatMul,AI_CORE,7,8\n")
     assert found(data) == [("csv-mended-row", 4)]
@@ -58,6 +58,8 @@ def test_a_mended_row_stands_in_its_place() -> None:
         ",x,MatMul,AI_CORE,7,8",
         "x,,MatMul,AI_CORE,7,8",
         "x,y,MatMul,AI_CORE,soon,8",
+        "x,MatMul,Add,AI_CORE,7,8",  # which of them is the type?
+        "x,Add,Add,AI_CORE,7,8",
         "x,MatMul,AI_CORE,7,8,9",  # a cell too many at the end
         "x,MatMul,AI_CORE,7,,8",
         "x,MatMul,AI_CORE,7",
@@ -93,6 +95,13 @@ def test_an_empty_cell_at_the_start_does_not_push_the_level_into_the_name() -> N
     assert found(read(f"{good},acl,b,1,1,1,1,1,0\n", "api_statistic", header)) == [("csv-ragged-row", 4)]
     nulls = "N/A,c,1,1,1,1,1,0\n"
     assert found(read(f"{good}{nulls},acl,b,1,1,1,1,1,0\n", "api_statistic", header)) == [("csv-ragged-row", 5)]
+
+
+def test_a_number_in_a_name_before_numbers_is_not_certain() -> None:
+    header = "Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance"
+    good = "acl,a,1,1,1,1,1,0\nnode,launch,1,1,1,1,1,0\n"
+    assert found(read(f"{good}acl,b,5,2,1,1,1,1,0\n", "api_statistic", header)) == [("csv-ragged-row", 4)]
+    assert found(read(f"{good}acl,b,c,1,1,1,1,1,0\n", "api_statistic", header)) == [("csv-mended-row", 4)]
 
 
 def test_nothing_is_mended_where_no_other_row_is_there_to_go_by() -> None:

@@ -44,7 +44,9 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
             except ValueError as error:
                 rule, message = _what(str(error))
             else:
-                return document, sha256
+                if document is not None:
+                    return document, sha256
+                rule, message = "json-shape", f"the document is null; expected {expected}"
     findings.append(Finding("error", rule, str(path), message))
     return None, sha256
 

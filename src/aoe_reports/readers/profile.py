@@ -195,8 +195,8 @@ def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[Fo
 
 
 def _slice(file: FoundFile) -> int:
-    """A slice's number; the first part of the Python exporter has none."""
-    return -1 if file.name.slice is None else file.name.slice
+    """A slice's number; the first part of the Python exporter has none, and no slice 0 behind it."""
+    return 0 if file.name.slice is None else file.name.slice
 
 
 def _superseded(file: FoundFile) -> Finding:

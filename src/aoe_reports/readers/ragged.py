@@ -75,10 +75,14 @@ class _Known:
         """Whether every cell of words stands in some other row, too; False where there is nothing to go by."""
         return bool(self._columns) and all(self._may_hold(field, cells[field.position]) for field in self._columns)
 
-    def came_from(self, position: int, word: str, cells: Sequence[str]) -> bool:
-        """Whether a word belongs into the column at `position`, where this row has nothing."""
-        beside = [field for field in self._columns if field.position == position]
-        return any(cells[position] in NULL_TOKENS and word in self._of(field) for field in beside)
+    def fits_beside(self, match: Match, position: int, part: str) -> bool:
+        """Whether a part of a name might as well be the cell at `position`, next to the name."""
+        if not 0 <= position < len(match.fields):
+            return False
+        field = match.fields[position]
+        if field.type in {"text", "unknown"}:
+            return field in self._columns and part in self._of(field)
+        return fits(part, field)
 
     def _may_hold(self, field: Field, cell: str) -> bool:
         if cell in NULL_TOKENS:
@@ -114,8 +118,8 @@ def _rejoined(match: Match, known: _Known, cells: list[str]) -> list[str] | None
     whole = [*cells[:start], ",".join(parts), *cells[end:]]
     if not all(fits(whole[field.position], field) for field in match.fields):
         return None
-    if known.came_from(start - 1, parts[0], whole) or known.came_from(start + 1, parts[-1], whole):
-        return None
+    if known.fits_beside(match, start - 1, parts[0]) or known.fits_beside(match, start + 1, parts[-1]):
+        return None  # the row may as well have one cell too many further off
     return whole if known.has(whole) else None
 
 

@@ -206,7 +206,7 @@ class Table:
         return not self.match(header).missing
 
     def _units(self, cells: Sequence[str], declared: dict[str, Column]) -> dict[str, str]:
-        """The unit that each declared column's header names, where it names one."""
+        """The unit that each declared column's header names, where it names one; by its field."""
         found = ((_column_of(cell, declared), split_unit(cell)[1]) for cell in cells)
         return {column.field: unit for column, unit in found if column is not None and unit is not None}
 
