@@ -140,7 +140,7 @@ def test_communication_is_what_the_document_says(read: dict[Path, list[TableData
         times, bandwidths = read[path]
         elapsed, sizes = zip(*operators(json.loads(path.read_bytes(), parse_float=Decimal)), strict=True)
         assert times.frame["elapsed_ns"].to_pylist() == [rounded(ms, 1_000_000) for ms in elapsed]
-        flat = [rounded(size, 1 << 20) for of_one in sizes for size in of_one]
+        flat = [rounded(size, 1_000_000) for of_one in sizes for size in of_one]
         assert bandwidths.frame["transit_bytes"].to_pylist() == flat
 
 
