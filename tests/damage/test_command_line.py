@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 RANKED = ("op_summary", "kernel_details", "op_statistic", "summary_as_json")
-SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 damages = st.sampled_from(["flip", "delete", "insert", "cut", "NUL", "GBK"])
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 CSV = [kind for kind, base in bases().items() if base.path.endswith(".csv")]
 ALL = list(bases())
-EXAMPLES = settings(max_examples=25, deadline=None)
-MANY = settings(max_examples=60, deadline=None)
+EXAMPLES = settings(max_examples=15, deadline=None)
+MANY = settings(max_examples=40, deadline=None)
 
 places = st.floats(0, 1, exclude_max=True)
 """Where in a file, in a row, in a line of columns."""

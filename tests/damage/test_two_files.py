@@ -16,7 +16,7 @@ from aoe_reports.workflows.captures import read_file
 from aoe_reports.workflows.check import check_paths
 
 KERNELS, STATISTIC = bases()["kernel_details"], bases()["op_statistic"]
-EXAMPLES = settings(max_examples=40, deadline=None)
+EXAMPLES = settings(max_examples=20, deadline=None)
 
 
 def checked(tasks: bytes, statistic: bytes) -> tuple[list[Finding], dict[str, Signature]]:

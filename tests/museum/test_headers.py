@@ -128,7 +128,7 @@ def documented(exhibit: Exhibit) -> str:
 styles = st.builds(Style, st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.booleans())
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(case=st.sampled_from(CASES), style=styles, count=st.integers(1, 12), seed=st.integers(0, 2**32))
 def test_every_header_in_every_style(case: tuple[Exhibit, str], style: Style, count: int, seed: int) -> None:
     exhibit, form = case

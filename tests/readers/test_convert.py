@@ -15,7 +15,7 @@ from aoe_reports.readers.convert import LONGEST_NS, WORDS, Converted, convert, f
 from aoe_reports.tables import Field
 from aoe_reports.tables.table import ColumnType
 
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=80, deadline=None)
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 
 

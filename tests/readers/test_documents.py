@@ -194,5 +194,15 @@ def test_totals_beside_operators_that_lost_their_times_are_no_accident(tmp_path:
     for operators in document["step50"].values():
         for name, operator in operators.items():
             if name != "Total Op Info":
-                operator["Communication Time Info"] = {"Wait Time(ms)": 1}
+                operator["Communication Time Info"] = {"Start Timestamp(us)": 1, "Wait Time(ms)": 1}
     assert {finding.rule for finding in read(tmp_path, "communication", document).findings} == {"missing-column"}
+
+
+def test_a_total_whose_name_is_damaged_does_not_count_as_an_operator(tmp_path: Path) -> None:
+    document = with_total(0.15818)
+    operators = document["step50"]["collective"]
+    operators["Total,Op Info"] = operators.pop("Total Op Info")
+    data = read(tmp_path, "communication", document)
+    place = "/step50/collective/Total,Op Info/Communication Time Info"
+    assert found(data) == [("error", "json-row", place)]
+    assert data.frame.num_rows == 3

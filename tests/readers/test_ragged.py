@@ -142,7 +142,7 @@ def test_other_short_iterations_stay_out(row: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["op_summary", "kernel_details", "task_time", "step_trace", "api_statistic"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     row=st.floats(0, 1, exclude_max=True),
     place=st.floats(0, 1, exclude_max=True),

@@ -17,6 +17,7 @@ TOTAL = "Total Op Info"
 """The name under which the exporter writes the sum of all operators beside them."""
 
 _TOTAL_TOLERANCE_NS = 1_000
+_START = "Start Timestamp"
 _TIMES, _BANDWIDTHS = "Communication Time Info", "Communication Bandwidth Info"
 
 
@@ -48,7 +49,7 @@ def read_table_of_document(path: Path, kind: str, fields: frozenset[str] | None 
 def _held_against_totals(data: TableData, totals: list[Row]) -> TableData:
     """Whether the operators of each step and type add up to what the exporter says they do."""
     # a total has no start of its own
-    whole = [Row({"Start Timestamp(us)": None, **row.cells}, row.pointer) for row in totals]
+    whole = [Row({f"{_START}(us)": None, **row.cells}, row.pointer) for row in totals]
     stated = table_of_rows(data.path, data.table, whole, None, [], "")
     sums: dict[tuple[Any, Any], int] = {}
     elapsed, _ = integers(data.frame["elapsed_ns"])
@@ -95,10 +96,13 @@ def _broken(path: str, pointer: str, expected: str) -> Finding:
 def _times(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     for labels, content, pointer in _operators(document, broken, path):
         times = content.get(_TIMES)
-        if isinstance(times, dict):
-            yield Row({**labels, **times}, f"{pointer}/{_TIMES}")
-        else:
+        if not isinstance(times, dict):
             broken.append(_broken(path, f"{pointer}/{_TIMES}", "an object"))
+        elif labels["op_name"] != TOTAL and not any(name.startswith(_START) for name in times):
+            # only a total has none: one whose name is damaged would count everything twice
+            broken.append(_broken(path, f"{pointer}/{_TIMES}", f"an operator with a {_START!r}"))
+        else:
+            yield Row({**labels, **times}, f"{pointer}/{_TIMES}")
 
 
 def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
