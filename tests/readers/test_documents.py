@@ -96,7 +96,7 @@ def test_bandwidths_by_transport(tmp_path: Path) -> None:
     data = read(tmp_path, "communication_bandwidth", COMMUNICATION)
     assert data.findings == ()
     row = data.frame.to_pylist()[0]
-    assert (row["transport"], row["transit_bytes"], row["transit_ns"]) == ("HCCS", 2621440, 40000)
+    assert (row["transport"], row["transit_bytes"], row["transit_ns"]) == ("HCCS", 2500000, 40000)
     assert json.loads(row["size_distribution"]) == {"2.064384": [1, 0.04]}
 
 

@@ -98,16 +98,23 @@ def _times(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
         times = content.get(_TIMES)
         if not isinstance(times, dict):
             broken.append(_broken(path, f"{pointer}/{_TIMES}", "an object"))
-        elif labels["op_name"] != TOTAL and not any(name.startswith(_START) for name in times):
-            # only a total has none: one whose name is damaged would count everything twice
+        elif _is_nameless_total(labels, times):
             broken.append(_broken(path, f"{pointer}/{_TIMES}", f"an operator with a {_START!r}"))
         else:
             yield Row({**labels, **times}, f"{pointer}/{_TIMES}")
 
 
+def _is_nameless_total(labels: dict[str, Any], times: dict[str, Any]) -> bool:
+    """Whether this has no start, as only a total has: one whose name is damaged would count everything twice."""
+    return labels["op_name"] != TOTAL and not any(name.startswith(_START) for name in times)
+
+
 def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     for labels, content, pointer in _operators(document, broken, path):
         transports = content.get(_BANDWIDTHS)
+        times = content.get(_TIMES)
+        if isinstance(times, dict) and _is_nameless_total(labels, times):
+            continue  # said where the times are read
         if not isinstance(transports, dict):
             broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}", "an object"))
             continue
@@ -125,6 +132,9 @@ def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row
 
 def _links(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     for labels, content, pointer in _operators(document, broken, path):
+        if labels["group"] is None and labels["op_name"] != TOTAL:
+            broken.append(_broken(path, pointer, f"an operator with its group (name@group) or {TOTAL!r}"))
+            continue
         for link, facts in content.items():
             source, _, destination = link.partition("-")
             if isinstance(facts, dict) and source.isdecimal() and destination.isdecimal():
