@@ -114,7 +114,8 @@ def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row
         transports = content.get(_BANDWIDTHS)
         times = content.get(_TIMES)
         if isinstance(times, dict) and _is_nameless_total(labels, times):
-            continue  # said where the times are read
+            broken.append(_broken(path, f"{pointer}/{_TIMES}", f"an operator with a {_START!r}"))
+            continue
         if not isinstance(transports, dict):
             broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}", "an object"))
             continue
