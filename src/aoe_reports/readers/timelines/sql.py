@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -316,7 +317,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
         config={
             "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": os.path.join(tempfile.gettempdir(), f"aoe_reports-{os.getpid()}"),  # noqa: PTH118
+            "temp_directory": os.path.join(tempfile.gettempdir(), f"aoe_reports-{secrets.token_hex(8)}"),  # noqa: PTH118
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
