@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from commandline import FIXTURES, Cli, Ended
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
+settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -9,9 +9,19 @@ from aoe_reports.checks.results import RULES
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
     ("json-truncated", "error", "all JSON files", "the text ends before the document does"),
-    ("json-duplicate-key", "warning", "all JSON files", "a key stands twice in one object; all are read (in tables: an error, nothing is)"),
+    (
+        "json-duplicate-key",
+        "warning",
+        "all JSON files",
+        "a key stands twice in one object; all are read (in tables: an error, nothing is)",
+    ),
     ("json-encoding", "warning", "all JSON files", "not UTF-8 (read as GB18030; of a timeline nothing is used)"),
-    ("json-too-large", "error", "all JSON files", "larger than any result of AOE can be"),
+    (
+        "json-too-large",
+        "error",
+        "all JSON files",
+        "larger than is read (results 256 MiB, documents 1 GiB, one event 16 MiB)",
+    ),
     ("schema", "error", "AOE results", "shape or type is not what the schema says"),
     ("segment-kind", "error", "AOE results", "the file name says opat, the segment SGAT, or the other way"),
     ("segment-count", "error", "AOE results", "not exactly one basic, or more than one OPAT or SGAT"),
