@@ -16,7 +16,6 @@ from aoe_reports.tables.system import SYSTEM_TABLES
 from aoe_reports.workflows.rules import READING_RULES
 
 VALID = sorted((FIXTURES / "msprof" / "valid").iterdir()) + sorted((FIXTURES / "aoe" / "valid").iterdir())
-JOBS = sorted((FIXTURES / "msprof" / "job").iterdir())
 RULE_FOLDERS = sorted((FIXTURES / "msprof" / "invalid").iterdir()) + sorted((FIXTURES / "aoe" / "invalid").iterdir())
 INVALID = [
     case
@@ -53,7 +52,7 @@ def test_a_valid_fixture_gives_runs_and_no_complaint(folder: Path, cli: Cli, tmp
     assert ended.code == 0
 
 
-@pytest.mark.parametrize("folder", [f for f in VALID + JOBS if f.parent.parent.name == "msprof"], ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", [f for f in VALID if f.parent.parent.name == "msprof"], ids=lambda p: p.name)
 def test_check_has_nothing_to_say_of_a_valid_fixture(folder: Path, cli: Cli) -> None:
     ended = cli("check", folder, "--strict", "--format", "json")
     assert [finding for finding in ended.json["findings"] if finding["severity"] != "info"] == []
@@ -104,7 +103,7 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
-    files = discover([FIXTURES / "msprof" / "valid", FIXTURES / "msprof" / "job"]).files
+    files = discover([FIXTURES / "msprof" / "valid"]).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}
     elsewhere = {"task_time_statistic", "os_runtime_statistic", "pytorch_operator_view"}
@@ -133,5 +132,5 @@ def test_an_invalid_record_does_not(path: Path) -> None:
 
 def test_the_readme_of_the_fixtures_names_every_folder() -> None:
     text = (FIXTURES / "README.md").read_text()
-    for folder in VALID + JOBS:
+    for folder in VALID:
         assert f"`{folder.name}`" in text

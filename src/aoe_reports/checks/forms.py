@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.columns import has_value, integers, keep_where, words_in
-from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, has
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 
@@ -32,6 +32,41 @@ def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
             message = f"{key[0]} on {key[1]}: {count} tasks, {total / 1000:.3f} us in the table of tasks, no row here"
             found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message))
     return found[:EXAMPLES_PER_RULE]
+
+
+def check_no_tasks(tasks: Sequence[TableData], statistics: Sequence[TableData]) -> list[Finding]:
+    """Whether a table of tasks without a row stands beside a statistic of tasks."""
+    if any(data.rows_read or has(data.findings, "error") for data in tasks):
+        return []  # why its rows are not used is said already
+    return [
+        Finding("warning", "statistic-mismatch", str(data.path), f"counts tasks, but {tasks[0].path.name} holds none")
+        for data in statistics
+        if tasks and data.frame.num_rows
+    ]
+
+
+def check_iterations(used: Sequence[TableData], other: Sequence[TableData]) -> list[Finding]:
+    """Whether two forms of step_trace tell of the same iterations."""
+    mine, theirs = _iterations(used), _iterations(other)
+    if not mine or not theirs:
+        return []
+    found = []
+    for key in sorted(set(mine) | set(theirs), key=str):
+        here, there = theirs.get(key), mine.get(key)
+        if here is None or there is None or abs(here - there) > COUNTED_TOLERANCE_NS:
+            words = [f"{ns / 1000:.3f} us" if ns is not None else "none" for ns in (here, there)]
+            message = f"iteration {key[-1]}: {words[0]} here, {words[1]} in {used[0].path.name}, which is used"
+            found.append(Finding("warning", "forms-disagree", str(other[0].path), message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _iterations(tables: Sequence[TableData]) -> dict[tuple[object, ...], int]:
+    """The time of every iteration by device, model and number; files that repeat the run tell it once."""
+    return {
+        (row.get("device_id"), row.get("model_id"), row["iteration_id"]): row["iteration_time_ns"]
+        for data in tables
+        for row in data.frame.to_pylist()
+    }
 
 
 def check_communication(statistic: TableData, tasks: pa.Table) -> list[Finding]:

@@ -41,6 +41,10 @@ RANKS_APART_NS = 120 * 1_000_000_000
 
 _DEVICE_FOLDER = re.compile(r"device_\d{1,3}")
 
+CLUSTER_FOLDER = "cluster_analysis_output"
+CLUSTER_KINDS = frozenset({"cluster_step_trace_time"})
+"""Where, and under which names, an analysis of several ranks writes."""
+
 TASK_KINDS = ("kernel_details", "op_summary")
 """Kinds that hold every task with its operator, the one that is used first."""
 
@@ -134,6 +138,11 @@ class Capture:
     def modified_ns(self) -> int:
         """When the oldest file was written; the last resort for a time."""
         return min(f.path.stat().st_mtime_ns for f in self.files)
+
+    @property
+    def of_cluster(self) -> bool:
+        """Whether all here was computed from the captures of several ranks."""
+        return all(file.path.parent.name == CLUSTER_FOLDER or file.name.kind in CLUSTER_KINDS for file in self.files)
 
 
 def group_captures(files: Iterable[FoundFile]) -> list[Capture]:

@@ -30,7 +30,9 @@ TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_n
 
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """The profiles among the files found, as captures that make up one run each."""
-    return group_runs([capture for capture in group_captures(discovery.files) if capture.measures])
+    captures = [capture for capture in group_captures(discovery.files) if capture.measures]
+    # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
+    return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
 
 
 def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:

@@ -8,6 +8,8 @@ from aoe_reports.checks.forms import (
     TimelineSums,
     check_communication,
     check_forms,
+    check_iterations,
+    check_no_tasks,
     check_overlap,
     check_statistic,
     check_steps,
@@ -40,9 +42,9 @@ def _between_forms(capture: Capture) -> list[Finding]:
 
     tasks, others = first_with_rows(capture.tellings(*TASK_KINDS), read)
     frame = joined(tasks)
+    found = _iterations(capture)
     if frame is None:
-        return []
-    found: list[Finding] = []
+        return found + check_no_tasks(tasks, read_telling(capture.preferred("op_statistic"), hashed=False))
     for statistics in capture.tellings("op_statistic"):
         for data in read_telling(statistics, hashed=False):
             found += check_statistic(data, frame)
@@ -57,6 +59,12 @@ def _between_forms(capture: Capture) -> list[Finding]:
     for data in steps:
         found += check_steps(data, frame)
     return found + _with_timelines(capture, tasks, joined(steps))
+
+
+def _iterations(capture: Capture) -> list[Finding]:
+    """Hold the forms of step_trace against each other."""
+    forms = [read_telling(telling, hashed=False) for telling in capture.tellings("step_trace")]
+    return [finding for other in forms[1:] for finding in check_iterations(forms[0], other)]
 
 
 def _with_timelines(capture: Capture, tasks: list[TableData], steps: pa.Table | None) -> list[Finding]:

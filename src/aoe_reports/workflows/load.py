@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
-from aoe_reports.checks.forms import check_forms, check_statistic
+from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistic
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.findings import Finding, is_below
 from aoe_reports.readers.identify import FoundFile
@@ -154,6 +154,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         for telling in others:
             findings += check_forms(tasks, read(telling, COMPARED))
     else:
+        findings += check_no_tasks(tasks, statistic)
         frame, grouped = joined(statistic), True
         if frame is None:
             frame, grouped = kernels(joined(times)), False
