@@ -211,3 +211,10 @@ def test_tasks_without_steps_are_not_held_against_them() -> None:
     assert check_steps(steps, table("kernel_details", TASKS).frame) == []
     assert check_steps(steps, table("kernel_details", [task(step=None)]).frame) == []
     assert check_steps(table("step_trace_time", []), table("kernel_details", [task(step=1)]).frame) == []
+
+
+def test_tasks_outside_of_all_steps_are_told() -> None:
+    tasks = table("kernel_details", [task(ns=1000, step=1), task(ns=3000, step=None)]).frame
+    (finding,) = check_steps(table("step_trace_time", [step(1, 1000)]), tasks)
+    assert (finding.severity, finding.rule) == ("info", "step-missing")
+    assert "1 tasks belong to no step" in finding.message

@@ -202,6 +202,9 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
     absent = [f"step {step} has tasks, but no row here" for step in sorted(seen - set(stated))]
     absent += [f"step {step} has a row here, but no task" for step in sorted(set(stated) - seen - {None})]
     found = [Finding("warning", "step-missing", path, message) for message in absent]
+    if outside := tasks["step"].null_count:
+        message = f"{outside} tasks belong to no step: the head of the first step or the tail of the last is missing"
+        found.append(Finding("info", "step-missing", path, message))
     for step in sorted(seen & set(stated)):
         mine = tasks.filter(pc.equal(tasks["step"], step))
         durations, _ = integers(mine["task_duration_ns"])
