@@ -201,9 +201,37 @@ def said_of_header(path: Path, table: Table, match: Match, header: list[str]) ->
     """(why no row of a file with this header can be used, what else is odd about it)."""
     if match.missing:
         return _missing(path, table, match, header), []
+    if match.strange_units:
+        return _strange_units(path, match.strange_units), []
     if ambiguous := [field for field in match.doubled if field.needed]:
         return _doubled(path, ambiguous, "no row of this file is used"), []
-    return [], [*_doubled(path, match.doubled, "the first one is used"), *_unordered(path, table, match)]
+    doubled = _doubled(path, match.doubled, "the first one is used")
+    return [], [*doubled, *_unordered(path, table, match), *_nearly(path, match)]
+
+
+def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
+    message = (
+        "{!r}: no exporter writes this column in this unit (or not beside the others); no row of this file is used"
+    )
+    return [
+        Finding("error", "unit-mismatch", str(path), message.format(field.header), 1, field.position + 1)
+        for field in fields
+    ]
+
+
+def _nearly(path: Path, match: Match) -> list[Finding]:
+    message = "{!r} is not known; is it {!r}, which is not here?"
+    return [
+        Finding(
+            "warning",
+            "column-unknown",
+            str(path),
+            message.format(field.header, column.headers[0]),
+            1,
+            field.position + 1,
+        )
+        for field, column in match.nearly
+    ]
 
 
 def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:

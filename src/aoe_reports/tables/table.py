@@ -30,6 +30,9 @@ NULL_TOKENS = ("N/A", "")
 NO_ID = 4294967295
 """What the exporters write where there is no model or subtask."""
 
+RESERVED = frozenset({"rank_id", "capture", "iteration", "device_id", "model_id"})
+"""Columns that are put beside those of a file: its own of such a name get another."""
+
 UNIT_UNKNOWN = ""
 """The unit of a column whose header named none and whose exporter is not known to have meant one."""
 
@@ -54,6 +57,8 @@ class Column:
     """Words that stand for no value in this column alone."""
     decimal: bool = False
     """Whether a KB is 1000 bytes here, not 1024."""
+    units: tuple[str, ...] = ()
+    """The units that exporters ever wrote into this header; its default alone where none is given."""
 
     @property
     def field(self) -> str:
@@ -94,19 +99,26 @@ def share(name: str, *headers: str, optional: bool = False) -> Column:
 
 def size(name: str, *headers: str, optional: bool = False, unit: str = "B", decimal: bool = False) -> Column:
     """Return a column of sizes, in a frame as `<name>_bytes` (int64)."""
-    return Column(name, headers, "size", optional, unit=unit, decimal=decimal)
+    units = (unit,) if decimal else ("B", "Bytes", "KB", "MB")
+    return Column(name, headers, "size", optional, unit=unit, decimal=decimal, units=units)
 
 
 def duration(
-    name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "us", wraps: bool = False
+    name: str,
+    *headers: str,
+    optional: bool = False,
+    needed: bool = False,
+    unit: str = "us",
+    wraps: bool = False,
+    units: tuple[str, ...] = (),
 ) -> Column:
     """Return a column of lengths of time, in a frame as `<name>_ns` (int64)."""
-    return Column(name, headers, "duration", optional, needed, unit, wraps=wraps)
+    return Column(name, headers, "duration", optional, needed, unit, wraps=wraps, units=units or (unit,))
 
 
 def timestamp(name: str, *headers: str, optional: bool = False, unit: str = "us") -> Column:
     """Return a column of points in time, in a frame as `<name>_ns` (int64, exact)."""
-    return Column(name, headers, "timestamp", optional, unit=unit)
+    return Column(name, headers, "timestamp", optional, unit=unit, units=("us", "ns"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +148,10 @@ class Match:
     """Declared columns that stand there a second time and may not."""
     unordered: Field | None = None
     """The first declared column that stands before one that every exporter writes before it."""
+    strange_units: tuple[Field, ...] = ()
+    """Declared columns in a unit that no exporter writes, or not that of the lengths of time beside them."""
+    nearly: tuple[tuple[Field, Column], ...] = ()
+    """Unknown columns whose header is one letter away from a declared one that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +195,7 @@ class Table:
         units = self._units(cells, declared)
         fields: list[Field] = []
         doubled: list[Field] = []
-        reserved = {column.field for column in self.columns}
+        reserved = {column.field for column in self.columns} | RESERVED
         found: set[str] = set()
         seen: Counter[str] = Counter()
         for position, cell in enumerate(cells):
@@ -204,6 +220,27 @@ class Table:
     def fits(self, header: Sequence[str]) -> bool:
         """Whether every column that must be there is there."""
         return not self.match(header).missing
+
+    def _strange_units(self, fields: Sequence[Field], declared: dict[str, Column]) -> tuple[Field, ...]:
+        """Columns whose header names a unit that cannot be: a damaged letter there would change every number."""
+        told = [(field, _column_of(field.header, declared), split_unit(field.header)[1]) for field in fields]
+        known = [(field, column, unit) for field, column, unit in told if column is not None and unit is not None]
+        strange = [field for field, column, unit in known if column.units and unit not in column.units]
+        lengths = [(field, unit) for field, column, unit in known if column.type == "duration"]
+        usual = Counter(unit for _, unit in lengths).most_common(1)
+        odd = [field for field, unit in lengths if unit != usual[0][0]]
+        return tuple(dict.fromkeys([*strange, *odd]))
+
+    def _nearly(self, fields: Sequence[Field], found: set[str]) -> tuple[tuple[Field, Column], ...]:
+        """Unknown columns that are a declared one but for one letter."""
+        absent = [column for column in self.columns if column.name + column.type not in found]
+        return tuple(
+            (field, column)
+            for field in fields
+            if field.type == "unknown"
+            for column in absent
+            if any(_one_letter_apart(split_unit(field.header)[0].casefold(), h.casefold()) for h in column.headers)
+        )
 
     def _units(self, cells: Sequence[str], declared: dict[str, Column]) -> dict[str, str]:
         """The unit that each declared column's header names, where it names one; by its field."""
@@ -231,6 +268,17 @@ class Table:
             if field.name.split("__")[0] != names[place % len(names)]:
                 return field
         return repeated[-1] if repeated and len(repeated) % len(names) else None
+
+
+def _one_letter_apart(a: str, b: str) -> bool:
+    """Whether one changed, lost or added letter makes one word of the other."""
+    if a == b or abs(len(a) - len(b)) > 1 or min(len(a), len(b)) < _SHORTEST_WORD:
+        return False
+    same = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[same + (len(a) >= len(b)) :] == b[same + (len(b) >= len(a)) :]
+
+
+_SHORTEST_WORD = 4
 
 
 def _column_of(cell: str, declared: dict[str, Column]) -> Column | None:

@@ -157,7 +157,7 @@ def joined(tables: Sequence[TableData]) -> pa.Table | None:
 
 def kernels(frame: pa.Table | None) -> pa.Table | None:
     """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
-    if frame is None:
-        return None
+    if frame is None or "op_name" not in frame.column_names:
+        return None  # a database that knows no operators
     computes = pa.chunked_array([keep_where(words_in(frame["task_type"], COMPUTE_TASKS))])
     return frame.filter(pc.and_(computes.combine_chunks(), pc.is_valid(frame["op_name"])))
