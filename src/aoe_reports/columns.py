@@ -60,6 +60,19 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     return numbers, column.chunk(0).dictionary.to_pylist()
 
 
+def exact_sum(values: Ints) -> int:
+    """The exact sum of whole numbers, whatever its size."""
+    if not len(values):
+        return 0
+    largest = max(abs(int(values.max())), abs(int(values.min())))
+    if largest * len(values) < _INT64_MAX:
+        return int(values.sum(dtype=np.int64))
+    return sum(values.tolist())
+
+
+_INT64_MAX = 2**63 - 1
+
+
 def words_in(column: pa.ChunkedArray, wanted: Collection[str]) -> Mask:
     """Where a column of words holds one of these."""
     numbers, words = codes(column)

@@ -53,6 +53,8 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) ->
     counts = np.bincount(groups_of, minlength=names.count)
     ordered = _sorted_within(groups_of, durations, names.count)
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    if int(ordered.max()) * len(ordered) >= _INT64_MAX:
+        ordered = ordered.astype(object)  # slow, and exact
     totals = np.add.reduceat(ordered, starts)
     means = totals / counts
     squares = np.add.reduceat((ordered - np.repeat(means, counts)) ** 2, starts)
@@ -182,5 +184,6 @@ def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
 
 
 _UINT32_BITS = 32
+_INT64_MAX = 2**63 - 1
 _INT32_MAX = 2**31 - 1
 _INT64_BITS = 63

@@ -3,35 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.columns import has_value, integers, keep_where, words_in
+from aoe_reports.columns import exact_sum, has_value, integers, keep_where, words_in
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, has
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 
 COUNTED_TOLERANCE_NS = 20
 """op_statistic's printed total may be off by this much (measured on real exports)."""
+FORM_TOLERANCE_NS = 1
+"""Two forms of one task print the same three decimals of a microsecond."""
 TASK_TIME_TOLERANCE_NS = 5_000
 """task_time starts a task up to 3 us before op_summary does (measured on real exports)."""
 
 
 def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
     """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
-    keys = ["op_type", "task_type"]
-    compute = tasks.filter(keep_where(~words_in(tasks["task_type"], COMMUNICATION_TASKS)))
-    found = _held_against(statistic, compute, keys)
-    stated = {tuple(row[key] for key in keys) for row in statistic.frame.to_pylist()}
-    if not statistic.frame.num_rows or statistic.rows_reported:
+    return _capped(_held_against(statistic, _computing(tasks), ["op_type", "task_type"]))
+
+
+def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[Finding]:
+    """As `check_statistic` for all files of op_statistic, and whether every type among the tasks has a row in one."""
+    found = [finding for data in statistics for finding in check_statistic(data, tasks)]
+    usable = [data for data in statistics if data.frame.num_rows]
+    if not usable or any(data.rows_reported for data in statistics):
         return found  # why rows are missing there is said already
+    compute = _computing(tasks)
+    keys = ["op_type", "task_type"]
+    if all(_with_device(keys, data, compute) != keys for data in usable):
+        keys = ["device_id", *keys]
+    stated = {tuple(row[key] for key in keys) for data in usable for row in data.frame.to_pylist()}
+    absent = []
     for key, (count, total) in sorted(_grouped(compute, keys).items(), key=str):
-        if key not in stated and None not in key:
-            message = f"{key[0]} on {key[1]}: {count} tasks, {total / 1000:.3f} us in the table of tasks, no row here"
-            found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message))
-    return found[:EXAMPLES_PER_RULE]
+        if key not in stated and None not in key[-2:]:
+            where = f" of device {key[0]}" if keys[0] == "device_id" else ""
+            message = f"{key[-2]} on {key[-1]}{where}: {count} tasks, {total / 1000:.3f} us in the table of tasks, no row here"
+            absent.append(Finding("warning", "statistic-mismatch", str(usable[0].path), message))
+    return found + _capped(absent)
+
+
+def _computing(tasks: pa.Table) -> pa.Table:
+    return tasks.filter(keep_where(~words_in(tasks["task_type"], COMMUNICATION_TASKS)))
+
+
+def _with_device(keys: list[str], statistic: TableData, tasks: pa.Table) -> list[str]:
+    """The keys, and the device where both tables tell it."""
+    both = "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names
+    return ["device_id", *keys] if both else keys
+
+
+def _capped(found: list[Finding]) -> list[Finding]:
+    if len(found) <= EXAMPLES_PER_RULE:
+        return found
+    first = found[EXAMPLES_PER_RULE]
+    rest = replace(first, message=f"and {len(found) - EXAMPLES_PER_RULE} more of this kind")
+    return [*found[:EXAMPLES_PER_RULE], rest]
 
 
 def check_no_tasks(tasks: Sequence[TableData], statistics: Sequence[TableData]) -> list[Finding]:
@@ -57,7 +88,7 @@ def check_iterations(used: Sequence[TableData], other: Sequence[TableData]) -> l
             words = [f"{ns / 1000:.3f} us" if ns is not None else "none" for ns in (here, there)]
             message = f"iteration {key[-1]}: {words[0]} here, {words[1]} in {used[0].path.name}, which is used"
             found.append(Finding("warning", "forms-disagree", str(other[0].path), message))
-    return found[:EXAMPLES_PER_RULE]
+    return _capped(found)
 
 
 def _iterations(tables: Sequence[TableData]) -> dict[tuple[object, ...], int]:
@@ -74,15 +105,13 @@ def check_communication(statistic: TableData, tasks: pa.Table) -> list[Finding]:
     talk = tasks.filter(keep_where(words_in(tasks["task_type"], COMMUNICATION_TASKS)))
     if not talk.num_rows:
         return []
-    return _held_against(statistic, talk, ["op_type"])[:EXAMPLES_PER_RULE]
+    return _capped(_held_against(statistic, talk, ["op_type"]))
 
 
 def _held_against(statistic: TableData, tasks: pa.Table, keys: list[str]) -> list[Finding]:
     if not statistic.frame.num_rows:
         return []  # why it has no row is said already
-    keys = list(keys)
-    if "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names:
-        keys.insert(0, "device_id")
+    keys = _with_device(keys, statistic, tasks)
     grouped = _grouped(tasks, keys)
     found = []
     for row, stated in enumerate(statistic.frame.to_pylist()):
@@ -98,6 +127,11 @@ def _held_against(statistic: TableData, tasks: pa.Table, keys: list[str]) -> lis
     return found
 
 
+def total_of(frame: pa.Table) -> int:
+    """The whole time of some tasks in ns."""
+    return exact_sum(integers(frame["task_duration_ns"])[0])
+
+
 def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple[int, int]]:
     words = {key: tasks[key].cast(pa.string()) if key != "device_id" else tasks[key] for key in keys}
     plain = pa.table({**words, "ns": tasks["task_duration_ns"]})
@@ -110,7 +144,7 @@ def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[F
     if not used or not any(data.frame.num_rows for data in other):
         return []  # why there is no row is said already
     (count, total), (other_count, other_total) = _size(used), _size(other)
-    if count == other_count and abs(total - other_total) <= COUNTED_TOLERANCE_NS * max(count, 1):
+    if count == other_count and abs(total - other_total) <= FORM_TOLERANCE_NS * max(count, 1):
         return []
     message = (
         f"{other_count} tasks, {other_total / 1000:.3f} us here, but {count} tasks, {total / 1000:.3f} us in "
@@ -121,7 +155,7 @@ def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[F
 
 def _size(tables: Sequence[TableData]) -> tuple[int, int]:
     """(rows, their total time in ns) of several files."""
-    sums = [pc.sum(data.frame["task_duration_ns"]).as_py() or 0 for data in tables]
+    sums = [total_of(data.frame) for data in tables]
     return sum(data.frame.num_rows for data in tables), sum(sums)
 
 
@@ -131,8 +165,8 @@ def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], ker
         return []
     frames = [data.frame.filter(keep_where(~words_in(data.frame["task_type"], COMMUNICATION_TASKS))) for data in tasks]
     count = sum(frame.num_rows for frame in frames)
-    total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
-    other_total = pc.sum(kernels["task_duration_ns"]).as_py() or 0
+    total = sum(total_of(frame) for frame in frames)
+    other_total = total_of(kernels)
     slack = TASK_TIME_TOLERANCE_NS * max(count, 1)
     if kernels.num_rows == count and -COUNTED_TOLERANCE_NS * max(count, 1) <= other_total - total <= slack:
         return []
@@ -152,14 +186,16 @@ class TimelineSums:
     operators_ns: int
     overlap_ns: dict[str, int]
     """Time by thread of the process Overlap Analysis."""
+    named: bool = True
+    """Whether the timeline names its processes at all: else nobody can tell the device's tasks."""
 
 
 def check_timeline(sums: TimelineSums, tasks: Sequence[TableData]) -> list[Finding]:
     """Whether a timeline's operators on the device are those of the table of tasks."""
     frames = [data.frame.filter(keep_where(~words_in(data.frame["task_type"], COMMUNICATION_TASKS))) for data in tasks]
     rows = sum(frame.num_rows for frame in frames)
-    total = sum(pc.sum(frame["task_duration_ns"]).as_py() or 0 for frame in frames)
-    if sums.operators == rows and abs(total - sums.operators_ns) <= COUNTED_TOLERANCE_NS * max(rows, 1):
+    total = sum(total_of(frame) for frame in frames)
+    if sums.operators == rows and abs(total - sums.operators_ns) <= FORM_TOLERANCE_NS * max(rows, 1):
         return []
     message = (
         f"{sums.operators} operators, {sums.operators_ns / 1000:.3f} us on the device here, but {rows} operators, "
@@ -177,13 +213,17 @@ OVERLAP_THREADS = {
 """Threads of the process Overlap Analysis, and the columns of the table of steps that tell the same."""
 
 
-def check_overlap(sums: TimelineSums, steps: pa.Table) -> list[Finding]:
-    """Whether the table of steps tells of no more time than the timeline that it is made from."""
+def check_overlap(sums: TimelineSums, steps: pa.Table, *, whole: bool = False) -> list[Finding]:
+    """Whether the table of steps tells of no more time than the timeline that it is made from.
+
+    `whole` says that the steps hold everything the timeline shows: then of no less either.
+    """
     found = []
     for thread, column in OVERLAP_THREADS.items():
         stated = int(integers(steps[column])[0].sum())
         here = sums.overlap_ns.get(thread, 0)
-        if stated > here + COUNTED_TOLERANCE_NS * max(steps.num_rows, 1):
+        slack = COUNTED_TOLERANCE_NS * max(steps.num_rows, 1)
+        if stated > here + slack or (whole and stated < here - slack):
             message = (
                 f"{thread}: {here / 1000:.3f} us in the process Overlap Analysis here, but {stated / 1000:.3f} us in "
                 "the table of steps"
@@ -196,7 +236,10 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
     """Whether the table of steps tells of the steps that the tasks name, and computes no longer than they do."""
     if not steps.frame.num_rows or "step" not in tasks.column_names or not has_value(tasks, "step"):
         return []
-    stated = {row["step"]: row for row in steps.frame.to_pylist()}
+    stated: dict[Any, dict[str, Any]] = {}
+    for row in steps.frame.to_pylist():  # of several devices the one that computes longest
+        if row["step"] not in stated or row["computing_ns"] > stated[row["step"]]["computing_ns"]:
+            stated[row["step"]] = row
     seen = {step for step in pc.unique(tasks["step"]).to_pylist() if step is not None}
     path = str(steps.path)
     absent = [f"step {step} has tasks, but no row here" for step in sorted(seen - set(stated))]
@@ -215,4 +258,4 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
                 f"together {busy / 1000:.3f} us: tasks are missing"
             )
             found.append(Finding("warning", "forms-disagree", path, message))
-    return found[:EXAMPLES_PER_RULE]
+    return _capped(found)

@@ -11,7 +11,7 @@ from aoe_reports.checks.forms import (
     check_iterations,
     check_no_tasks,
     check_overlap,
-    check_statistic,
+    check_statistics,
     check_steps,
     check_task_times,
     check_timeline,
@@ -46,8 +46,7 @@ def _between_forms(capture: Capture) -> list[Finding]:
     if frame is None:
         return found + check_no_tasks(tasks, read_telling(capture.preferred("op_statistic"), hashed=False))
     for statistics in capture.tellings("op_statistic"):
-        for data in read_telling(statistics, hashed=False):
-            found += check_statistic(data, frame)
+        found += check_statistics(read_telling(statistics, hashed=False), frame)
     for other in others:
         found += check_forms(tasks, read(other))
     for data in read_telling(capture.preferred("communication_statistic"), hashed=False):
@@ -74,25 +73,32 @@ def _with_timelines(capture: Capture, tasks: list[TableData], steps: pa.Table | 
         sums = _sums([file for file in capture.timelines if file.name.kind == kind])
         if sums is None:
             continue
-        if sums.operators:
+        if sums.operators or sums.named:
             found += check_timeline(sums, tasks)
         if steps is not None and sums.overlap_ns:
-            found += check_overlap(sums, steps)
+            found += check_overlap(sums, steps, whole=_all_in_steps(tasks))
     return found
+
+
+def _all_in_steps(tasks: list[TableData]) -> bool:
+    """Whether every task belongs to a step."""
+    return all("step" in data.frame.column_names and data.frame["step"].null_count == 0 for data in tasks)
 
 
 def _sums(files: list[FoundFile]) -> TimelineSums | None:
     """The operators and the overlap analysis in all slices of a timeline; None where one of them cannot be used."""
     operators = operators_ns = 0
+    named = False
     overlap: dict[str, int] = {}
     for file in files:
         sums = sum_events_of(file, ("process", "thread", "task_type"))
         if sums is None:
             return None  # why is said where the file is checked itself
         for row in sums.to_pylist():
+            named = named or row["process"] is not None
             if row["process"] == DEVICE_PROCESS and row["task_type"] in COMPUTE_TASKS:
                 operators += row["count"]
                 operators_ns += row["duration_ns"]
             elif row["process"] == OVERLAP_PROCESS and row["thread"] is not None:
                 overlap[row["thread"]] = overlap.get(row["thread"], 0) + row["duration_ns"]
-    return TimelineSums(str(files[0].path), operators, operators_ns, overlap) if files else None
+    return TimelineSums(str(files[0].path), operators, operators_ns, overlap, named) if files else None

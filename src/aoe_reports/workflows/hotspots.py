@@ -20,7 +20,7 @@ from aoe_reports.analysis.hotspots import (
     statistic_groups,
 )
 from aoe_reports.analysis.tasks import TaskSet
-from aoe_reports.columns import integers, keep_where
+from aoe_reports.columns import exact_sum, integers, keep_where
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
@@ -61,6 +61,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
     rows: list[dict[str, Any]] = []
     for captures in find_runs(discovery):
         for capture in captures:
+            findings += capture.findings
             ranks = {capture.info.rank_id, *capture.info.ranks.values()}
             if selection.rank is not None and selection.rank not in ranks:
                 continue
@@ -119,7 +120,7 @@ def _groups(sets: Sequence[TaskSet], selection: Selection) -> tuple[list[Group],
         return every if selection.all_tasks else compute, sum(group.total_ns for group in compute)
     durations, _ = integers(frame["task_duration_ns"])
     communication = is_communication(frame["task_type"])
-    whole = int(durations[~communication].sum())
+    whole = exact_sum(durations[~communication])
     if communication.any() and not selection.all_tasks:
         frame = frame.filter(keep_where(~communication))
     return [_under(wanted, keys, group) for group in group_tasks(frame, keys, selection.top)], whole

@@ -38,6 +38,7 @@ def inspect_paths(
     unreadable = discovery.unreadable
     for captures in find_captures(discovery):
         for capture in captures:
+            findings += capture.findings
             run = str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
             for file in (*capture.files, *capture.superseded):
                 try:

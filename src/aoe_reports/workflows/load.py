@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
-from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistic
+from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistics
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.findings import Finding, is_below
 from aoe_reports.readers.identify import FoundFile
@@ -150,7 +150,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     times = read(capture.preferred("task_time"), fields)
     frame, grouped = joined(tasks), False
     if frame is not None:
-        findings += [finding for data in statistic for finding in check_statistic(data, frame)]
+        findings += check_statistics(statistic, frame)
         for telling in others:
             findings += check_forms(tasks, read(telling, COMPARED))
     else:
