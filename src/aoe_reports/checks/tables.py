@@ -27,8 +27,9 @@ def check_table(data: TableData, *, complete: bool = True) -> TableData:
     """
     if data.frame.num_rows == 0:
         return data
+    present = set(data.frame.column_names)
     for field in data.match.fields or ():
-        if field.name in data.frame.column_names and field.type == "duration":
+        if field.type == "duration" and field.name in present:
             data = _without_negative(data, field.name, field.header, field.position + 1, needed=field.needed)
     if not data.match.fields:
         for column in data.table.columns:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.columns import Floats, Ints, Mask, bits, column_of, floats, integers, keep_where, valid
 from aoe_reports.tables import Field
-from aoe_reports.tables.table import NO_ID
+from aoe_reports.tables.table import NO_ID, split_unit
 
 LONGEST_NS = 2**50
 """Thirteen days: nothing that is measured takes longer, and sums of 8,000 such times still fit into 64 bits."""
@@ -65,7 +65,7 @@ def convert(column: pa.ChunkedArray, field: Field) -> Converted:
     if field.type == "text":
         return Converted(_unquoted(column) if field.name.endswith("_shapes") else column, _none_of(column))
     if field.type == "unknown":
-        return _numbers_or_words(column)
+        return _numbers_or_words(column, counter=bool(split_unit(field.header)[1]) or field.name.startswith(_COUNTERS))
     if field.type == "timestamp":
         return Converted(*_exact_nanoseconds(column, field.factor))
     return _measured(column, field)
@@ -98,14 +98,17 @@ def _without(column: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray
     return pc.if_else(keep_where(~hit), column, pc.cast(pa.nulls(1), pa.string())[0])
 
 
-def _numbers_or_words(column: pa.ChunkedArray) -> Converted:
-    """An undeclared column: numbers where most of its cells are some (PMU counters), else words."""
+_COUNTERS = ("aic_", "aiv_", "aicore_")
+
+
+def _numbers_or_words(column: pa.ChunkedArray, *, counter: bool) -> Converted:
+    """An undeclared column: numbers where most of its cells are some or its name says so (PMU counters), else words."""
     plain = column.cast(pa.string())
     there = valid(plain)
     if not there.any():
         return Converted(column, _none_of(column))
     values, good, bad = _numbers(plain)
-    if good.sum() <= bad.sum():
+    if good.sum() <= bad.sum() and not (counter and good.any()):
         return Converted(column, _none_of(column))
     return Converted(column_of(values, good), bad)
 

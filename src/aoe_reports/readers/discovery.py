@@ -60,8 +60,9 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
         return
     seen: set[str] = set()
     waiting = [path]
-    while waiting:
-        folder = waiting.pop()
+    linked: list[Path] = []  # entered last: a capture is what it is called where it really lies
+    while waiting or linked:
+        folder = waiting.pop() if waiting else linked.pop()
         real = os.path.realpath(folder)
         if real in seen:
             message = "this link leads to a folder that is read already; passed over"
@@ -72,7 +73,7 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
             kind, place = _look_at(entry, real)
             if kind == "folder":
                 if not _passed_over(folder, entry.name):
-                    waiting.append(Path(entry.path))
+                    (linked if entry.is_symlink() else waiting).append(Path(entry.path))
             elif kind == "file":
                 yield Path(entry.path), place
             elif kind != _SPECIAL or entry.is_symlink():

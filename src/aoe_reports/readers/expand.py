@@ -50,7 +50,7 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             plain.write(data)
             pending = expander.unconsumed_tail
             if expander.eof:
-                pending = expander.unused_data or packed.read(_BLOCK)
+                pending = (expander.unused_data or packed.read(_BLOCK)).lstrip(b"\0")  # padding is no content
                 expander = zlib.decompressobj(wbits=_GZIP) if pending else expander
             elif not pending:
                 pending = packed.read(_BLOCK)

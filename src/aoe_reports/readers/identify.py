@@ -96,6 +96,8 @@ def _identified(path: Path, name: FileName | None, size: int, findings: list[Fin
     """What a file is: by its name alone where no other file is called so, else by its head."""
     if name is None:
         name = _by_content(_head(path))
+        if name is not None and name.source != "aoe":
+            name = replace(name, other=path.stem)  # a proper name goes before what merely looks like one
         return FoundFile(path, name, size, () if name.source == "aoe" else (name.kind,)) if name else None
     if name.kind in INFO_KINDS or name.source == "aoe":
         with path.open("rb"):  # say at once that it cannot be read

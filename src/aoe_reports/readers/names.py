@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aoe_reports.tables import FILE_KINDS, TIMELINES, Table
+from aoe_reports.tables.table import NO_ID
 
 Source = Literal["msprof", "torch_npu", "mindspore", "aoe"]
 Form = Literal["csv", "json", "db"]
@@ -42,7 +43,9 @@ PROFILER_METADATA = re.compile(r"^profiler_metadata\.json$")
 MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
 INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "info", "start_info", "end_info"})
 """Files that tell about a capture and hold no measurement."""
-ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+ARCHIVE = re.compile(
+    r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst)|(?:csv|json|db)\.(?:bz2|xz|zst)|db\.gz)$", re.IGNORECASE
+)
 OTHER_TOOLS = re.compile(r"^OPPROF_")
 RAW_FOLDERS = frozenset({"data", "sqlite", "log", "FRAMEWORK"})
 """Folders of raw data inside a capture: never exports."""
@@ -86,6 +89,8 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         return _info_name(name)
     word, form = found["kind"], found["form"]
     kind = _kind(word, form)
+    if form == "db" and found["packed"]:
+        return None  # has to be unpacked first
     if kind is None or (found["other"] is not None and is_plain_word(word)):
         return None  # api_schema.json is somebody else's
     framework = folder == FRAMEWORK_FOLDER or _writer(word, form) == "torch_npu"
@@ -94,7 +99,7 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         {"csv": "csv", "json": "json", "db": "db"}[form],  # type: ignore[arg-type]
         "torch_npu" if framework else "msprof",
         _number(found["device"]),
-        _number(found["model"]),
+        None if found["model"] == str(NO_ID) else _number(found["model"]),
         _number(found["iteration"]),
         _number(found["slice"]),
         found["time"],

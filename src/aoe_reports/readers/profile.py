@@ -36,6 +36,8 @@ _MAX_DIGITS = 16
 _FIRST_YEAR, _LAST_YEAR = "1971", "2200"
 _LATEST_US = 7_258_118_400_000_000
 """The year 2200 in microseconds: a later time is none."""
+SLICES_APART_NS = 3600 * 1_000_000_000
+"""Slices of one export are written within this time, one after the other."""
 RANKS_APART_NS = 120 * 1_000_000_000
 """Captures of several ranks belong to one job when they were made within this time of each other."""
 
@@ -161,9 +163,14 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
 
 
 def capture_root(path: Path) -> Path:
-    """The folder of the capture that a file belongs to: its outermost PROF_*, *_ascend_pt or *_ascend_ms folder."""
+    """The folder of the capture that a file belongs to: its *_ascend_pt or *_ascend_ms folder, else its outermost PROF_*.
+
+    (A framework's capture holds msprof's; a folder of several ranks may be called like a capture, too.)
+    """
     whole = Path(os.path.abspath(path))
-    root = next((parent for parent in reversed(whole.parents) if is_capture(parent.name)), None)
+    root = next((parent for parent in whole.parents if parent.name.endswith(("_ascend_pt", "_ascend_ms"))), None)
+    if root is None:
+        root = next((parent for parent in reversed(whole.parents) if is_capture(parent.name)), None)
     if root is None:
         root = _above_parts(whole.parent)
     above = len(whole.parents) - len(root.parents) - 1
@@ -193,14 +200,20 @@ def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[Fo
     for group in by_key.values():
         plain = [file for file in group if file.name.other is None]
         chosen = plain or [max(group, key=lambda f: f.path.name)]
-        ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), str(f.path)))
+        ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), not f.name.packed, str(f.path)))
         newest = [ordered.pop()]
-        while ordered and _slice(ordered[-1]) < _slice(newest[-1]):
+        while ordered and _slice(ordered[-1]) < _slice(newest[-1]) and _of_one_export(ordered[-1], newest[-1]):
             newest.append(ordered.pop())
         in_force += newest
     kept = {id(file) for file in in_force}
     by_path = sorted(files, key=lambda f: str(f.path))
     return [f for f in by_path if id(f) in kept], [f for f in by_path if id(f) not in kept]
+
+
+def _of_one_export(earlier: FoundFile, later: FoundFile) -> bool:
+    """Whether two slices were written one after the other."""
+    times = [digits_to_ns(file.name.time) for file in (earlier, later)]
+    return None in times or (times[1] or 0) - (times[0] or 0) <= SLICES_APART_NS
 
 
 def _slice(file: FoundFile) -> int:
@@ -209,7 +222,7 @@ def _slice(file: FoundFile) -> int:
 
 
 def _superseded(file: FoundFile) -> Finding:
-    if file.name.other is None:
+    if file.name.other is None and file.name.time is not None:
         return Finding("info", "superseded", str(file.path), f"a newer export of {file.name.kind} is used")
     message = f"another export of {file.name.kind} is used; this file beside it is left out (a copy?)"
     return Finding("warning", "several-exports", str(file.path), message)

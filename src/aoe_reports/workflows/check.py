@@ -29,6 +29,9 @@ def check_paths(
     findings = list(discovery.findings)
     unreadable = discovery.unreadable
     cross = [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
+    by_path: dict[str, list[Finding]] = {}
+    for finding in cross:
+        by_path.setdefault(finding.path, []).append(finding)
     rows = []
     for file in discovery.files:
         check = _checker(file)
@@ -39,7 +42,7 @@ def check_paths(
         except (ReadError, OSError) as error:
             unreadable = True
             row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), str(error))]
-        said = [f for f in (*found, *(f for f in cross if f.path == str(file.path))) if wanted(f)]
+        said = [f for f in (*found, *by_path.get(str(file.path), ())) if wanted(f)]
         verdict = "fail" if has(said, "error") else "warn" if has(said, "warning") else "pass"
         rows.append({**row, "verdict": verdict})
         findings += found

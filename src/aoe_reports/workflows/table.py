@@ -82,10 +82,8 @@ class Asked:
             self._empty = not frame.column_names
             yield from frame.to_batches(max_chunksize=_ROWS_AT_ONCE)
             return
-        self._empty = True
-        for batch in self._profile.events(self._timeline):
-            self._empty = False
-            yield batch
+        self._empty = self._timeline not in self._profile.timelines
+        yield from self._profile.events(self._timeline)
 
     def rows(self) -> Iterator[list[dict[str, Any]]]:
         """The rows as people read them, in batches: durations in us, time stamps as they are."""
