@@ -35,6 +35,7 @@ def check_table(data: TableData, *, complete: bool = True) -> TableData:
         for column in data.table.columns:
             if column.type == "duration" and column.field in data.frame.column_names:
                 data = _without_negative(data, column.field, column.headers[0], None, needed=column.needed)
+    data = _without_negative_values(data)
     if "count" in data.frame.column_names:
         data = _without_empty_groups(data)
     if complete:
@@ -60,6 +61,30 @@ def _without_negative(data: TableData, name: str, header: str, column: int | Non
     place = data.frame.column_names.index(name)
     frame = data.frame.set_column(place, name, column_of(np.where(mask, 0, numbers), there & ~mask))
     return data.with_frame(frame).with_findings(findings)
+
+
+_NEVER_NEGATIVE = frozenset({"size", "share", "timestamp", "integer"})
+
+
+def _without_negative_values(data: TableData) -> TableData:
+    """Sizes, shares, numbers of things and times of day: the cell is empty where one is below 0."""
+    for column in data.table.columns:
+        if column.type not in _NEVER_NEGATIVE or column.field not in data.frame.column_names or column.name == "count":
+            continue
+        values = data.frame[column.field]
+        if pa.types.is_list(values.type) or pa.types.is_dictionary(values.type):
+            continue
+        of_floats = pa.types.is_floating(values.type)
+        numbers, there = floats(values) if of_floats else integers(values)
+        mask = there & (numbers < 0)
+        if mask.any():
+            place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
+            message = f"{column.headers[0]} is negative; the cell is empty in the table"
+            told = _each(data, "negative-value", message, mask, place)
+            empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
+            at = data.frame.column_names.index(column.field)
+            data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(told)
+    return data
 
 
 def _without_empty_groups(data: TableData) -> TableData:

@@ -210,7 +210,9 @@ class Table:
             fields.append(field)
         missing = tuple(c for c in self.columns if not c.optional and c.name + c.type not in found)
         unordered = None if tuple(cells) in self.other_orders else self._unordered(fields)
-        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), unordered)
+        strange = self._strange_units(fields, declared)
+        nearly = self._nearly(fields, found)
+        return Match(tuple(fields), missing, self.vintage(cells), tuple(doubled), unordered, strange, nearly)
 
     def vintage(self, header: Sequence[str]) -> str:
         """The date from which exporters wrote this header, as `YYYY-MM`; empty for no known one."""

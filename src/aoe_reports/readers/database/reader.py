@@ -75,9 +75,20 @@ def kinds_of_database(path: Path) -> tuple[frozenset[str], tuple[Finding, ...]]:
         with opened(path) as database:
             unused = _task_kind_not_meant(database)
             kinds = {kind for kind in SOURCES if kind != unused and _source_of(database, kind) is not None}
-            return frozenset(kinds), tuple(database.findings)
+            return frozenset(kinds), (*database.findings, *_incomplete(path, kinds))
     except sqlite3.Error as error:
         return frozenset(), (_damaged(path, error, "nothing of it is used"),)
+
+
+def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
+    """What a database of this name has to tell and does not: a lost table must not pass for an idle device."""
+    analysis = "analysis" in path.name
+    expected = {"step_trace_time", "cluster_step_trace_time"} if analysis else {"task_time"}
+    if kinds & expected:
+        return []
+    missing = "StepTraceTime" if analysis else "TASK (with STRING_IDS)"
+    message = f"no usable table {missing} here; what it would tell is missing"
+    return [Finding("warning", "db-incomplete", str(path), message)]
 
 
 def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:

@@ -69,7 +69,20 @@ class EventSums:
 def look_at_timeline(path: Path) -> TimelineLook:
     """One pass: how many events of which kind, from when to when, whose, and everything that is wrong with the file."""
     look = _plain_look(path) or look_by_walking(path)
-    return replace(look, findings=(*look.findings, *_second_copies(path, look.stage_rows)))
+    return replace(look, findings=(*look.findings, *_phases(path, look), *_second_copies(path, look.stage_rows)))
+
+
+KNOWN_PHASES = frozenset("MXstfCBEiIbne")
+"""Phases of the trace format that profilers write: metadata, complete, flows, counters, begin and end, instants, asyncs."""
+
+
+def _phases(path: Path, look: TimelineLook) -> list[Finding]:
+    """Events of a phase that nobody writes: they are in the frame, and no sum takes them for what they were."""
+    strange = {phase: count for phase, count in sorted(look.phases.items()) if phase not in KNOWN_PHASES}
+    return [
+        Finding("warning", "phase-unknown", str(path), f"{count} events of phase {phase!r}, which no profiler writes")
+        for phase, count in strange.items()
+    ]
 
 
 def stream_events(path: Path, columns: Collection[str] | None = None, look: TimelineLook | None = None) -> EventStream:

@@ -83,7 +83,7 @@ def _iterations(events: Events, report: Report) -> Iterator[Row]:
     parts: dict[tuple[str, Any], int | None] = {}
     for _, event in _complete(events, _ignore):
         args = _dict(event.get("args"))
-        if event.get("cat") in ("FP_BP Time", "Iteration Refresh"):
+        if event.get("cat") in _PARTS:
             parts[(event["cat"], _id(args.get("Iteration ID")))] = _ns(event.get("dur"))
     for index, event in _complete(events, report):
         args = _dict(event.get("args"))
@@ -91,20 +91,37 @@ def _iterations(events: Events, report: Report) -> Iterator[Row]:
         if not isinstance(event.get("cat"), str):
             report(index, "an event without a 'cat'")
             continue
+        if event["cat"] in _PARTS and (number is None or duration is None or duration < 0):
+            report(index, f"a {event['cat']!r} without its iteration or dur (>= 0)")
         if event["cat"] != "Iteration Time":
             continue
         if number is None or duration is None or start is None or duration < 0:
             report(index, "an iteration without number, ts or dur (>= 0)")
             continue
-        yield {
-            "iteration_id": number,
-            "fp_start_ns": _ns(args.get("FP Start")),
-            "bp_end_ns": _ns(args.get("BP End")),
-            "iteration_end_ns": start + duration,
-            "iteration_time_ns": duration,
-            "fp_to_bp_time_ns": parts.get(("FP_BP Time", number)),
-            "iteration_refresh_ns": parts.get(("Iteration Refresh", number)),
-        }
+        for point in ("FP Start", "BP End"):
+            if args.get(point, "N/A") not in _NOT_FOUND and _ns(args[point]) is None:
+                report(index, f"an iteration whose {point!r} is no time")
+                break
+        else:
+            yield _iteration(number, start, duration, args, parts)
+
+
+_PARTS = ("FP_BP Time", "Iteration Refresh")
+_NOT_FOUND = ("N/A", "", None)
+
+
+def _iteration(
+    number: int, start: int, duration: int, args: dict[str, Any], parts: dict[tuple[str, Any], int | None]
+) -> Row:
+    return {
+        "iteration_id": number,
+        "fp_start_ns": _ns(args.get("FP Start")),
+        "bp_end_ns": _ns(args.get("BP End")),
+        "iteration_end_ns": start + duration,
+        "iteration_time_ns": duration,
+        "fp_to_bp_time_ns": parts.get(("FP_BP Time", number)),
+        "iteration_refresh_ns": parts.get(("Iteration Refresh", number)),
+    }
 
 
 def _tasks(events: Events, report: Report) -> Iterator[Row]:
