@@ -107,6 +107,30 @@ def _without_copies(data: TableData) -> TableData:
     return data.keep(mask, _each(data, "duplicate-row", message, ~mask))
 
 
+def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
+    """Tables of several files without the tasks that an earlier file holds already: copies would count twice."""
+    if len(tables) < _LEAST_ROWS_FOR_SHARES or not any(name.endswith("start_ns") for name in tables[0].table.identity):
+        return list(tables)
+    names = [name for name in tables[0].table.identity if all(name in data.frame.column_names for data in tables)]
+    if "task_start_ns" not in names:
+        return list(tables)
+    whole = pa.concat_tables([data.frame.select(names) for data in tables], promote_options="permissive")
+    first = first_of_each(whole, names)
+    if first.all():
+        return list(tables)
+    kept, start = [], 0
+    for data in tables:
+        mask = first[start : start + data.frame.num_rows]
+        start += data.frame.num_rows
+        if not mask.all():
+            message = (
+                f"{int((~mask).sum())} of these rows stand in another file of this kind, too; they are left out here"
+            )
+            data = data.keep(mask, (Finding("error", "duplicate-row", str(data.path), message),))  # noqa: PLW2901
+        kept.append(data)
+    return kept
+
+
 def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
     """The rows that no earlier row equals in these columns."""
     return ~_copies(frame, [name for name in names if name in frame.column_names])

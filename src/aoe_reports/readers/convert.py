@@ -18,6 +18,7 @@ LONGEST_NS = 2**50
 """Thirteen days: nothing that is measured takes longer, and sums of 8,000 such times still fit into 64 bits."""
 _WRAPPED_FROM_NS = 2.0**63
 _WRAPPED_TO_NS = 2.0**64 * 1.001
+_NEARLY_HALF = 0.4999
 _MAX_NS = 2**62
 _MAX_INTEGER = 2**63
 _EXACT_IN_FLOAT = 2.0**53
@@ -81,7 +82,7 @@ def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
     if field.type == "size":
         return Converted(*_sizes(values, good, bad, field.factor))
     if field.type == "duration":
-        return _durations(values, good, bad, field)
+        return _durations(column, values, good, bad, field)
     return Converted(column_of(values / 100 if field.type == "share" else values, good), bad)
 
 
@@ -170,15 +171,21 @@ def _plain_durations(column: pa.ChunkedArray, factor: int) -> Converted | None:
         np.multiply(values, factor, out=part)
         if not (part.min() >= 0 and part.max() < LONGEST_NS):  # NaN compares with nothing
             return None
-        np.rint(part, out=part)
-        whole[start:end] = part
+        whole[start:end] = np.rint(part)
+        part -= whole[start:end]
+        if max(part.max(), -part.min()) > _NEARLY_HALF:
+            return None
     everywhere = np.ones(len(column), dtype=bool)
     return Converted(column_of(whole, everywhere), ~everywhere)
 
 
-def _durations(values: Floats, good: Mask, bad: Mask, field: Field) -> Converted:
+def _durations(column: pa.ChunkedArray, values: Floats, good: Mask, bad: Mask, field: Field) -> Converted:
     """Numbers of one unit of time as whole nanoseconds; what is longer than LONGEST_NS is bad."""
     values *= field.factor
+    halves = good & (np.abs(values - np.rint(values)) > _NEARLY_HALF)
+    for row in np.flatnonzero(halves):  # a float cannot tell on which side of the half it stands
+        exact = nanoseconds(column[int(row)].as_py().strip(), field.factor)
+        values[row] = values[row] if exact is None else exact
     if values.size and values.min() < 0:
         # a negative part of a nanosecond must not become 0: it would pass for a duration
         values = np.where(values < 0, np.floor(values), values)

@@ -26,6 +26,7 @@ AICPU = Table(
         ("2022-09", "Stream ID"),
         ("2022-03", "Compute_time(ms)"),
     ),
+    identity=("device_id", "timestamp_ns", "node", "stream_id", "task_id", "total_time_ns"),
 )
 
 AICPU_MI = Table(

@@ -52,6 +52,7 @@ RUNTIME_API = Table(
         integer("thread_id", "Thread ID"),
     ),
     vintages=(("2022-03", "Calls"),),
+    identity=("api_name",),
 )
 
 ACL = Table(
@@ -66,6 +67,7 @@ ACL = Table(
         integer("thread_id", "Thread ID"),
     ),
     vintages=(("2022-03", "Process ID"),),
+    identity=("api_name", "start_ns", "duration_ns", "process_id", "thread_id"),
 )
 
 ACL_STATISTIC = Table(
@@ -84,6 +86,7 @@ ACL_STATISTIC = Table(
         integer("thread_id", "Thread ID"),
     ),
     vintages=(("2022-03", "Count"),),
+    identity=("api_name", "api_type", "process_id", "thread_id"),
 )
 
 GE_OP_EXECUTE = Table(
@@ -98,6 +101,7 @@ GE_OP_EXECUTE = Table(
         duration("duration", "Duration", needed=True),
     ),
     vintages=(("2022-12", "OP Name"), ("2022-03", "Event Type")),
+    identity=("thread_id", "op_name", "op_type", "event_type", "start_ns", "duration_ns"),
 )
 
 OS_RUNTIME_STATISTIC = Table(
@@ -115,4 +119,5 @@ OS_RUNTIME_STATISTIC = Table(
         duration("min_time", "Min"),
     ),
     vintages=(("2022-03", "Process ID"),),
+    identity=("process_id", "thread_id", "api_name"),
 )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.tasks import TaskSet, split_devices
-from aoe_reports.checks.tables import check_table
+from aoe_reports.checks.tables import check_table, without_copies_between
 from aoe_reports.columns import keep_where, words_in
 from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
@@ -115,7 +115,9 @@ def read_telling(
     """The tables of one form of some facts, a file each."""
     if telling is None:
         return []
-    return [read_file(file, telling.kind, columns, hashed=hashed) for file in telling.files]
+    tables = [read_file(file, telling.kind, columns, hashed=hashed) for file in telling.files]
+    complete = columns is None or columns.issuperset(TABLES[telling.kind].identity)
+    return without_copies_between(tables) if complete else tables
 
 
 def first_with_rows(

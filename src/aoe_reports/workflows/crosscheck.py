@@ -21,11 +21,11 @@ from aoe_reports.findings import Finding
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
-from aoe_reports.tables.op_summary import COMPUTE_TASKS
+from aoe_reports.tables.op_summary import COMPUTE_TASKS, OP_SUMMARY
 from aoe_reports.tables.timelines import DEVICE_PROCESS, OVERLAP_PROCESS, WHOLE_TIMELINES
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling, sum_events_of
 
-_TASK_COLUMNS = frozenset({"op_type", "task_type", "device_id", "task_duration_ns", "step"})
+_TASK_COLUMNS = frozenset({"op_type", "task_type", "step", *OP_SUMMARY.identity})
 
 
 def cross_check(capture: Capture) -> list[Finding]:
@@ -43,6 +43,7 @@ def _between_forms(capture: Capture) -> list[Finding]:
     tasks, others = first_with_rows(capture.tellings(*TASK_KINDS), read)
     frame = joined(tasks)
     found = _iterations(capture)
+    found += [finding for data in tasks for finding in data.findings if finding.rule == "duplicate-row"]
     if frame is None:
         return found + check_no_tasks(tasks, read_telling(capture.preferred("op_statistic"), hashed=False))
     for statistics in capture.tellings("op_statistic"):
