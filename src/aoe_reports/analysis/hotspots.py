@@ -57,7 +57,10 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) ->
         ordered = ordered.astype(object)  # slow, and exact
     totals = np.add.reduceat(ordered, starts)
     means = totals / counts
-    squares = np.add.reduceat((ordered - np.repeat(means, counts)) ** 2, starts)
+    apart = ordered.astype(np.float64)
+    apart -= np.repeat(means.astype(np.float64), counts)
+    apart *= apart
+    squares = np.add.reduceat(apart, starts)
     groups = []
     for i in _largest(totals, top):
         count, start = int(counts[i]), int(starts[i])
@@ -158,11 +161,12 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     if size > max(4 * len(sparse), 1 << 16):
         present, dense = np.unique(sparse, return_inverse=True)
         return present, dense.astype(np.int64, copy=False)
-    occurs = np.bincount(sparse, minlength=size) > 0
+    occurs = np.zeros(size, dtype=bool)
+    occurs[sparse] = True
     if occurs.all():
         return np.arange(size), sparse
     place = np.cumsum(occurs, dtype=sparse.dtype) - 1
-    return np.flatnonzero(occurs), place.take(sparse)
+    return np.flatnonzero(occurs), place[sparse]
 
 
 def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
