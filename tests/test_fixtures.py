@@ -90,7 +90,7 @@ NO_SMALL_TEXT = {
     "json-too-large", "csv-syntax", "expanded-too-large",
     "unreadable", "nothing-found", "unknown-file", "broken-link", "link-loop",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
-    "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file", "not-read",
+    "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
     "less-complete", "stands-in", "nothing-measured", "operators-capped",
     "workload-unknown", "workload-conflict", "time-unknown", "time-zone-assumed",
 }  # fmt: skip

@@ -109,8 +109,8 @@ def _without_copies(data: TableData) -> TableData:
 
 def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
     """Tables of several files without the tasks that an earlier file holds already: copies would count twice."""
-    if len(tables) < _LEAST_ROWS_FOR_SHARES or not any(name.endswith("start_ns") for name in tables[0].table.identity):
-        return list(tables)
+    if not tables:
+        return []
     names = [name for name in tables[0].table.identity if all(name in data.frame.column_names for data in tables)]
     if "task_start_ns" not in names:
         return list(tables)

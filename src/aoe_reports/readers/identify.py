@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from aoe_reports.findings import Finding
 from aoe_reports.readers.names import (
     ARCHIVE,
+    DEVICE_FOLDER,
     FRAMEWORK_FOLDER,
     INFO_KINDS,
     MERGED_FOLDER,
@@ -32,6 +32,8 @@ TABLES_OF_TIMELINES = frozenset({"step_trace", "task_time"})
 """Tables whose rows can be told from the timeline of the same name."""
 
 
+_LOOKED_INTO = frozenset({".csv", ".json"})
+_PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
 _EXPORT_FOLDERS = frozenset({"summary", "timeline", MERGED_FOLDER, FRAMEWORK_FOLDER})
 
 
@@ -78,14 +80,9 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     name = found.name
     if name.source == "torch_npu" and _is_mindspore(path):
         name = replace(name, source="mindspore")
-    if name.device_id is None and (folder := _DEVICE_FOLDER.fullmatch(path.parent.parent.name)):
+    if name.device_id is None and (folder := DEVICE_FOLDER.fullmatch(path.parent.parent.name)):
         name = replace(name, device_id=int(folder["device"]))
     return replace(found, name=name)
-
-
-_DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
-_LOOKED_INTO = frozenset({".csv", ".json"})
-_PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
 
 
 def _is_mindspore(path: Path) -> bool:

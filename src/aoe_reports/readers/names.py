@@ -41,6 +41,8 @@ _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(?P<rank>\d{1,6}))?\.json$")
 PROFILER_METADATA = re.compile(r"^profiler_metadata\.json$")
 MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
+DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
+"""What one device of a capture lies in."""
 INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "info", "start_info", "end_info"})
 """Files that tell about a capture and hold no measurement."""
 ARCHIVE = re.compile(

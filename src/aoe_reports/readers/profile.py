@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from typing import Any
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import (
+    DEVICE_FOLDER,
     FRAMEWORK_FOLDER,
     INFO_KINDS,
     MERGED_FOLDER,
@@ -41,7 +41,6 @@ SLICES_APART_NS = 3600 * 1_000_000_000
 RANKS_APART_NS = 120 * 1_000_000_000
 """Captures of several ranks belong to one job when they were made within this time of each other."""
 
-_DEVICE_FOLDER = re.compile(r"device_\d{1,3}")
 
 CLUSTER_FOLDER = "cluster_analysis_output"
 CLUSTER_KINDS = frozenset({"cluster_step_trace_time"})
@@ -182,10 +181,10 @@ def _above_parts(folder: Path) -> Path:
     if folder.name in {MERGED_FOLDER, FRAMEWORK_FOLDER}:
         return folder.parent
     if folder.name in {"summary", "timeline"} and (
-        _DEVICE_FOLDER.fullmatch(folder.parent.name) or folder.parent.name == "host"
+        DEVICE_FOLDER.fullmatch(folder.parent.name) or folder.parent.name == "host"
     ):
         return folder.parent.parent
-    return folder.parent if _DEVICE_FOLDER.fullmatch(folder.name) else folder
+    return folder.parent if DEVICE_FOLDER.fullmatch(folder.name) else folder
 
 
 def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:

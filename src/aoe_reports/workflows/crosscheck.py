@@ -30,32 +30,37 @@ _TASK_COLUMNS = frozenset({"op_type", "task_type", "step", *OP_SUMMARY.identity}
 
 def cross_check(capture: Capture) -> list[Finding]:
     """What the forms of one capture say of each other (not what each says of itself)."""
+    return [*capture.findings, *_between_forms(capture)]
+
+
+def _read(telling: Telling | None, columns: frozenset[str] | None = None) -> list[TableData]:
+    """The tables of one form; none where a file cannot be read, which is said where it is checked itself."""
     try:
-        return [*capture.findings, *_between_forms(capture)]
+        return read_telling(telling, columns, hashed=False)
     except (ReadError, OSError):
-        return list(capture.findings)  # which file cannot be read is said where it is checked itself
+        return []
 
 
 def _between_forms(capture: Capture) -> list[Finding]:
     def read(telling: Telling) -> list[TableData]:
-        return read_telling(telling, _TASK_COLUMNS, hashed=False)
+        return _read(telling, _TASK_COLUMNS)
 
     tasks, others = first_with_rows(capture.tellings(*TASK_KINDS), read)
     frame = joined(tasks)
     found = _iterations(capture)
     found += [finding for data in tasks for finding in data.findings if finding.rule == "duplicate-row"]
     if frame is None:
-        return found + check_no_tasks(tasks, read_telling(capture.preferred("op_statistic"), hashed=False))
+        return found + check_no_tasks(tasks, _read(capture.preferred("op_statistic")))
     for statistics in capture.tellings("op_statistic"):
-        found += check_statistics(read_telling(statistics, hashed=False), frame)
+        found += check_statistics(_read(statistics), frame)
     for other in others:
         found += check_forms(tasks, read(other))
-    for data in read_telling(capture.preferred("communication_statistic"), hashed=False):
+    for data in _read(capture.preferred("communication_statistic")):
         found += check_communication(data, frame)
     for telling in capture.tellings("task_time"):
-        times = read_telling(telling, frozenset({"op_name", "task_type", "task_duration_ns"}), hashed=False)
+        times = _read(telling, frozenset({"op_name", "task_type", "task_duration_ns"}))
         found += check_task_times(tasks, times, kernels(joined(times)))
-    steps = read_telling(capture.preferred("step_trace_time"), hashed=False)
+    steps = _read(capture.preferred("step_trace_time"))
     for data in steps:
         found += check_steps(data, frame)
     return found + _with_timelines(capture, tasks, joined(steps))
@@ -63,7 +68,7 @@ def _between_forms(capture: Capture) -> list[Finding]:
 
 def _iterations(capture: Capture) -> list[Finding]:
     """Hold the forms of step_trace against each other."""
-    forms = [read_telling(telling, hashed=False) for telling in capture.tellings("step_trace")]
+    forms = [_read(telling) for telling in capture.tellings("step_trace")]
     return [finding for other in forms[1:] for finding in check_iterations(forms[0], other)]
 
 
@@ -92,7 +97,10 @@ def _sums(files: list[FoundFile]) -> TimelineSums | None:
     named = False
     overlap: dict[str, int] = {}
     for file in files:
-        sums = sum_events_of(file, ("process", "thread", "task_type"))
+        try:
+            sums = sum_events_of(file, ("process", "thread", "task_type"))
+        except (ReadError, OSError):
+            sums = None
         if sums is None:
             return None  # why is said where the file is checked itself
         for row in sums.to_pylist():

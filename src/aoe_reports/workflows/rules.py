@@ -86,7 +86,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("db-value", "error", "databases", "a value that is not of its column's type"),
     ("db-dangling-id", "warning", "databases", "a number of a string that is not there"),
     ("db-journal", "warning", "databases", "a journal beside it: what stands there is not read"),
-    ("inexact-timestamp", "warning", "timelines", "a time stamp whose last digits are lost"),
+    ("inexact-timestamp", "warning", "databases", "a time stamp whose last digits are lost (stored as a float)"),
     (
         "hccl-stage-rows",
         "info",
@@ -114,7 +114,6 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("info-file", "warning", "all files", "an info file that is no JSON: rank and time may be missing"),
     ("less-complete", "warning", "runs", "the store has a more complete version of the run, and keeps it"),
     ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
-    ("not-read", "info", "all files", "files of known kinds that `check` does not read"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
     ("workload-unknown", "info", "runs", "nothing tells what was measured"),

@@ -6,7 +6,6 @@ Nothing is ever written there, and no lock is taken.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -16,17 +15,16 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.columns import column_of
-from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.database.events import EVENT_TYPES, events_of
 from aoe_reports.readers.database.queries import SOURCES
 from aoe_reports.readers.database.series import Built, Series, Source, Wanted
 from aoe_reports.readers.database.source import Cells, CellType, Database, Words, opened
+from aoe_reports.readers.digest import sha256_of
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, Column, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS, snake_case
 
-HASH_BYTES = 1 << 20
 _MAX_DICTIONARY_BYTES = 2**31 - 1
 _OF_FRAMEWORKS = ("PYTORCH_API", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS")
 """Tables that a framework's profiler adds to msprof's."""
@@ -111,7 +109,7 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
     except sqlite3.Error as error:
         notes = [*notes, _damaged(path, error, f"no row of {kind} is used")]
         built, columns = None, {}
-    digest = _sha256(path) if hashed else ""
+    digest = sha256_of(path, "a readable database") if hashed else ""
     if built is None:
         match = replace(_match(table, [column.headers[0] for column in table.columns]), missing=())
         empty = pa.schema([(column.field, _arrow_type(column)) for column in table.columns]).empty_table()
@@ -270,14 +268,6 @@ def _strings(words: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(
         pa.string(), len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     )
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a readable database was expected") from error
 
 
 def _info(database: Database) -> DatabaseInfo:

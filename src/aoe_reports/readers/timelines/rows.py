@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
@@ -11,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE
+from aoe_reports.readers.digest import sha256_of
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements
@@ -40,7 +39,7 @@ def read_timeline(path: Path, name: FileName) -> TableData:
             wrong.append((index, what))
 
     schema = _SCHEMAS[name.kind]
-    sha256 = _sha256(path)
+    sha256 = sha256_of(path, "a timeline")
     constants = {"device_id": name.device_id, "model_id": name.model_id}
     try:
         rows = extract(lambda: _events(path), report)
@@ -53,14 +52,6 @@ def read_timeline(path: Path, name: FileName) -> TableData:
     return TableData(
         table, path, frame, table.match([]), findings, frame.num_rows + reported, reported, sha256, is_text=False
     )
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a timeline was expected") from error
 
 
 def _tables(rows: Iterator[Row], constants: Row, schema: pa.Schema) -> Iterator[pa.Table]:
