@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -27,6 +29,14 @@ class Modification:
     improvement: str | None
     pointer: str
 
+    @property
+    def join_name(self) -> str:
+        """The name as msprof knows the operator: without the `_OPAT_<n>` that AOE puts behind it."""
+        return _TUNED_COPY.sub("", self.name)
+
+
+_TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
@@ -38,9 +48,14 @@ class TuningResult:
     vocabulary: Vocabulary | None
     report_key: str | None
     pointer: str
+    """Where the task stands in the document (JSON Pointer)."""
+    segment_pointer: str
+    """Where its OPAT or SGAT segment stands; the task's own place if there is none."""
     tuning_name: str | None
     tuning_time_s: Decimal | None
     status: str | None
+    """As AOE wrote it; None where it wrote none (SGAT never does)."""
+    status_key: str | None
     has_segment: bool
     model_baseline_ms: Decimal | None
     model_result_ms: Decimal | None
@@ -48,7 +63,12 @@ class TuningResult:
     modifications: tuple[Modification, ...]
     summary: dict[str, int]
     failed_operators: tuple[str, ...]
-    failed_listed: bool
+    failed_key: str | None
+    """The key under which operators are named as failed; None where none are."""
+    present: frozenset[str]
+    """Which of INTERRUPTIBLE are there at all, whatever their value."""
+    truncated: bool = False
+    """Whether the file ended inside of this task: what is here is whole, more of it is missing."""
 
     @property
     def failed(self) -> bool:
@@ -58,7 +78,20 @@ class TuningResult:
     @property
     def complete(self) -> bool:
         """Whether tuning went on to its end, so that its numbers may be used."""
-        return self.has_segment and (self.kind == "sgat" or status_of(self.status) == "successful")
+        went_well = self.kind == "sgat" or status_of(self.status) == "successful"
+        return self.has_segment and went_well and not self.truncated
+
+
+INTERRUPTIBLE = (
+    "tuning_time(s)",
+    "model_baseline_performance(ms)",
+    "model_result_performance(ms)",
+    "model_performance_improvement",
+)
+"""Keys that tell by being there or not whether a tuning went on to its end."""
+
+SUMMARY_COUNTS = ("repo_add_num", "repo_hit_num", "repo_reserved_num", "repo_unsatisfied_num", "repo_update_num")
+"""What a repository summary counts, the total apart."""
 
 
 STATUSES = {
@@ -72,6 +105,54 @@ STATUSES = {
 
 STATUS_ALIASES = {"tune tuning incomplete": "incomplete", "tune incomplete": "incomplete"}
 """Statuses that stand in documents only, as slips."""
+
+
+VOCABULARY_OF: dict[str, Vocabulary] = {
+    "opat_tune_result": "tune",
+    "tune_failed_operators": "tune",
+    "tune success": "tune",
+    "tune failed": "tune",
+    "opat_tuning_result": "tuning",
+    "tuning_failed_operators": "tuning",
+    "tuning successful": "tuning",
+    "tuning failed": "tuning",
+    "tuning incomplete": "tuning",
+}
+"""The vocabulary that a key or a status belongs to: `tune` is of CANN 6.0, `tuning` of 6.2 and later."""
+
+
+def vocabulary_of(body: dict[str, Any], status: object) -> Vocabulary | None:
+    """The vocabulary of an OPAT segment's keys and status; None where it uses neither."""
+    words = {VOCABULARY_OF[word] for word in body if word in VOCABULARY_OF}
+    if isinstance(status, str) and status in VOCABULARY_OF:
+        words.add(VOCABULARY_OF[status])
+    return "mixed" if len(words) > 1 else next(iter(words), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a result file is, in one line: its dialect, and the name and status of each task."""
+
+    container: Container
+    body: Body | None
+    vocabulary: Vocabulary | None
+    tuning_names: tuple[str | None, ...]
+    statuses: tuple[str | None, ...]
+
+
+def outline_of(results: Sequence[TuningResult]) -> Outline | None:
+    """The outline of a file's tasks; None for a file without one."""
+    if not results:
+        return None
+    bodies = {result.body for result in results} - {None}
+    vocabularies = {result.vocabulary for result in results} - {None}
+    return Outline(
+        results[0].container,
+        "mixed" if len(bodies) > 1 else next(iter(bodies), None),
+        "mixed" if len(vocabularies) > 1 else next(iter(vocabularies), None),
+        tuple(result.tuning_name for result in results),
+        tuple(result.status for result in results),
+    )
 
 
 def status_of(text: str | None) -> str | None:
@@ -105,31 +186,40 @@ def _result(segments: list[Any], kind: Kind, container: Container, key: str | No
     sgat, sgat_at = _segment(segments, "SGAT")
     found: Kind = "opat" if opat is not None else "sgat" if sgat is not None else kind
     body = opat if opat is not None else sgat if sgat is not None else {}
-    at = f"{pointer}/{opat_at if opat is not None else sgat_at}/{found.upper()}"
-    status = body.get("opat_tuning_result", body.get("opat_tune_result"))
-    failed = body.get("tuning_failed_operators", body.get("tune_failed_operators"))
+    has_segment = opat is not None or sgat is not None
+    at = f"{pointer}/{opat_at if opat is not None else sgat_at}/{found.upper()}" if has_segment else pointer
+    status_key = _first_of(body, "opat_tuning_result", "opat_tune_result")
+    status = body.get(status_key) if status_key else None
+    failed_key = _first_of(body, "tuning_failed_operators", "tune_failed_operators")
+    failed = body.get(failed_key) if failed_key else None
     shape, modifications = _operators(body, at) if found == "opat" else ("grouped", _subgraphs(body, at))
     summary = body.get("repo_summary")
-    words = {word for word in ("tune", "tuning") if f"opat_{word}_result" in body or f"{word}_failed_operators" in body}
     return TuningResult(
         kind=found,
         container=container,
         body=shape if body else None,
-        vocabulary=None if not words else "mixed" if len(words) > 1 else "tune" if words == {"tune"} else "tuning",
+        vocabulary=vocabulary_of(body, status),
         report_key=key,
         pointer=pointer,
+        segment_pointer=at,
         tuning_name=_text((basic or {}).get("tuning_name")),
         tuning_time_s=_decimal((basic or {}).get("tuning_time(s)")),
         status=_text(status),
-        has_segment=opat is not None or sgat is not None,
+        status_key=status_key,
+        has_segment=has_segment,
         model_baseline_ms=_decimal(body.get("model_baseline_performance(ms)")),
         model_result_ms=_decimal(body.get("model_result_performance(ms)")),
         model_improvement=_text(body.get("model_performance_improvement")),
         modifications=tuple(modifications),
         summary={k: v for k, v in summary.items() if type(v) is int} if isinstance(summary, dict) else {},
         failed_operators=tuple(name for name in failed if isinstance(name, str)) if isinstance(failed, list) else (),
-        failed_listed=bool(failed),
+        failed_key=failed_key if failed else None,
+        present=frozenset(key for key in INTERRUPTIBLE if key in body or key in (basic or {})),
     )
+
+
+def _first_of(body: dict[str, Any], *keys: str) -> str | None:
+    return next((key for key in keys if key in body), None)
 
 
 def _segment(segments: list[Any], name: str) -> tuple[dict[str, Any] | None, int]:
@@ -175,23 +265,35 @@ def _grouped(groups: dict[str, Any], what: str) -> list[tuple[str, int, dict[str
     return found
 
 
+_TIME_KEYS: dict[str, tuple[str, str]] = {
+    unit: (f"performance_before_tune({unit})", f"performance_after_tune({unit})") for unit in ("us", "ms")
+}
+
+
 def _modification(
     entry: dict[str, Any], times: dict[str, Any], unit: Literal["us", "ms"], mode: str | None, update: Any, at: str
 ) -> Modification:
-    op_type = entry.get("op_type")
-    listed = op_type if isinstance(op_type, list) else [op_type]
-    types = tuple(kind for kind in listed if isinstance(kind, str))
+    before, after = _TIME_KEYS[unit]
     return Modification(
-        name=_text(entry.get("op_name", entry.get("repo_key"))) or "",
-        op_type=types,
-        mode=mode,
-        update_mode=_text(update) or "add",
-        before=_decimal(times.get(f"performance_before_tune({unit})")),
-        after=_decimal(times.get(f"performance_after_tune({unit})")),
-        unit=unit,
-        improvement=_text(times.get("performance_improvement")),
-        pointer=at,
+        _text(entry.get("op_name", entry.get("repo_key"))) or "",
+        types_of(entry.get("op_type")),
+        mode,
+        _text(update) or "add",
+        _decimal(times.get(before)),
+        _decimal(times.get(after)),
+        unit,
+        _text(times.get("performance_improvement")),
+        at,
     )
+
+
+def types_of(op_type: Any) -> tuple[str, ...]:
+    """The operator types of an entry: one, a list, or (the documents leave it open) a list as text, `[A,B]`."""
+    if isinstance(op_type, str):
+        if not (op_type.startswith("[") and op_type.endswith("]")):
+            return (op_type,)
+        return tuple(kind.strip() for kind in op_type[1:-1].split(",") if kind.strip())
+    return tuple(kind for kind in op_type if isinstance(kind, str)) if isinstance(op_type, list) else ()
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -203,12 +305,14 @@ def _text(value: Any) -> str | None:
 
 
 def _decimal(value: Any) -> Decimal | None:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
-        return Decimal(value)
-    if isinstance(value, Decimal) and abs(value.adjusted()) < _DIGITS:
-        return value
-    return None  # no number, or one of a size that no time has: the schema says so
+    """A number of a size that a time can have; None for all else."""
+    if not isinstance(value, Decimal):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        value = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+    return value if is_plausible(value) else None
 
 
-_DIGITS = 19
-_LARGEST = 10**_DIGITS
+def is_plausible(value: Decimal) -> bool:
+    """Whether a number can be a time in s, ms or us: 0, or of 10^-9 to 10^15 (10^15 us are 31 years)."""
+    return not value or -9 <= value.adjusted() < 15  # noqa: PLR2004

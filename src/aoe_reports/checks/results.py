@@ -1,20 +1,32 @@
 """Rules on AOE results: is what the file says possible, and does it agree with itself?
 
-The schema states shapes and types, these rules state values. RULES names each with its severity, reason and source.
+The schema states shapes and types, these rules state values. FILE_RULES look at a whole document, RULES at one tuning
+task; each rule is a small function, with its severity, the reason and where the fact comes from.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from aoe_reports.checks.schema import check_schema
-from aoe_reports.findings import Finding, Severity, is_below
+from aoe_reports.checks.schema import check_schema, unknown_keys
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity, is_below
+from aoe_reports.operators import is_tunable
+from aoe_reports.readers.json_text import locate
 from aoe_reports.readers.results import ResultFile
-from aoe_reports.results import STATUS_ALIASES, STATUSES, Modification, TuningResult, escape, status_of
+from aoe_reports.results import (
+    STATUS_ALIASES,
+    STATUSES,
+    Modification,
+    TuningResult,
+    escape,
+    is_plausible,
+    status_of,
+)
 
 Found = Iterator[tuple[str, str]]
 """(JSON Pointer, message) of each place where a rule fires."""
@@ -22,10 +34,28 @@ Found = Iterator[tuple[str, str]]
 IMPROVEMENT_TOLERANCE = Decimal("0.01")
 """Points of a percentage: OPAT rounds the last digit, SGAT truncates it (measured on the documented samples)."""
 
+CLEARLY_WITHIN = 0.0099
+"""Points of a percentage by which a claim may be beside its times, told by floats, to be right by a margin."""
+
+PARTS_TOLERANCE = Decimal("1.1")
+"""How many times larger one of two savings may be before it is worth a word."""
+
+REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
+"""The key of one task in a report file: a time and a thread id."""
+
+CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
+"""An improvement as AOE prints it."""
+
+UNITS = {"OPAT": "(us)", "SGAT": "(ms)"}
+"""The unit of single times in each segment."""
+
+_TIME_KEYS = frozenset({"performance_before_tune", "performance_after_tune"})
+_MODEL_TIME_KEYS = frozenset({"model_baseline_performance(ms)", "model_result_performance(ms)", "tuning_time(s)"})
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: how bad, why, and where the fact comes from."""
+    """One rule on a tuning task: how bad, why, and where the fact comes from."""
 
     severity: Severity
     check: Callable[[TuningResult], Found]
@@ -33,81 +63,250 @@ class Rule:
     source: str
 
 
+Link = tuple[Any, str | int] | None
+"""A step into a document and the steps before it: a pointer is made of it where one is needed."""
+
+TimeMember = tuple[Link, str, Any, str | None]
+"""Place, key, value, and the segment it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A result file on which rules are tried, and what several of them look at."""
+
+    file: ResultFile
+    times: tuple[TimeMember, ...]
+    fitting: tuple[TuningResult, ...]
+    """The tasks that have the right shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    """One rule on a whole result file."""
+
+    severity: Severity
+    check: Callable[[Examined], Found]
+    reason: str
+    source: str
+    on: str = "AOE results"
+
+
+def check_result(result: TuningResult, path: str = "") -> list[Finding]:
+    """What the rules say of one tuning task; nothing of one that was cut off."""
+    if result.truncated:
+        return []
+    return [finding for name, rule in RULES.items() for finding in _told(name, rule.severity, path, rule.check(result))]
+
+
 def check_result_file(file: ResultFile) -> list[Finding]:
-    """Everything that is to be said about one result file, reading included."""
+    """Everything that is to be said about one result file, reading included, with line and column where there is one."""
     findings = list(file.findings)
     if not file.parsed:
         return findings
     path = str(file.path)
-    kind = "sgat" if file.name.kind == "sgat" else "opat"
-    found = check_schema(kind, file.document, path)
-    findings += found + list(_unit_mismatches(file.document, path))
-    broken = [finding.pointer or "" for finding in found]
-    for result in file.results:
-        findings += _segments(file, result, kind)
-        if any(is_below(place, result.pointer) for place in broken):
-            continue  # what has the wrong shape is not asked for its values
-        for name, rule in RULES.items():
-            findings += [Finding(rule.severity, name, path, text, pointer=at) for at, text in rule.check(result)]
-    return findings
+    times = tuple(_times_in(file.document))
+    mismatches = list(_unit_mismatches(times))
+    mistaken = {at.rpartition("/")[0] for at, _ in mismatches}
+    cut = [result.pointer for result in file.results if result.truncated]
+    shapes = [
+        finding
+        for finding in check_schema(kind_of(file), file.document, path)
+        if not any(is_below(finding.pointer or "", place) for place in cut)
+        and not (finding.pointer in mistaken and "is a required property" in finding.message)
+    ]
+    wrong = mistaken | {finding.pointer or "" for finding in shapes}
+    fitting = tuple(
+        result
+        for result in file.results
+        if not result.truncated and not any(is_below(place, result.pointer) for place in wrong)
+    )
+    examined = Examined(file, times, fitting)
+    for name, rule in FILE_RULES.items():
+        findings += _told(name, rule.severity, path, rule.check(examined))
+    for result in fitting:
+        findings += check_result(result, path)
+    return with_places([*findings, *shapes], file.text)
 
 
-def _segments(file: ResultFile, result: TuningResult, kind: str) -> Iterator[Finding]:
-    """How many segments there are, and whether they are what the file's name says."""
+def kind_of(file: ResultFile) -> str:
+    """The schema that a result file has to fit, by its name."""
+    return "sgat" if file.name.kind == "sgat" else "opat"
+
+
+def with_places(findings: Sequence[Finding], text: bytes) -> list[Finding]:
+    """The same findings with line and column of what their pointers lead to."""
+    pointers = {f.pointer for f in findings if f.pointer is not None and f.line is None and f.severity != "info"}
+    if not pointers:
+        return list(findings)
+    places = locate(text, pointers)
+    return [
+        replace(f, line=places[f.pointer][0], column=places[f.pointer][1])
+        if f.pointer in places and f.line is None
+        else f
+        for f in findings
+    ]
+
+
+def _told(name: str, severity: Severity, path: str, found: Found) -> list[Finding]:
+    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest."""
+    every = [Finding(severity, name, path, text, pointer=at) for at, text in found]
+    if len(every) <= EXAMPLES_PER_RULE:
+        return every
+    more = f"and {len(every) - EXAMPLES_PER_RULE} more of this kind"
+    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more)]
+
+
+def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
     segments = file.document if result.report_key is None else file.document[result.report_key]
-    names = Counter(name for segment in segments if isinstance(segment, dict) for name in segment)
-    path = str(file.path)
-    for name, least, most in (("basic", 1, 1), ("OPAT", 0, 1), ("SGAT", 0, 1)):
-        if not least <= names[name] <= most:
-            text = f"{names[name]} segments {name!r}; expected {'exactly' if least else 'at most'} one"
-            yield Finding("error", "segment-count", path, text, pointer=result.pointer)
-    if result.has_segment and result.kind != kind:
-        text = f"the file is named {kind}, its segment is {result.kind.upper()}"
-        yield Finding("error", "segment-kind", path, text, pointer=result.pointer)
+    return segments if isinstance(segments, list) else []
 
 
-def _unit_mismatches(document: Any, path: str) -> Iterator[Finding]:
-    """Times of operators are in us, times of subgraphs in ms: a key that says otherwise."""
-    waiting: list[tuple[str, Any, str | None]] = [("", document, None)]
+def _segment_count(examined: Examined) -> Found:
+    file = examined.file
+    for result in file.results:
+        names = Counter(name for segment in _segments_of(file, result) if isinstance(segment, dict) for name in segment)
+        if names["basic"] != 1 and not (result.truncated and not names["basic"]):
+            yield result.pointer, f"{names['basic']} segments 'basic'; expected exactly one"
+        if names["OPAT"] + names["SGAT"] > 1:
+            yield (
+                result.pointer,
+                f"{names['OPAT']} segments 'OPAT', {names['SGAT']} 'SGAT'; expected at most one of them",
+            )
+
+
+def _segment_kind(examined: Examined) -> Found:
+    kind = kind_of(examined.file)
+    for result in examined.file.results:
+        if result.has_segment and result.kind != kind:
+            yield result.segment_pointer, f"the file is named {kind}, its segment is {result.kind.upper()}"
+
+
+def _mixed_vocabulary(examined: Examined) -> Found:
+    spoken: dict[str, str] = {}
+    for result in examined.file.results:
+        if result.vocabulary == "mixed":
+            yield (
+                result.segment_pointer,
+                "words of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task",
+            )
+        elif result.vocabulary is not None:
+            spoken.setdefault(result.vocabulary, result.segment_pointer)
+    if len(spoken) > 1:
+        first, second = spoken.items()
+        yield (
+            second[1],
+            f"this task uses the words of '{second[0]} ...', the one at {first[1]} those of '{first[0]} ...'",
+        )
+
+
+def _times_in(document: Any) -> Iterator[TimeMember]:
+    """Every member whose key ends with a unit."""
+    waiting: list[tuple[Link, Any, str | None]] = [(None, document, None)]
     while waiting:
-        at, value, segment = waiting.pop()
-        if isinstance(value, list):
-            waiting += [(f"{at}/{i}", inner, segment) for i, inner in enumerate(value)]
-        elif isinstance(value, dict):
+        place, value, segment = waiting.pop()
+        if value.__class__ is list:
+            waiting += [((place, i), inner, segment) for i, inner in enumerate(value)]
+        elif value.__class__ is dict:
             for key, inner in value.items():
-                inside = key if key in UNITS else segment
-                waiting.append((f"{at}/{escape(key)}", inner, inside))
-                stem, bracket, unit = key.rpartition("(")
-                if stem in _TIME_KEYS and segment in UNITS and bracket + unit != UNITS[segment]:
-                    text = f"{key!r} in {segment}; expected {stem}{UNITS[segment]}"
-                    yield Finding("error", "unit-mismatch", path, text, pointer=f"{at}/{escape(key)}")
+                if key[-1:] == ")":
+                    yield (place, key), key, inner, segment
+                if inner.__class__ is dict or inner.__class__ is list:
+                    waiting.append(((place, key), inner, key if key in UNITS else segment))
 
 
-UNITS = {"OPAT": "(us)", "SGAT": "(ms)"}
-"""The unit of single times in each segment."""
+def _pointer(place: Link) -> str:
+    steps = []
+    while place is not None:
+        place, step = place
+        steps.append(f"/{escape(str(step))}")
+    return "".join(reversed(steps))
 
-_TIME_KEYS = frozenset({"performance_before_tune", "performance_after_tune"})
+
+def _unit_mismatch(examined: Examined) -> Found:
+    return _unit_mismatches(examined.times)
+
+
+def _unit_mismatches(times: Sequence[TimeMember]) -> Found:
+    for place, key, _, segment in times:
+        stem, bracket, unit = key.rpartition("(")
+        if stem in _TIME_KEYS and segment in UNITS and bracket + unit != UNITS[segment]:
+            yield _pointer(place), f"{key!r} in {segment}; expected {stem}{UNITS[segment]}"
+
+
+def _implausible_time(examined: Examined) -> Found:
+    for place, key, value, _ in examined.times:
+        if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+            continue
+        if is_plausible(value if isinstance(value, Decimal) else Decimal(value)):
+            continue
+        at = _pointer(place)
+        is_time = key.partition("(")[0] in _TIME_KEYS or key in _MODEL_TIME_KEYS
+        if is_time and any(is_below(at, result.pointer) for result in examined.fitting):
+            yield at, "a number of a size that no time has (0 or 10^-9 to 10^15); it is not used"
+
+
+def _unknown_key(examined: Examined) -> Found:
+    for result in examined.fitting:
+        for at in unknown_keys(result.kind, "task", _segments_of(examined.file, result), result.pointer):
+            key = at.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+            if key not in UNITS:  # that is for segment-kind to tell
+                yield at, f"the key {key[:200]!r} is not known here; it is passed over"
+
+
+def _report_key(result: TuningResult) -> Found:
+    key = re.sub(r" \(\d+\)\Z", "", result.report_key or "")
+    if result.report_key is not None and not REPORT_KEY.fullmatch(key):
+        yield result.pointer, f"the key {key[:200]!r} is not of the form report_<time>_<thread>"
 
 
 def _status_unknown(result: TuningResult) -> Found:
     if result.status is not None and status_of(result.status) is None:
-        yield result.pointer, f"{result.status!r} is no known status; expected one of {', '.join(STATUSES)}"
+        yield _status_at(result), f"{result.status[:200]!r} is no known status; expected one of {', '.join(STATUSES)}"
 
 
 def _status_alias(result: TuningResult) -> Found:
     if result.status in STATUS_ALIASES:
-        yield result.pointer, f"{result.status!r} is a slip of the documents; read as {STATUS_ALIASES[result.status]}"
+        yield (
+            _status_at(result),
+            f"{result.status!r} is a slip of the documents; read as {STATUS_ALIASES[result.status]}",
+        )
 
 
 def _tuning_failed(result: TuningResult) -> Found:
     if status_of(result.status) == "failed":
-        operators = ", ".join(result.failed_operators) or "none named"
-        yield result.pointer, f"tuning of {result.tuning_name!r} failed; operators: {operators}"
+        yield _status_at(result), failed_text(result.tuning_name, result.failed_operators)
+
+
+def failed_text(tuning_name: str | None, operators: Sequence[str]) -> str:
+    """What is to be said of a tuning that failed."""
+    shown = ", ".join(operators[:EXAMPLES_PER_RULE]) or "none named"
+    more = len(operators) - EXAMPLES_PER_RULE
+    return f"tuning of {tuning_name!r} failed; operators: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _tuning_incomplete(result: TuningResult) -> Found:
     if status_of(result.status) == "incomplete":
-        yield result.pointer, f"tuning of {result.tuning_name!r} was broken off; its numbers are not used"
+        yield _status_at(result), f"tuning of {result.tuning_name!r} was broken off; its numbers are not used"
+    elif result.kind == "sgat" and result.has_segment and "tuning_time(s)" not in result.present:
+        text = f"no tuning_time(s), as in a run that was broken off: is {result.tuning_name!r} complete?"
+        yield result.pointer, text
+
+
+def _interrupted_fields(result: TuningResult) -> Found:
+    status = status_of(result.status)
+    if result.kind != "opat" or not result.has_segment or status is None:
+        return
+    if status == "incomplete":
+        for key in ("tuning_time(s)", "model_result_performance(ms)", "model_performance_improvement"):
+            if key in result.present:
+                yield result.segment_pointer, f"{key} is there, which a run that was broken off does not write"
+        return
+    if "tuning_time(s)" not in result.present:
+        yield result.pointer, f"no tuning_time(s), although the status is {result.status!r}"
+    if "model_baseline_performance(ms)" in result.present:
+        for key in ("model_result_performance(ms)", "model_performance_improvement"):
+            if key not in result.present:
+                yield result.segment_pointer, f"a baseline, and no {key}, although the status is {result.status!r}"
 
 
 def _subgraph_failed(result: TuningResult) -> Found:
@@ -123,31 +322,36 @@ def _nothing_tunable(result: TuningResult) -> Found:
 def _nothing_improved(result: TuningResult) -> Found:
     changed = result.summary.get("repo_add_num", 0) + result.summary.get("repo_update_num", 0)
     if result.has_segment and not changed and not result.failed and status_of(result.status) != "incomplete":
-        yield result.pointer, f"tuning of {result.tuning_name!r} found nothing better"
+        yield _summary_at(result), f"tuning of {result.tuning_name!r} found nothing better"
 
 
 def _failed_without_list(result: TuningResult) -> Found:
-    if status_of(result.status) == "failed" and not result.failed_listed:
-        yield result.pointer, "failed, but no operator is named as failed"
+    if status_of(result.status) == "failed" and result.failed_key is None:
+        yield _status_at(result), "failed, but no operator is named as failed"
 
 
 def _list_without_failure(result: TuningResult) -> Found:
-    if result.failed_listed and status_of(result.status) not in {"failed", None}:
-        yield result.pointer, f"operators are named as failed ({', '.join(result.failed_operators)}), the status is not"
+    if result.failed_key is not None and status_of(result.status) not in {"failed", None}:
+        operators = ", ".join(result.failed_operators[:EXAMPLES_PER_RULE])
+        at = f"{result.segment_pointer}/{result.failed_key}"
+        yield at, f"operators are named as failed ({operators}), the status is {result.status!r}"
 
 
 def _hit_sum(result: TuningResult) -> Found:
     hit, reserved, update = (result.summary.get(f"repo_{part}_num") for part in ("hit", "reserved", "update"))
     if hit is not None and reserved is not None and update is not None and hit != reserved + update:
-        yield result.pointer, f"repo_hit_num {hit} is not reserved {reserved} + update {update}"
+        at = f"{_summary_at(result)}/repo_hit_num"
+        yield at, f"repo_hit_num {hit} is not reserved {reserved} + update {update}"
 
 
 def _total_sum(result: TuningResult) -> Found:
-    parts = [result.summary.get(f"repo_{part}_num") for part in ("hit", "add", "unsatisfied")]
+    hit, add, unsatisfied = (result.summary.get(f"repo_{part}_num") for part in ("hit", "add", "unsatisfied"))
     total = result.summary.get("total_num")
-    known = [part for part in parts if part is not None]
-    if total is not None and len(known) == len(parts) and total != sum(known):
-        yield result.pointer, f"total_num {total} is not hit {parts[0]} + add {parts[1]} + unsatisfied {parts[2]}"
+    if total is None or hit is None or add is None or unsatisfied is None:
+        return
+    if total != hit + add + unsatisfied:
+        at = f"{_summary_at(result)}/total_num"
+        yield at, f"total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}"
 
 
 def _list_length(result: TuningResult) -> Found:
@@ -156,7 +360,8 @@ def _list_length(result: TuningResult) -> Found:
         said = result.summary.get(f"repo_{update}_num")
         counts = {len(entries), len({m.name for m in entries})} if result.body == "flat" else {len(entries)}
         if said is not None and said not in counts:
-            yield result.pointer, f"repo_{update}_num is {said}, but {len(entries)} entries are listed"
+            at = f"{_summary_at(result)}/repo_{update}_num"
+            yield at, f"repo_{update}_num is {said}, but {len(entries)} entries are listed"
 
 
 def _duplicate_operator(result: TuningResult) -> Found:
@@ -164,39 +369,47 @@ def _duplicate_operator(result: TuningResult) -> Found:
     for modification in result.modifications:
         key = (modification.name, modification.mode)
         if key in seen:
-            yield modification.pointer, f"{modification.name!r} stands here and at {seen[key]}"
+            yield modification.pointer, f"{modification.name[:200]!r} stands here and at {seen[key]}"
         seen[key] = modification.pointer
+    failed = set(result.failed_operators)
     for (name, _), pointer in seen.items():
-        if name in result.failed_operators:
-            yield pointer, f"{name!r} is named as failed and as modified"
+        if name in failed:
+            yield pointer, f"{name[:200]!r} is named as failed and as modified"
 
 
 def _non_positive_time(result: TuningResult) -> Found:
-    for at, what, value in _times(result):
-        if value <= 0:
-            yield at, f"{what} is {value}; expected a time above 0"
+    words: tuple[_Word, _Word] = ("before", "after")
+    for claim in _claims(result):
+        for word, value in zip(words, (claim.before, claim.after), strict=True):
+            if value is not None and value <= 0:
+                yield _at(result, claim, word), f"{_key(claim, word)} is {value}; expected a time above 0"
 
 
 def _not_faster(result: TuningResult) -> Found:
-    for at, before, after in _pairs(result):
-        if after >= before > 0:
-            yield at, f"after tuning {after}, before {before}: not faster"
+    for claim in _claims(result):
+        _, before, after, _ = claim
+        if before is None or after is None or after < before or before <= 0:
+            continue
+        if after > before or claim.part is not None:
+            yield _at(result, claim, "after"), f"after tuning {after}, before {before}: not faster"
 
 
 def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
     """(place, message, whether it is the other convention) of each claim that its own times do not bear out."""
-    claims = [(m.pointer, m.before, m.after, m.improvement) for m in result.modifications]
-    claims.append((result.pointer, result.model_baseline_ms, result.model_result_ms, result.model_improvement))
-    for at, before, after, claim in claims:
-        if before is None or after is None or claim is None or not (_usual(before) and _usual(after)):
+    for claim in _claims(result):
+        _, before, after, text = claim
+        if not before or not after or text is None or before < 0 or after < 0 or not CLAIM.fullmatch(text):
             continue
-        said = Decimal(claim.strip().removesuffix("%"))
+        if abs((float(before) / float(after) - 1) * 100 - float(text[:-1])) < CLEARLY_WITHIN:
+            continue
+        said = Decimal(text[:-1])
         if _within(said, before, after, speed_up):
             continue
         other = _within(said, before, after, time_saved)
         gain = speed_up(before, after)
-        text = f"says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%"
-        yield at, text + (f"; {claim} is the time saved (1 - after/before)" if other else ""), other
+        what = f"says {text[:40]}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%"
+        convention = f"; {text[:40]} is the time saved (1 - after/before)" if other else ""
+        yield _at(result, claim, "improvement"), what + convention, other
 
 
 def _improvement_mismatch(result: TuningResult) -> Found:
@@ -225,11 +438,6 @@ def _within(said: Decimal, before: Decimal, after: Decimal, gain: Callable[[Deci
     return low - IMPROVEMENT_TOLERANCE <= said <= high + IMPROVEMENT_TOLERANCE
 
 
-def _usual(value: Decimal) -> bool:
-    """Whether a time is one that arithmetic can be done on: above 0 and of no absurd size."""
-    return Decimal("1e-9") <= value <= Decimal("1e15")
-
-
 def _half_digit(value: Decimal) -> Decimal:
     exponent = value.as_tuple().exponent
     return Decimal(5).scaleb(exponent - 1) if isinstance(exponent, int) and exponent < 0 else Decimal(0)
@@ -240,37 +448,122 @@ def _repo_key(result: TuningResult) -> Found:
         for modification in result.modifications:
             name = modification.name
             if not (name.isascii() and name.isdecimal() and len(name) <= 20 and int(name) < 2**64):  # noqa: PLR2004
-                yield modification.pointer, f"repo_key {name[:60]!r} is no unsigned 64-bit number"
+                yield f"{modification.pointer}/repo_key", f"repo_key {name[:60]!r} is no unsigned 64-bit number"
 
 
-def _times(result: TuningResult) -> Iterator[tuple[str, str, Decimal]]:
-    for modification in result.modifications:
-        for what, value in (("the time before", modification.before), ("the time after", modification.after)):
-            if value is not None:
-                yield modification.pointer, what, value
-    for what, value in (("the model's baseline", result.model_baseline_ms), ("its result", result.model_result_ms)):
-        if value is not None:
-            yield result.pointer, what, value
+def _op_type_unknown(result: TuningResult) -> Found:
+    types = [op_type for modification in result.modifications for op_type in modification.op_type]
+    if found := unknown_types(types):
+        yield f"{result.segment_pointer}/repo_modified_operators", found
 
 
-def _pairs(result: TuningResult) -> Iterator[tuple[str, Decimal, Decimal]]:
-    pairs: list[tuple[Modification | None, Decimal | None, Decimal | None]] = [
-        (m, m.before, m.after) for m in result.modifications
-    ]
-    pairs.append((None, result.model_baseline_ms, result.model_result_ms))
-    for modification, before, after in pairs:
-        if before is not None and after is not None:
-            yield (modification.pointer if modification else result.pointer), before, after
+def unknown_types(op_types: Collection[str]) -> str | None:
+    """What is to be said of operator types that stand in no list; None if all of them do."""
+    strange = sorted({name for name in op_types if not is_tunable(name)})
+    if not strange:
+        return None
+    shown = ", ".join(name[:60] for name in strange[:EXAMPLES_PER_RULE])
+    more = f" and {len(strange) - EXAMPLES_PER_RULE} more" if len(strange) > EXAMPLES_PER_RULE else ""
+    return f"not in the published (incomplete) lists of operators that AOE tunes: {shown}{more}"
+
+
+def _parts_and_whole(result: TuningResult) -> Found:
+    if result.model_baseline_ms is None or result.model_result_ms is None:
+        return
+    best: dict[str, Decimal] = {}
+    for m in result.modifications:
+        if m.before is None or m.after is None or not 0 < m.after < m.before:
+            return  # wrong in another way: a sum would mean nothing
+        saved = (m.before - m.after) / (1000 if m.unit == "us" else 1)
+        best[m.name] = max(saved, best.get(m.name, saved))  # of several modes only one can be in use
+    parts, whole = sum(best.values(), Decimal(0)), result.model_baseline_ms - result.model_result_ms
+    if parts_disagree(parts, whole):
+        what = "subgraphs" if result.kind == "sgat" else "operators"
+        text = f"the modified {what} save {_ms(parts)} ms together, the model {_ms(whole)} ms"
+        yield result.segment_pointer, text
+
+
+def parts_disagree(parts: Decimal, whole: Decimal) -> bool:
+    """Whether two savings (ms) are further apart than tasks that overlap or repeat a little explain."""
+    low, high = sorted((parts, whole))
+    return low > 0 and high > low * PARTS_TOLERANCE
+
+
+def _ms(value: Decimal) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+class _Claim(NamedTuple):
+    """Two times and what AOE says of them; the model's without a modification."""
+
+    part: Modification | None
+    before: Decimal | None
+    after: Decimal | None
+    improvement: str | None
+
+
+def _claims(result: TuningResult) -> list[_Claim]:
+    claims = [_Claim(m, m.before, m.after, m.improvement) for m in result.modifications]
+    claims.append(_Claim(None, result.model_baseline_ms, result.model_result_ms, result.model_improvement))
+    return claims
+
+
+_Word = Literal["before", "after", "improvement"]
+_MODEL_KEYS: dict[_Word, str] = {
+    "before": "model_baseline_performance(ms)",
+    "after": "model_result_performance(ms)",
+    "improvement": "model_performance_improvement",
+}
+
+
+def _key(claim: _Claim, word: _Word) -> str:
+    if claim.part is None:
+        return _MODEL_KEYS[word]
+    return "performance_improvement" if word == "improvement" else f"performance_{word}_tune({claim.part.unit})"
+
+
+def _at(result: TuningResult, claim: _Claim, word: _Word) -> str:
+    return f"{claim.part.pointer if claim.part else result.segment_pointer}/{_key(claim, word)}"
+
+
+def _status_at(result: TuningResult) -> str:
+    return f"{result.segment_pointer}/{result.status_key}" if result.status_key else result.segment_pointer
+
+
+def _summary_at(result: TuningResult) -> str:
+    return f"{result.segment_pointer}/repo_summary"
 
 
 _DOCS = "AOE result documents, CANN 6.0 to 8.0"
 _SAMPLES = "measured on the five documented samples"
+_LISTS = "torch_npu's list of 112 types, Operator List of CANN 9.0"
+
+FILE_RULES: dict[str, FileRule] = {
+    "segment-kind": FileRule(
+        "error", _segment_kind, "the file name says opat, the segment SGAT, or the other way", _DOCS
+    ),
+    "segment-count": FileRule("error", _segment_count, "exactly one basic, at most one OPAT or SGAT", _DOCS),
+    "unit-mismatch": FileRule(
+        "error",
+        _unit_mismatch,
+        "operators are in us, subgraphs in ms; columns in units that exporters write",
+        _DOCS,
+        on="AOE results, tables",
+    ),
+    "unknown-key": FileRule("info", _unknown_key, "a key that no document names: the schema is open", _DOCS),
+    "mixed-vocabulary": FileRule("warning", _mixed_vocabulary, "one version of AOE writes one vocabulary", _DOCS),
+    "implausible-time": FileRule("error", _implausible_time, "no tuning measures 31 years", "arithmetic"),
+}
 
 RULES: dict[str, Rule] = {
+    "report-key": Rule("warning", _report_key, "the key tells when the task was tuned", _DOCS),
     "status-unknown": Rule("error", _status_unknown, "only the documented statuses tell what happened", _DOCS),
     "status-alias": Rule("warning", _status_alias, "the English page prints 'tune tuning incomplete'", _DOCS),
     "tuning-failed": Rule("error", _tuning_failed, "a failed tuning must not pass as a result", _DOCS),
     "tuning-incomplete": Rule("warning", _tuning_incomplete, "an interrupted run proves nothing", _DOCS),
+    "interrupted-fields": Rule(
+        "warning", _interrupted_fields, "what an interrupted run leaves out is documented", _DOCS
+    ),
     "subgraph-failed": Rule("error", _subgraph_failed, "SGAT has no status: failure is a missing segment", _DOCS),
     "nothing-tunable": Rule("info", _nothing_tunable, "no OPAT segment means no operator to tune", _DOCS),
     "nothing-improved": Rule("info", _nothing_improved, "legal, and no bank is then written", _DOCS),
@@ -287,4 +580,8 @@ RULES: dict[str, Rule] = {
         "warning", _improvement_convention, "the documents say 'time reduced' and print a speed-up", _SAMPLES
     ),
     "repo-key": Rule("error", _repo_key, "a 64-bit hash in decimal digits", _DOCS),
+    "op-type-unknown": Rule("info", _op_type_unknown, "types outside of the list cannot be tuned", _LISTS),
+    "parts-and-whole": Rule(
+        "info", _parts_and_whole, "operators overlap and repeat; a gain from elsewhere would show here", _SAMPLES
+    ),
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from dataclasses import dataclass
+import os
+import stat
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,18 @@ from typing import Any
 import jiter
 
 from aoe_reports.errors import ReadError
-from aoe_reports.findings import Finding
-from aoe_reports.readers.names import FileName
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, is_below
+from aoe_reports.readers.json_text import duplicates, explain, recover
+from aoe_reports.readers.names import FileName, parse_name
 from aoe_reports.results import Kind, TuningResult, results_of_document
 
 MAX_RESULT_BYTES = 256 << 20
-_PLACE = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)$", re.DOTALL)
+"""The largest result file that is read unless told otherwise."""
+
+_PIECE = 1 << 24
+
+_LONGEST_NUMBER = 40
+"""Digits of a whole number beyond which it is kept as a decimal: no count or time has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +40,76 @@ class ResultFile:
     findings: tuple[Finding, ...]
     sha256: str
     parsed: bool
-    """Whether the text is JSON at all; `document` means nothing where it is not."""
+    """Whether `document` is what the text says: all of it, or of a text that was cut off what is certainly whole."""
+    text: bytes = field(default=b"", repr=False)
+    """The document's text as UTF-8."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the file ended before its document did."""
+        return any(finding.rule == "json-truncated" for finding in self.findings)
 
 
-def read_results(path: Path, name: FileName) -> ResultFile:
-    """The tuning tasks of a file whose name says `name`; ReadError only where it cannot be opened."""
+def read_results(path: Path, name: FileName | None = None, *, max_bytes: int | None = None) -> ResultFile:
+    """The tuning tasks of a result file of at most `max_bytes` (MAX_RESULT_BYTES unless told).
+
+    Without `name` the file's own tells whether it is of operators (opat) or subgraphs (sgat). Damage is in the
+    findings; ReadError only where the file cannot be opened.
+    """
+    path = Path(path)
+    data = read_bytes(path, max_bytes)
+    return parse_results(path, name or _name_of(path, data), data, max_bytes)
+
+
+def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
+    """A regular file's bytes, one more than `max_bytes` at most; ReadError for what cannot be read, pipes included."""
+    limit = (max_bytes or MAX_RESULT_BYTES) + 1
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_RESULT_BYTES else b""
-    except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "an AOE result file was expected") from error
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not make us wait
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise ReadError(path, "not a file", "an AOE result file was expected")
+            data = os.read(handle, min(limit, status.st_size + 1))
+            if len(data) != status.st_size:
+                while len(data) < limit and (more := os.read(handle, min(limit - len(data), _PIECE))):
+                    data += more  # larger than one call reads, or it grew meanwhile
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise ReadError(path, what, "an AOE result file was expected") from error
+    return data
+
+
+def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None = None) -> ResultFile:
+    """As `read_results`, of bytes that were read already."""
     sha256 = hashlib.sha256(data).hexdigest()
-    if size > MAX_RESULT_BYTES:
-        finding = Finding("error", "json-too-large", str(path), f"{size} bytes; at most {MAX_RESULT_BYTES} are read")
+    limit = max_bytes or MAX_RESULT_BYTES
+    if len(data) > limit:
+        finding = Finding("error", "json-too-large", str(path), f"at most {limit} bytes are read; this is larger")
         return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
-    parsed, document = _parse(path, _as_utf8(path, data, findings), findings)
+    text = as_utf8(path, data, findings)
+    parsed, document, cut = _parse(path, text, findings)
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
-    results = tuple(results_of_document(document, kind))
-    return ResultFile(path, name, results, document, tuple(findings), sha256, parsed)
+    results = tuple(
+        replace(result, truncated=True) if cut is not None and _holds_cut(result, document, cut) else result
+        for result in results_of_document(document, kind)
+    )
+    return ResultFile(path, name, results, document, tuple(findings), sha256, parsed, text)
 
 
-def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
+def _name_of(path: Path, data: bytes) -> FileName:
+    """What the file's name tells, or else its words."""
+    name = parse_name(path.name)
+    if name is not None and name.source == "aoe":
+        return name
+    return FileName("sgat" if b'"SGAT"' in data else "opat", "json", "aoe")
+
+
+def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
+    """A JSON text as UTF-8 without a byte order mark; GB18030 is recoded, and said."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         data.decode("utf-8")
@@ -68,50 +124,78 @@ def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
     return data
 
 
-def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any]:
-    """(whether it is JSON, the document)."""
+def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any, str | None]:
+    """(whether there is a document, the document, where it was cut off)."""
     try:
-        return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal")
+        return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal"), None
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
-        return _with_duplicates(path, data, findings)
-    findings.append(_syntax(path, data, message))
-    return False, None
+        try:
+            document = _with_duplicates(data)
+        except (ValueError, ArithmeticError, RecursionError):
+            return _damaged(path, data, findings, cut=False)  # the parser stopped at the key, before the damage
+        findings += _said_of_duplicates(path, data)
+        return True, document, None
+    return _damaged(path, data, findings, cut=message.startswith("EOF"))
 
 
-def _syntax(path: Path, data: bytes, message: str) -> Finding:
-    found = _PLACE.match(message)
-    what, line, column = (found["what"], int(found["line"]), int(found["column"])) if found else (message, None, None)
+def _damaged(path: Path, data: bytes, findings: list[Finding], *, cut: bool) -> tuple[bool, Any, str | None]:
+    """What can still be said of a text that is no JSON."""
     if not data.strip():
-        return Finding("error", "json-truncated", str(path), "the file is empty; nothing of it is used", 1)
-    if what.startswith("EOF"):
-        text = "the text ends before the document does (still being written, or cut off); nothing of it is used"
-        return Finding("error", "json-truncated", str(path), text, line, column)
-    return Finding("error", "json-syntax", str(path), f"not JSON: {what}; nothing of it is used", line, column)
+        findings.append(Finding("error", "json-truncated", str(path), "the file is empty; nothing of it is used", 1))
+        return False, None, None
+    if not cut:
+        wrong = explain(data)
+        message = f"not JSON: {wrong.message}; nothing of this file is used"
+        findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
+        return False, None, None
+    recovered = recover(data)
+    used = "what is whole up to there is read; no number of the unfinished task is used"
+    text = f"the text ends before the document does (still being written, or cut off); {used}"
+    findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
+    return recovered.document is not None, recovered.document, recovered.dropped
 
 
-def _with_duplicates(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any]:
-    """Parse again, keeping both of two equal keys: the second gets ` (2)` behind it."""
+def _holds_cut(result: TuningResult, document: Any, cut: str) -> bool:
+    """Whether a task is the one in which the text ended."""
+    if result.report_key is None or is_below(cut, result.pointer):
+        return True
+    return not cut and list(document)[-1] == result.report_key
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        merged: dict[str, Any] = {}
-        for key, value in items:
-            name, count = key, 1
-            while name in merged:
-                count += 1
-                name = f"{key} ({count})"
-            if count > 1:
-                text = f"the key {key!r} stands more than once in one object; all are read"
-                findings.append(Finding("warning", "json-duplicate-key", str(path), text))
-            merged[name] = value
-        return merged
+
+def _with_duplicates(data: bytes) -> Any:
+    """The document with both of two equal keys: the second gets ` (2)` behind it."""
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no JSON number")
 
-    try:
-        return True, json.loads(data, object_pairs_hook=pairs, parse_float=Decimal, parse_constant=refuse)
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        findings.append(Finding("error", "json-syntax", str(path), f"not JSON: {error}; nothing of it is used"))
-        return False, None
+    def whole(digits: str) -> int | Decimal:
+        return int(digits) if len(digits) <= _LONGEST_NUMBER else Decimal(digits)
+
+    return json.loads(data, object_pairs_hook=_with_both, parse_float=Decimal, parse_int=whole, parse_constant=refuse)
+
+
+def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = dict(items)
+    if len(merged) == len(items):
+        return merged
+    merged = {}
+    times: Counter[str] = Counter()
+    for key, value in items:
+        times[key] += 1
+        merged[f"{key} ({times[key]})" if times[key] > 1 else key] = value
+    return merged
+
+
+def _said_of_duplicates(path: Path, data: bytes) -> list[Finding]:
+    found = duplicates(data)
+    message = "the key {!r} stands more than once in one object; all are read"
+    said = [
+        Finding("warning", "json-duplicate-key", str(path), message.format(key[:200]), line, column, pointer)
+        for pointer, key, line, column in found[:EXAMPLES_PER_RULE]
+    ]
+    if len(found) > EXAMPLES_PER_RULE:
+        more = f"and {len(found) - EXAMPLES_PER_RULE} more keys that stand more than once"
+        said.append(Finding("warning", "json-duplicate-key", str(path), more))
+    return said

@@ -6,15 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.checks.results import RULES, check_result_file, with_places
+from aoe_reports.checks.triage import triage
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
-from aoe_reports.results import TuningResult
+from aoe_reports.readers.results import parse_results, read_bytes
+from aoe_reports.results import Outline, outline_of
 from aoe_reports.workflows.captures import find_runs, look_at, read_file
 from aoe_reports.workflows.crosscheck import cross_check
-from aoe_reports.workflows.load import check_tuning
 
 
 def check_paths(
@@ -59,18 +61,27 @@ def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], lis
 
 
 def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
-    read, findings = check_tuning(file)
-    results: Sequence[TuningResult] = read.results
-    row = _row(file, len(results) if results else None)
-    if results:
-        row |= {
-            "container": results[0].container,
-            "body": _one({result.body for result in results}),
-            "vocabulary": _one({result.vocabulary for result in results}),
-            "tuning_names": [result.tuning_name for result in results],
-            "statuses": [result.status for result in results],
-        }
-    return row, findings
+    """An AOE result; of most one look tells that they are well."""
+    data = read_bytes(file.path)
+    clear = triage(data, file.name.kind)
+    if clear is not None:
+        path = str(file.path)
+        said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
+        return _result_row(file, clear.outline), with_places(said, data)
+    read = parse_results(file.path, file.name, data)
+    return _result_row(file, outline_of(read.results)), check_result_file(read)
+
+
+def _result_row(file: FoundFile, outline: Outline | None) -> dict[str, Any]:
+    if outline is None:
+        return _row(file, None)
+    return _row(file, len(outline.statuses)) | {
+        "container": outline.container,
+        "body": outline.body,
+        "vocabulary": outline.vocabulary,
+        "tuning_names": list(outline.tuning_names),
+        "statuses": list(outline.statuses),
+    }
 
 
 def _tables(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
@@ -83,11 +94,6 @@ def _tables(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
 
 def _empty(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
     return _row(file, None), [Finding("error", "empty-file", str(file.path), "the file is empty")]
-
-
-def _one(values: set[Any]) -> Any:
-    known = {value for value in values if value is not None}
-    return "mixed" if len(known) > 1 else next(iter(known), None)
 
 
 def _row(file: FoundFile, tasks: int | None) -> dict[str, Any]:

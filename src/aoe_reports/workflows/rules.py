@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aoe_reports.checks.results import RULES
+from aoe_reports.checks.results import FILE_RULES, RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -23,14 +23,6 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "larger than is read (results 256 MiB, documents 1 GiB, one event 16 MiB)",
     ),
     ("schema", "error", "AOE results", "shape or type is not what the schema says"),
-    ("segment-kind", "error", "AOE results", "the file name says opat, the segment SGAT, or the other way"),
-    ("segment-count", "error", "AOE results", "not exactly one basic, or more than one OPAT or SGAT"),
-    (
-        "unit-mismatch",
-        "error",
-        "results, tables",
-        "an (ms) key where (us) belongs; a unit that no exporter writes there",
-    ),
     ("csv-ragged-row", "error", "tables", "a row with more or fewer cells than the header"),
     ("csv-mended-row", "warning", "tables", "a row of the wrong length of which it is certain what the exporter meant"),
     ("csv-spread-row", "error", "tables", "a row over several lines: stray quotes swallow rows"),
@@ -130,6 +122,10 @@ def list_rules() -> list[dict[str, Any]]:
     rows = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
+    ]
+    rows += [
+        {"rule": name, "severity": rule.severity, "on": rule.on, "reason": rule.reason, "source": rule.source}
+        for name, rule in FILE_RULES.items()
     ]
     rows += [
         {"rule": name, "severity": rule.severity, "on": "AOE results", "reason": rule.reason, "source": rule.source}
