@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from aoe_reports.cli.main import COMMANDS
-from aoe_reports.renderers import RENDERERS
+from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.workflows.rules import list_rules
 
@@ -51,8 +51,9 @@ def rules() -> str:
 
 def commands() -> str:
     """What --help says of every command."""
-    formats = ", ".join(f"`{name}`" for name in RENDERERS)
-    parts = [NOTE, f"# Commands\n\nReports are rendered as {formats}; rows also as `json` and `csv`.\n"]
+    formats, for_ci = (", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS))
+    forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {for_ci}."
+    parts = [NOTE, f"# Commands\n\n{forms}\n"]
     for command in ("", *(function.__name__ for function in COMMANDS)):
         title = f"aoe-reports {command}".strip()
         parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")

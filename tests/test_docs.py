@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.cli.main import COMMANDS
-from aoe_reports.renderers import RENDERERS
+from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES
 from aoe_reports.workflows.rules import list_rules
 
@@ -26,7 +26,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
 def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
     names = [f"aoe-reports {function.__name__}" for function in COMMANDS]
-    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS]
+    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS, *CHECK_RENDERERS]
     assert [name for name in names if name not in text] == []
 
 

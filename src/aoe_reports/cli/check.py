@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, MaxExpanded, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import CheckFormat, MaxExpanded, Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import reasons_of
 
 
 def check(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders.", show_default=False)] = None,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[CheckFormat, typer.Option("--format", help="Form of the output.")] = "text",
     select: Annotated[list[str] | None, typer.Option(help="Only this rule (repeatable).", show_default=False)] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="Not this rule (repeatable).", show_default=False)] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List every rule.")] = False,
@@ -21,12 +21,17 @@ def check(
     max_expanded: MaxExpanded = None,
 ) -> None:
     """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
+    from aoe_reports import __version__
+    from aoe_reports.renderers import CHECK_RENDERERS
     from aoe_reports.renderers.values import plain
+    from aoe_reports.reports.checked import Checked
     from aoe_reports.workflows.check import check_paths
     from aoe_reports.workflows.rules import list_rules
 
     known = {rule["rule"]: rule for rule in list_rules()}
     if rules:
+        if form in CHECK_RENDERERS:
+            raise UsageError(f"check: --rules has no format {form}; expected text, json, csv, markdown or html")
         write(render(form, "check", "Rules", [], list(known.values()), [], [], of="rules"), output)
         return
     if not paths:
@@ -36,12 +41,14 @@ def check(
         if name not in known:
             raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
     rows, findings, unreadable = check_paths(paths, chosen, left_out, max_expanded)
-    reasons = reasons_of(findings, strict=strict)
-    text = render(form, "check", "Checked", paths, rows, findings, reasons)
-    if form == "text":
-        text += "".join(plain(finding.as_text()) + "\n" for finding in findings)
-    elif form != "json":
-        say(findings)
+    if form in CHECK_RENDERERS:
+        text = CHECK_RENDERERS[form](Checked(rows, findings, list(known.values()), strict, __version__))
+    else:
+        text = render(form, "check", "Checked", paths, rows, findings, reasons_of(findings, strict=strict))
+        if form == "text":
+            text += "".join(plain(finding.as_text()) + "\n" for finding in findings)
+        elif form != "json":
+            say(findings)
     write(text, output)
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
 

@@ -32,6 +32,7 @@ MaxExpanded = Annotated[
 DEFAULT_STORE = "./aoe-history"
 
 Format = Literal["text", "json", "csv", "markdown", "html"]
+CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]
 
 
 def exit_code(
@@ -87,7 +88,7 @@ def say(findings: Sequence[Finding]) -> None:
 
 
 def render(
-    form: Format,
+    form: CheckFormat,
     command: str,
     title: str,
     inputs: Sequence[object],

@@ -1,9 +1,13 @@
-"""How a report looks. RENDERERS: format → function from a Report to text; none of them opens a file."""
+"""How things look; none of the functions opens a file.
+
+RENDERERS: format → function from a Report to text. CHECK_RENDERERS: format of CI systems → function from what `check` found.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from aoe_reports.reports.checked import Checked
 from aoe_reports.reports.report import Report
 
 
@@ -26,3 +30,24 @@ def _html(report: Report) -> str:
 
 
 RENDERERS: dict[str, Callable[[Report], str]] = {"text": _text, "markdown": _markdown, "html": _html}
+
+
+def _junit(checked: Checked) -> str:
+    from aoe_reports.renderers.junit import render  # noqa: PLC0415
+
+    return render(checked)
+
+
+def _sarif(checked: Checked) -> str:
+    from aoe_reports.renderers.sarif import render  # noqa: PLC0415
+
+    return render(checked)
+
+
+def _github(checked: Checked) -> str:
+    from aoe_reports.renderers.github import render  # noqa: PLC0415
+
+    return render(checked)
+
+
+CHECK_RENDERERS: dict[str, Callable[[Checked], str]] = {"junit": _junit, "sarif": _sarif, "github": _github}
