@@ -81,9 +81,26 @@ def test_check_finds_the_same_rule(folder: Path, cli: Cli) -> None:
 
 
 def test_every_rule_on_results_has_a_fixture() -> None:
-    from aoe_reports.checks.results import RULES
+    from aoe_reports.checks.results import FILE_RULES, RULES
 
-    assert set(RULES) <= {folder.name for folder in RULE_FOLDERS}
+    assert {*RULES, *FILE_RULES} <= {folder.name for folder in RULE_FOLDERS}
+
+
+IMPLIED = {"failed-without-list": {"tuning-failed"}, "status-alias": {"tuning-incomplete"}}
+"""Rules that cannot fire alone."""
+
+
+@pytest.mark.parametrize("folder", [f for f in INVALID if f.is_relative_to(FIXTURES / "aoe")], ids=name_of)
+def test_an_invalid_result_fires_no_other_rule(folder: Path, cli: Cli) -> None:
+    rule = rule_of(folder)
+    assert cli("check", folder, "--format", "json").rules() == {rule} | IMPLIED.get(rule, set())
+
+
+@pytest.mark.parametrize("folder", [f for f in VALID if f.parent.parent.name == "aoe"], ids=lambda p: p.name)
+def test_check_has_nothing_at_all_to_say_of_a_valid_result(folder: Path, cli: Cli) -> None:
+    ended = cli("check", folder, "--format", "json")
+    assert ended.json["findings"] == []
+    assert {row["verdict"] for row in ended.json["rows"]} == {"pass"}
 
 
 NO_SMALL_TEXT = {

@@ -227,4 +227,4 @@ def test_github_names_files_as_they_are(cli: Cli, tmp_path: Path, monkeypatch: p
     shutil.copy(INVALID / "hit-sum" / RESULT, folder)
     monkeypatch.chdir(tmp_path)
     out = cli("check", folder, "--format", "github").out
-    assert out.startswith(f"::warning file=100%25%2C%0A中%3Ax/{RESULT},title=hit-sum::")
+    assert out.startswith(f"::warning file=100%25%2C%0A中%3Ax/{RESULT},line=46,col=25,title=hit-sum::")

@@ -165,22 +165,23 @@ OPAT = (
     ],
 )  # fmt: skip
 def test_what_a_cut_text_certainly_says(text: str, document: Any, dropped: str | None) -> None:
-    assert recover(text.encode(), floats=float) == Recovered(document, dropped, 1, len(text) + 1)
+    told = recover(text.encode(), floats=float)
+    assert (told.document, told.dropped, told.line, told.column) == (document, dropped, 1, len(text) + 1)
 
 
 def test_printed_digits_are_kept_and_sizes_that_are_not_read_end_it() -> None:
     assert str(recover(b'{"a": 2.40, "b": 7, ').document) == "{'a': Decimal('2.40'), 'b': 7}"
     for size in ("9" * 5000, "1e" + "9" * 30):
-        assert recover(f"[1.5, {size}, 2".encode()) == Recovered([Decimal("1.5")], "/1", 1, 7)
+        assert recover(f"[1.5, {size}, 2".encode()) == Recovered([Decimal("1.5")], "/1", 1, 7, "")
 
     def refuse(_: str) -> float:
         raise ValueError
 
-    assert recover(b"[1, 1.5, 2, ", floats=refuse) == Recovered([1], "/1", 1, 5)
+    assert recover(b"[1, 1.5, 2, ", floats=refuse) == Recovered([1], "/1", 1, 5, "")
 
 
 def test_what_stands_behind_a_fault_is_not_used() -> None:
-    assert recover(b'{"a": 1, "b": NaN, "c": 2') == Recovered({"a": 1}, "/b", 1, 15)
+    assert recover(b'{"a": 1, "b": NaN, "c": 2') == Recovered({"a": 1}, "/b", 1, 15, "")
 
 
 def test_repeated_keys_have_names_of_their_own() -> None:

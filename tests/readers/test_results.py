@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from decimal import Decimal
 from pathlib import Path
 
@@ -44,12 +45,41 @@ def test_all_tasks_of_a_report_are_read_with_their_modes(aoe: Path) -> None:
     assert [m.mode for m in results[0].modifications] == ["Format", "Schedule"]
 
 
-def test_every_cut_of_a_file_is_said_and_nothing_of_it_used(aoe: Path, tmp_path: Path) -> None:
+def test_every_cut_of_a_file_is_said_and_only_what_is_whole_is_there(aoe: Path, tmp_path: Path) -> None:
     whole = next((aoe / "array_grouped").iterdir()).read_bytes().rstrip()
-    for cut in range(0, len(whole), 37):
+    (complete,) = read(tmp_path, whole).results
+    for cut in range(0, len(whole), 7):
         file = read(tmp_path, whole[:cut])
         assert [finding.rule for finding in file.findings] == ["json-truncated"], cut
-        assert file.results == ()
+        assert file.truncated
+        for result in file.results:
+            assert result.truncated
+            assert not result.complete
+            assert result.tuning_name in {None, complete.tuning_name}
+            assert set(result.modifications) <= set(complete.modifications)
+            assert result.summary.items() <= complete.summary.items()
+            assert result.model_result_ms in {None, complete.model_result_ms}
+            assert result.status in {None, complete.status}
+
+
+def test_only_the_last_task_of_a_cut_report_is_unfinished(aoe: Path, tmp_path: Path) -> None:
+    whole = next((aoe / "report_flat").iterdir()).read_bytes().rstrip()
+    complete = read(tmp_path, whole).results
+    second = whole.index(b"report_20260101020404005")
+    for cut in range(second + 40, len(whole), 31):
+        first, *rest = read(tmp_path, whole[:cut]).results
+        assert first == complete[0]
+        assert all(result.truncated for result in rest)
+    for cut in (second - 4, second, second + 25):
+        assert [result.truncated for result in read(tmp_path, whole[:cut]).results] in ([False], [False, True])
+
+
+def test_a_cut_file_is_not_asked_for_what_it_cannot_know(aoe: Path, tmp_path: Path) -> None:
+    from aoe_reports.checks.results import check_result_file
+
+    whole = next((aoe / "array_grouped").iterdir()).read_bytes().rstrip()
+    for cut in range(0, len(whole), 11):
+        assert {f.rule for f in check_result_file(read(tmp_path, whole[:cut]))} <= {"json-truncated"}
 
 
 @pytest.mark.parametrize("text", ["[NaN]", '[{"a": Infinity}]', "[1,]", "{'a': 1}", "[1] x", "[" * 5000])
@@ -95,6 +125,35 @@ def test_wrong_shapes_never_raise(tmp_path: Path, document: object) -> None:
     file = read(tmp_path, json.dumps(document).encode())
     rules = {finding.rule for finding in check_result_file(file)}
     assert rules & {"schema", "segment-count"}
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2, "b": ', '[{"a": 1, "a": 2}, nul', '{"a": 1, "a": 2} x'])
+def test_damage_behind_equal_keys_is_said(tmp_path: Path, text: str) -> None:
+    assert {finding.rule for finding in read(tmp_path, text.encode()).findings} <= {"json-syntax", "json-truncated"}
+
+
+def test_a_result_beyond_the_cap_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_bytes(b"[" + b" " * 1000 + b"]")
+    assert [finding.rule for finding in read_results(path, max_bytes=1001).findings] == ["json-too-large"]
+    assert read_results(path, max_bytes=1002).findings == ()
+
+
+def test_a_pipe_and_a_folder_are_errors_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ReadError, match="not a file"):
+        read_results(tmp_path / "pipe.json")
+    with pytest.raises(ReadError):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(("text", "types"), [('"[conv2d, relu]"', ("conv2d", "relu")), ('["a", "b"]', ("a", "b"))])
+def test_several_operator_types_may_be_a_list_or_its_text(tmp_path: Path, text: str, types: tuple[str, ...]) -> None:
+    entry = f'{{"op_name": "x_OPAT_0", "op_type": {text}}}'
+    body = f'{{"repo_modified_operators": {{"add_repo_operators": [{entry}]}}}}'
+    (modification,) = read(tmp_path, f'[{{"OPAT": {body}}}]'.encode()).results[0].modifications
+    assert modification.op_type == types
+    assert (modification.name, modification.join_name) == ("x_OPAT_0", "x")
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

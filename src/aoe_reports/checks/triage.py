@@ -243,7 +243,7 @@ def _is_time(value: float) -> bool:
 
 
 def _is_key(key: str) -> bool:
-    return key.isascii() and key.isdecimal() and len(key) < 20  # noqa: PLR2004 -- 19 digits are always below 2**64
+    return key.isascii() and key.isdecimal() and len(key) <= 20 and int(key) < 2**64  # noqa: PLR2004
 
 
 def _strange(op_types: Iterable[Any]) -> str | None:

@@ -46,6 +46,8 @@ class Recovered:
     line: int
     """Where the text was cut, or stops being JSON."""
     column: int
+    inside: str
+    """JSON Pointer of the innermost list or object that was open there."""
 
 
 # A string: surrogate bytes (U+DC80 to U+DCFF) stand for bytes that are not UTF-8.
@@ -78,6 +80,9 @@ _CUT_CHARACTER = re.compile(r"[\udc80-\udcff]{1,3}\Z")
 _CUT_SCALAR = re.compile(
     r"(?:-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?)?|t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z"
 )
+
+_SKIP = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).raw_decode
+"""Reads one value at the speed of C, to know where it ends."""
 
 Expected = Literal["document", "member value", "first item", "item", "first key", "key", "colon", "more", "end"]
 """What may come next in a text: `more` is ',' or the closing bracket."""
@@ -126,6 +131,16 @@ class _Walk:
             self.last, self.position = start, end
             yield kind, start, end
         self.position = _end_of(_BLANKS, text, self.position)
+
+    def skip(self, start: int) -> bool:
+        """Go at once behind the container that was opened last, at `start`; False where that takes a closer look."""
+        try:
+            self.position = _SKIP(self.text, start)[1]
+        except (ValueError, RecursionError):
+            return False
+        self.opened.pop()
+        self.expects = "more" if self.opened else "end"
+        return True
 
     def _taken(self, kind: str, start: int) -> str:
         """The kind of a token that fits; nothing for one that does not."""
@@ -194,7 +209,8 @@ def recover(data: bytes, *, floats: Callable[[str], Any] = Decimal) -> Recovered
     else:
         cut, _ = _fault(walk)
         begun = walk.position < len(walk.text) and walk.expects in _TAKES_VALUE
-    return Recovered(*document.certain(begun=begun), *_place(walk.text, cut))
+    inside = document.innermost()
+    return Recovered(*document.certain(begun=begun), *_place(walk.text, cut), inside)
 
 
 def locate(data: bytes, pointers: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -222,8 +238,16 @@ def locate(data: bytes, pointers: Collection[str]) -> dict[str, tuple[int, int]]
                 found |= dict.fromkeys(here.pointers, lines.place(start))
                 missing -= len(here.pointers)
             if kind in _CLOSED_BY:
-                parents.append(_Parent(kind, here) if here is not None and here.below else None)
+                _enter(walk, parents, kind, start, here)
     return found
+
+
+def _enter(walk: _Walk, parents: list[_Parent | None], bracket: str, start: int, step: _Step | None) -> None:
+    """Go into a container on the way to what is looked for; behind one that is beside it, where that can be."""
+    if step is not None and step.below:
+        parents.append(_Parent(bracket, step))
+    elif not walk.skip(start):
+        parents.append(None)
 
 
 def duplicates(data: bytes) -> list[tuple[str, str, int, int]]:
@@ -287,6 +311,10 @@ class _Document:
                 return False
             self.whole = not self.open
         return True
+
+    def innermost(self) -> str:
+        """The pointer of the innermost container that is open."""
+        return _pointer([parent.step for parent in self.open[1:]])
 
     def certain(self, *, begun: bool) -> tuple[Any, str | None]:
         """(what is certain, the pointer of what is left out); `begun` says that a value was cut in its midst."""

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import stat
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +15,7 @@ import jiter
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, is_below
-from aoe_reports.readers.json_text import duplicates, explain, recover
+from aoe_reports.readers.json_text import MemberNames, duplicates, explain, recover
 from aoe_reports.readers.names import FileName, parse_name
 from aoe_reports.results import Kind, TuningResult, results_of_document
 
@@ -94,7 +93,7 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     parsed, document, cut = _parse(path, text, findings)
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
     results = tuple(
-        replace(result, truncated=True) if cut is not None and _holds_cut(result, document, cut) else result
+        replace(result, truncated=True) if is_below(cut, result.pointer) else result
         for result in results_of_document(document, kind)
     )
     return ResultFile(path, name, results, document, tuple(findings), sha256, parsed, text)
@@ -125,7 +124,7 @@ def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
 
 
 def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any, str | None]:
-    """(whether there is a document, the document, where it was cut off)."""
+    """(whether there is a document, the document, the pointer of where it was cut off)."""
     try:
         return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal"), None
     except ValueError as error:
@@ -154,14 +153,7 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], *, cut: bool) -> 
     used = "what is whole up to there is read; no number of the unfinished task is used"
     text = f"the text ends before the document does (still being written, or cut off); {used}"
     findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
-    return recovered.document is not None, recovered.document, recovered.dropped
-
-
-def _holds_cut(result: TuningResult, document: Any, cut: str) -> bool:
-    """Whether a task is the one in which the text ended."""
-    if result.report_key is None or is_below(cut, result.pointer):
-        return True
-    return not cut and list(document)[-1] == result.report_key
+    return recovered.document is not None, recovered.document, recovered.inside
 
 
 def _with_duplicates(data: bytes) -> Any:
@@ -180,12 +172,8 @@ def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = dict(items)
     if len(merged) == len(items):
         return merged
-    merged = {}
-    times: Counter[str] = Counter()
-    for key, value in items:
-        times[key] += 1
-        merged[f"{key} ({times[key]})" if times[key] > 1 else key] = value
-    return merged
+    names = MemberNames()
+    return {names.name(key)[0]: value for key, value in items}
 
 
 def _said_of_duplicates(path: Path, data: bytes) -> list[Finding]:
