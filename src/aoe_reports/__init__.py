@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aoe_reports.checks.results import check_result, check_result_file
+    from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
     from aoe_reports.findings import Finding
     from aoe_reports.readers.results import ResultFile, read_results
@@ -31,10 +33,13 @@ _HOMES = {
     "ResultFile": "readers.results",
     "TableData": "readers.summary",
     "TuningResult": "results",
+    "check_result": "checks.results",
+    "check_result_file": "checks.results",
     "load_schema": "schemas",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
+    "validate": "checks.validate",
 }
 
 __all__ = [
@@ -47,10 +52,13 @@ __all__ = [
     "ResultFile",
     "TableData",
     "TuningResult",
+    "check_result",
+    "check_result_file",
     "load_schema",
     "read_profile",
     "read_results",
     "read_table",
+    "validate",
 ]
 
 

@@ -30,6 +30,15 @@ class Finding:
         fields = asdict(self)
         return {name: fields[name] for name in ("severity", "rule", "path", "line", "column", "pointer", "message")}
 
+    def as_fields(self) -> list[Any]:
+        """The finding's fields as a list of JSON values."""
+        return [self.severity, self.rule, self.path, self.message, self.line, self.column, self.pointer]
+
+    @classmethod
+    def from_fields(cls, fields: list[Any]) -> Finding:
+        """A finding of its fields."""
+        return cls(*fields)
+
     def as_text(self) -> str:
         """`path:line:column: severity: message [rule]`, without the parts that are not known."""
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -39,17 +48,19 @@ class Finding:
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in a stable order: by place, then severity, then rule; equal ones once."""
-    return sorted(
-        set(findings),
-        key=lambda f: (
-            f.path,
-            f.line or 0,
-            f.column or 0,
-            f.pointer or "",
-            SEVERITIES.index(f.severity),
-            f.rule,
-            f.message,
-        ),
+    return sorted(set(findings), key=place_of)
+
+
+def place_of(finding: Finding) -> tuple[object, ...]:
+    """What findings are put in order by."""
+    return (
+        finding.path,
+        finding.line or 0,
+        finding.column or 0,
+        finding.pointer or "",
+        SEVERITIES.index(finding.severity),
+        finding.rule,
+        finding.message,
     )
 
 

@@ -22,7 +22,8 @@ EXAMPLES = settings(max_examples=20, deadline=None)
 def checked(tasks: bytes, statistic: bytes) -> tuple[list[Finding], dict[str, Signature]]:
     """(what `check` has to say of both files, the sums in each)."""
     with laid((KERNELS.path, tasks), (STATISTIC.path, statistic)) as folder:
-        _, findings, unreadable = check_paths([folder], (), ())
+        outcome = check_paths([folder])
+        findings, unreadable = outcome.findings, outcome.unreadable
         assert not unreadable
         sums = {}
         for file in discover([folder]).files:

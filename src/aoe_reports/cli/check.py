@@ -1,11 +1,12 @@
 """`check`: is what was read right?"""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import CheckFormat, MaxExpanded, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import CheckFormat, MaxExpanded, Output, Strict, exit_code, render, say, write, write_pieces
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import reasons_of
 
@@ -19,13 +20,18 @@ def check(
     output: Output = None,
     strict: Strict = False,
     max_expanded: MaxExpanded = None,
+    max_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Bytes of the largest AOE result that is read (256 MiB unless told).", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
     from aoe_reports import __version__
     from aoe_reports.renderers import CHECK_RENDERERS
-    from aoe_reports.renderers.values import plain
     from aoe_reports.reports.checked import Checked
-    from aoe_reports.workflows.check import check_paths
+    from aoe_reports.workflows.check import Wanted, check_paths
     from aoe_reports.workflows.rules import list_rules
 
     known = {rule["rule"]: rule for rule in list_rules()}
@@ -40,17 +46,41 @@ def check(
     for name in (*chosen, *left_out):
         if name not in known:
             raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
-    rows, findings, unreadable = check_paths(paths, chosen, left_out, max_expanded)
-    if form in CHECK_RENDERERS:
-        text = CHECK_RENDERERS[form](Checked(rows, findings, list(known.values()), strict, __version__))
-    else:
-        text = render(form, "check", "Checked", paths, rows, findings, reasons_of(findings, strict=strict))
-        if form == "text":
-            text += "".join(plain(finding.as_text()) + "\n" for finding in findings)
-        elif form != "json":
-            say(findings)
-    write(text, output)
+    wanted = Wanted(frozenset(chosen), frozenset(left_out), max_expanded, max_size)
+    outcome = check_paths(paths, wanted)
+    rows, findings, unreadable = outcome.rows, outcome.findings, outcome.unreadable
+    checked = Checked(rows, findings, list(known.values()), strict, __version__)
+    if form == "csv":
+        say(findings)
+    write_pieces(_pieces(form, paths, checked), output)
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
+
+
+def _pieces(form: CheckFormat, paths: list[Path], checked: Any) -> Iterator[str]:
+    """What was found in one of the formats, piece by piece where thousands of files fit into it."""
+    from aoe_reports.renderers import CHECK_RENDERERS
+    from aoe_reports.renderers.values import plain
+
+    rows, findings = checked.rows, checked.findings
+    reasons = reasons_of(findings, strict=checked.strict)
+    if form == "json":
+        from aoe_reports.renderers.as_json import render_pieces
+
+        yield from render_pieces("check", [str(path) for path in paths], [rows], lambda: (findings, reasons))
+    elif form == "csv":
+        from aoe_reports.renderers.csv import render_pieces as csv_pieces
+
+        yield from csv_pieces(rows)
+    elif form == "text":
+        from aoe_reports.renderers.text import render_pieces as text_pieces
+        from aoe_reports.reports.rows import rows_report
+
+        yield from text_pieces(rows_report("check", "Checked", rows))
+        yield from (plain(finding.as_text()) + "\n" for finding in findings)
+    elif form in CHECK_RENDERERS:
+        yield CHECK_RENDERERS[form](checked)
+    else:
+        yield render(form, "check", "Checked", paths, rows, findings, reasons)
 
 
 def _names(given: list[str] | None) -> list[str]:

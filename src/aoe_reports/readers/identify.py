@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,8 +33,14 @@ TABLES_OF_TIMELINES = frozenset({"step_trace", "task_time"})
 """Tables whose rows can be told from the timeline of the same name."""
 
 
-_LOOKED_INTO = frozenset({".csv", ".json"})
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl"})
+_RECORD = re.compile(r'"runtime_ms_mean"\s*:')
+"""Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
+
 _PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
+_NO_TABLES = frozenset({"aoe", "foreign"})
+"""Sources of files that hold results or records."""
+
 _EXPORT_FOLDERS = frozenset({"summary", "timeline", MERGED_FOLDER, FRAMEWORK_FOLDER})
 
 
@@ -93,9 +100,9 @@ def _identified(path: Path, name: FileName | None, size: int, findings: list[Fin
     """What a file is: by its name alone where no other file is called so, else by its head."""
     if name is None:
         name = _by_content(_head(path))
-        if name is not None and name.source != "aoe":
+        if name is not None and name.source not in _NO_TABLES:
             name = replace(name, other=path.stem)  # a proper name goes before what merely looks like one
-        return FoundFile(path, name, size, () if name.source == "aoe" else (name.kind,)) if name else None
+        return FoundFile(path, name, size, () if name.source in _NO_TABLES else (name.kind,)) if name else None
     if name.kind in INFO_KINDS or name.source == "aoe":
         with path.open("rb"):  # say at once that it cannot be read
             return FoundFile(path, name, size)
@@ -182,7 +189,7 @@ def _by_content(text: str) -> FileName | None:
         if '"basic"' in text and '"tuning_name"' in text:
             kind = "sgat" if '"SGAT"' in text else "opat"
             return FileName(kind, "json", "aoe")
-        return None
+        return FileName("record", "json", "foreign") if _RECORD.search(text) else None
     table = table_of_header(_header_of(text))
     if table is None:
         return None

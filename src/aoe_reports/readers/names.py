@@ -9,7 +9,8 @@ from typing import Literal
 from aoe_reports.tables import FILE_KINDS, TIMELINES, Table
 from aoe_reports.tables.table import NO_ID
 
-Source = Literal["msprof", "torch_npu", "mindspore", "aoe"]
+Source = Literal["msprof", "torch_npu", "mindspore", "aoe", "foreign"]
+"""Who wrote a file; `foreign`: any tool that writes benchmark log records (schema v0.1)."""
 Form = Literal["csv", "json", "db"]
 
 FRAMEWORK_FOLDER = "ASCEND_PROFILER_OUTPUT"

@@ -150,7 +150,7 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
     """Profiler files by the capture they belong to, in the order of their paths."""
     by_root: dict[Path, list[FoundFile]] = defaultdict(list)
     for file in files:
-        if file.name.source != "aoe":
+        if file.name.source not in {"aoe", "foreign"}:
             by_root[capture_root(file.path)].append(file)
     captures = []
     for root, members in sorted(by_root.items()):

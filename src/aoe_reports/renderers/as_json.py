@@ -45,8 +45,12 @@ def render_pieces(
             yield separator + json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
             separator = ",\n"
     found, reasons = findings()
-    tail = {"findings": [finding.as_dict() for finding in found], "reasons": list(reasons)}
-    yield "\n], " + json.dumps(_finite(tail), ensure_ascii=False)[1:] + "\n"
+    yield '\n], "findings": ['
+    separator = "\n"
+    for finding in found:
+        yield separator + json.dumps(_finite(finding.as_dict()), ensure_ascii=False)
+        separator = ",\n"
+    yield '\n], "reasons": ' + json.dumps(list(reasons), ensure_ascii=False) + "}\n"
 
 
 def _finite(value: Any) -> Any:

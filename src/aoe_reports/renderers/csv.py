@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aoe_reports.renderers.values import plain
@@ -24,6 +24,12 @@ def render_rows(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> st
         writer.writerow(keys)
     writer.writerows([_cell(row.get(key)) for key in keys] for row in rows)
     return buffer.getvalue()
+
+
+def render_pieces(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The same row by row, for rows that are too many to be held."""
+    for i, row in enumerate(rows):
+        yield render_rows([row], header=i == 0)
 
 
 def _cell(value: Any) -> str:

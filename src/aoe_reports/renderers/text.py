@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from aoe_reports.renderers.values import plain, show, width
 from aoe_reports.reports.report import Grid, Report, Section
 
@@ -10,30 +12,46 @@ MAX_CELL = 64
 
 def render(report: Report) -> str:
     """The whole report; ends with a line end."""
-    parts = [plain(report.title), *([plain(report.headline)] if report.headline else [])]
-    parts += [part for section in report.sections if (part := _section(section))]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "".join(render_pieces(report))
 
 
-def _section(section: Section) -> str:
-    lines: list[str] = []
+def render_pieces(report: Report) -> Iterator[str]:
+    """The report piece by piece, for one whose rows are too many to be held."""
+    yield plain(report.title)
+    if report.headline:
+        yield "\n\n" + plain(report.headline)
+    for section in report.sections:
+        before = "\n\n"
+        for line in _section(section):
+            yield before + line
+            before = "\n"
+    yield "\n"
+
+
+def _section(section: Section) -> Iterator[str]:
     if section.title:
-        lines += [plain(section.title), "-" * width(section.title)]
-    lines += [plain(sentence) for sentence in section.sentences]
+        yield plain(section.title)
+        yield "-" * width(section.title)
+    yield from (plain(sentence) for sentence in section.sentences)
     if section.grid is not None:
-        lines += grid(section.grid)
-    lines += [plain(line) for line in section.lines]
-    return "\n".join(lines)
+        yield from grid(section.grid)
+    yield from (plain(line) for line in section.lines)
 
 
-def grid(table: Grid) -> list[str]:
-    """A table in aligned columns, numbers to the right."""
+def grid(table: Grid) -> Iterator[str]:
+    """A table in aligned columns, numbers to the right; its rows are gone through twice."""
     head = [plain(column.title) for column in table.columns]
-    body = [[_cut(show(row.get(column.key), column.kind)) for column in table.columns] for row in table.rows]
-    widths = [max(width(row[i]) for row in [head, *body]) for i in range(len(head))]
+    widths = [width(cell) for cell in head]
+    for row in _cells(table):
+        widths = [max(w, width(cell)) for w, cell in zip(widths, row, strict=True)]
     right = [column.kind != "text" for column in table.columns]
-    lines = [_line(head, widths, right), "  ".join("-" * w for w in widths)]
-    return lines + [_line(row, widths, right) for row in body]
+    yield _line(head, widths, right)
+    yield "  ".join("-" * w for w in widths)
+    yield from (_line(row, widths, right) for row in _cells(table))
+
+
+def _cells(table: Grid) -> Iterator[list[str]]:
+    return ([_cut(show(row.get(column.key), column.kind)) for column in table.columns] for row in table.rows)
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:

@@ -95,7 +95,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
-    columns = tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
+    silent = {column.key for column in COLUMNS[kind]}
+    for row in rows:  # once: they may be many, and not in memory
+        silent = {key for key in silent if not _says(row.get(key))}
+        if not silent:
+            break
+    columns = tuple(column for column in COLUMNS[kind] if column.key not in silent)
     return Report(title, "", [Section("", grid=Grid(columns, rows) if rows else None)])
 
 

@@ -2,77 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.checks.records import check_records_file
 from aoe_reports.checks.results import RULES, check_result_file, with_places
 from aoe_reports.checks.triage import triage
 from aoe_reports.errors import ReadError
-from aoe_reports.findings import Finding, has, in_order
-from aoe_reports.readers.discovery import discover
+from aoe_reports.findings import Finding, has, in_order, place_of
+from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
 from aoe_reports.readers.results import parse_results, read_bytes
 from aoe_reports.results import Outline, outline_of
-from aoe_reports.workflows.captures import find_runs, look_at, read_file
-from aoe_reports.workflows.crosscheck import cross_check
+from aoe_reports.workflows.spool import Spool
+
+Row = dict[str, Any]
 
 
-def check_paths(
-    paths: Sequence[Path], select: Collection[str], ignore: Collection[str], max_expanded: int | None = None
-) -> tuple[list[dict[str, Any]], list[Finding], bool]:
-    """(one row a file, findings, whether something could not be read); `select` and `ignore` name rules."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rules are asked for, and how much is read."""
 
-    def wanted(finding: Finding) -> bool:
-        return (not select or finding.rule in select) and finding.rule not in ignore
+    select: frozenset[str] = frozenset()
+    ignore: frozenset[str] = frozenset()
+    max_expanded: int | None = None
+    max_size: int | None = None
 
-    discovery = discover(paths, max_expanded=max_expanded)
-    findings = list(discovery.findings)
-    unreadable = discovery.unreadable
-    cross = [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
-    by_path: dict[str, list[Finding]] = {}
-    for finding in cross:
-        by_path.setdefault(finding.path, []).append(finding)
-    rows = []
-    for file in discovery.files:
+    def takes(self, finding: Finding) -> bool:
+        """Whether a finding is asked for; that something cannot be read is always said."""
+        if finding.rule == "unreadable":
+            return True
+        return (not self.select or finding.rule in self.select) and finding.rule not in self.ignore
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One row a file, all findings in order, and whether something could not be read."""
+
+    rows: Spool[Row] = field(default_factory=lambda: Spool(dict, dict))
+    findings: Spool[Finding] = field(default_factory=lambda: Spool(Finding.as_fields, Finding.from_fields))
+    unreadable: bool = False
+
+
+def check_paths(paths: Sequence[Path], wanted: Wanted | None = None) -> Outcome:
+    """Check every file below some paths, file by file: however many they are, little of them is held."""
+    wanted = wanted or Wanted()
+    discovery = discover(paths, max_expanded=wanted.max_expanded)
+    cross = _cross_checked(discovery)
+    outcome = Outcome(unreadable=discovery.unreadable)
+    rest = in_order(finding for finding in (*discovery.findings, *cross) if wanted.takes(finding))
+    told = _check_files(discovery.files, _by_path(cross), wanted, outcome)
+    last: Finding | None = None
+    for finding in heapq.merge(told, rest, key=place_of):
+        if finding != last:
+            outcome.findings.append(finding)
+        last = finding
+    return outcome
+
+
+def _check_files(
+    files: Iterable[FoundFile], cross: dict[str, list[Finding]], wanted: Wanted, outcome: Outcome
+) -> Iterator[Finding]:
+    """Check file after file: its row into the outcome, its findings (in order) handed on."""
+    for file in files:
         check = _checker(file)
         if check is None:
             continue
         try:
-            row, found = check(file)
+            row, found = check(file, wanted)
         except (ReadError, OSError) as error:
-            unreadable = True
+            outcome.unreadable = True
             row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), str(error))]
-        said = [f for f in (*found, *by_path.get(str(file.path), ())) if wanted(f)]
-        verdict = "fail" if has(said, "error") else "warn" if has(said, "warning") else "pass"
-        rows.append({**row, "verdict": verdict})
-        findings += found
-    told = [f for f in (*findings, *cross) if wanted(f) or f.rule == "unreadable"]
-    return rows, in_order(told), unreadable
+        told = in_order(finding for finding in found if wanted.takes(finding))
+        said = [*told, *(finding for finding in cross.get(str(file.path), ()) if wanted.takes(finding))]
+        row["verdict"] = "fail" if has(said, "error") else "warn" if has(said, "warning") else "pass"
+        outcome.rows.append(row)
+        yield from told
 
 
-def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:
+def _cross_checked(discovery: Discovery) -> list[Finding]:
+    """What the forms of one run say of each other."""
+    if not any(file.name.source not in {"aoe", "foreign"} for file in discovery.files):
+        return []
+    from aoe_reports.workflows.captures import find_runs  # noqa: PLC0415 -- results alone need no tables
+    from aoe_reports.workflows.crosscheck import cross_check  # noqa: PLC0415
+
+    return [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
+
+
+def _by_path(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    return by_path
+
+
+_Check = Callable[[FoundFile, Wanted], tuple[Row, list[Finding]]]
+
+
+def _checker(file: FoundFile) -> _Check | None:
     if file.name.source == "aoe":
         return _result
+    if file.name.kind == "record":
+        return _records
     if file.name.kind in INFO_KINDS:
         return None  # read, and complained of, with its capture
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
 
 
-def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """An AOE result; of most one look tells that they are well."""
-    data = read_bytes(file.path)
+    data = read_bytes(file.path, wanted.max_size)
     clear = triage(data, file.name.kind)
     if clear is not None:
         path = str(file.path)
         said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
         return _result_row(file, clear.outline), with_places(said, data)
-    read = parse_results(file.path, file.name, data)
+    read = parse_results(file.path, file.name, data, wanted.max_size)
     return _result_row(file, outline_of(read.results)), check_result_file(read)
 
 
-def _result_row(file: FoundFile, outline: Outline | None) -> dict[str, Any]:
+def _result_row(file: FoundFile, outline: Outline | None) -> Row:
     if outline is None:
         return _row(file, None)
     return _row(file, len(outline.statuses)) | {
@@ -84,19 +138,26 @@ def _result_row(file: FoundFile, outline: Outline | None) -> dict[str, Any]:
     }
 
 
-def _tables(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+def _records(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
+    """A file of v0.1 records."""
+    return _row(file, None), check_records_file(file.path, wanted.max_size)
+
+
+def _tables(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
     """Every table that a file holds, and the events of a timeline."""
+    from aoe_reports.workflows.captures import look_at, read_file  # noqa: PLC0415 -- results alone need no tables
+
     found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
     if file.name.timeline:
         found |= dict.fromkeys(look_at(file).findings)
     return _row(file, None), list(found)
 
 
-def _empty(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+def _empty(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
     return _row(file, None), [Finding("error", "empty-file", str(file.path), "the file is empty")]
 
 
-def _row(file: FoundFile, tasks: int | None) -> dict[str, Any]:
+def _row(file: FoundFile, tasks: int | None) -> Row:
     return {
         "path": str(file.path),
         "kind": file.name.kind,
