@@ -28,10 +28,11 @@ def _section(section: Section) -> str:
 
 def grid(table: Grid) -> list[str]:
     """A table in aligned columns, numbers to the right."""
-    head = [plain(column.title) for column in table.columns]
-    body = [[_cut(show(row.get(column.key), column.kind)) for column in table.columns] for row in table.rows]
+    columns = [column for column in table.columns if column.kind != "bars"]
+    head = [plain(column.title) for column in columns]
+    body = [[_cut(show(row.get(column.key), column.kind)) for column in columns] for row in table.rows]
     widths = [max(width(row[i]) for row in [head, *body]) for i in range(len(head))]
-    right = [column.kind != "text" for column in table.columns]
+    right = [column.kind not in {"text", "state"} for column in columns]
     lines = [_line(head, widths, right), "  ".join("-" * w for w in widths)]
     return lines + [_line(row, widths, right) for row in body]
 

@@ -27,7 +27,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("body", "Body"),
         Column("vocabulary", "Vocabulary"),
         Column("tasks", "Tasks", "integer"),
-        Column("verdict", "Verdict"),
+        Column("verdict", "Verdict", "state"),
     ),
     "rules": (
         Column("rule", "Rule"),
@@ -95,8 +95,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
-    columns = tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
-    return Report(title, "", [Section("", grid=Grid(columns, rows) if rows else None)])
+    return Report(title, "", [Section("", grid=Grid(shown_columns(kind, rows), rows) if rows else None)])
+
+
+def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """The columns of rows of a kind that say anything in any of them."""
+    return tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
 
 
 def _says(value: Any) -> bool:

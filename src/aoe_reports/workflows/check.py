@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,21 @@ from aoe_reports.workflows.captures import find_runs, look_at, read_file
 from aoe_reports.workflows.crosscheck import cross_check
 from aoe_reports.workflows.load import check_tuning
 
+Tell = Callable[[str, TuningResult, Sequence[Finding]], None]
+"""Is told of a tuning task: the file's path, the task, everything that was found in the file."""
+
 
 def check_paths(
-    paths: Sequence[Path], select: Collection[str], ignore: Collection[str], max_expanded: int | None = None
+    paths: Sequence[Path],
+    select: Collection[str],
+    ignore: Collection[str],
+    max_expanded: int | None = None,
+    tell: Tell | None = None,
 ) -> tuple[list[dict[str, Any]], list[Finding], bool]:
-    """(one row a file, findings, whether something could not be read); `select` and `ignore` name rules."""
+    """(one row a file, findings, whether something could not be read); `select` and `ignore` name rules.
+
+    `tell` is told of every tuning task as its file is read, so that nothing of a file has to be kept.
+    """
 
     def wanted(finding: Finding) -> bool:
         return (not select or finding.rule in select) and finding.rule not in ignore
@@ -34,7 +45,7 @@ def check_paths(
         by_path.setdefault(finding.path, []).append(finding)
     rows = []
     for file in discovery.files:
-        check = _checker(file)
+        check = _checker(file, tell)
         if check is None:
             continue
         try:
@@ -50,17 +61,20 @@ def check_paths(
     return rows, in_order(told), unreadable
 
 
-def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:
+def _checker(file: FoundFile, tell: Tell | None) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:
     if file.name.source == "aoe":
-        return _result
+        return partial(_result, tell=tell)
     if file.name.kind in INFO_KINDS:
         return None  # read, and complained of, with its capture
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
 
 
-def _result(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+def _result(file: FoundFile, tell: Tell | None) -> tuple[dict[str, Any], list[Finding]]:
     read, findings = check_tuning(file)
     results: Sequence[TuningResult] = read.results
+    if tell is not None:
+        for result in results:
+            tell(str(file.path), result, findings)
     row = _row(file, len(results) if results else None)
     if results:
         row |= {
