@@ -1,6 +1,6 @@
 """`check`: is what was read right?"""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +8,8 @@ import typer
 
 from aoe_reports.cli.output import CheckFormat, MaxExpanded, Output, Strict, exit_code, render, say, write, write_pieces
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import reasons_of
+from aoe_reports.findings import Finding, reasons_of
+from aoe_reports.results import TuningResult
 
 
 def check(
@@ -31,6 +32,7 @@ def check(
     from aoe_reports import __version__
     from aoe_reports.renderers import CHECK_RENDERERS
     from aoe_reports.reports.checked import Checked
+    from aoe_reports.reports.tuning import TuningTask, summarise
     from aoe_reports.workflows.check import Wanted, check_paths
     from aoe_reports.workflows.rules import list_rules
 
@@ -42,24 +44,32 @@ def check(
         return
     if not paths:
         raise UsageError("check: expected a PATH, or --rules")
-    chosen, left_out = _names(select), _names(ignore)
-    for name in (*chosen, *left_out):
-        if name not in known:
-            raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
-    wanted = Wanted(frozenset(chosen), frozenset(left_out), max_expanded, max_size)
+    tasks: list[TuningTask] = []
+
+    def tell(path: str, result: TuningResult, found: Sequence[Finding]) -> None:
+        tasks.append(summarise(path, result, found))
+
+    wanted = Wanted(
+        frozenset(_names(select, known)),
+        frozenset(_names(ignore, known)),
+        max_expanded,
+        max_size,
+        tell if form in {"markdown", "html"} else None,
+    )
     outcome = check_paths(paths, wanted)
     rows, findings, unreadable = outcome.rows, outcome.findings, outcome.unreadable
     checked = Checked(rows, findings, list(known.values()), strict, __version__)
     if form == "csv":
         say(findings)
-    write_pieces(_pieces(form, paths, checked), output)
+    write_pieces(_pieces(form, paths, checked, tasks), output)
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
 
 
-def _pieces(form: CheckFormat, paths: list[Path], checked: Any) -> Iterator[str]:
+def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[Any]) -> Iterator[str]:
     """What was found in one of the formats, piece by piece where thousands of files fit into it."""
-    from aoe_reports.renderers import CHECK_RENDERERS
+    from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
     from aoe_reports.renderers.values import plain
+    from aoe_reports.reports.checked import check_report
 
     rows, findings = checked.rows, checked.findings
     reasons = reasons_of(findings, strict=checked.strict)
@@ -80,8 +90,13 @@ def _pieces(form: CheckFormat, paths: list[Path], checked: Any) -> Iterator[str]
     elif form in CHECK_RENDERERS:
         yield CHECK_RENDERERS[form](checked)
     else:
-        yield render(form, "check", "Checked", paths, rows, findings, reasons)
+        yield RENDERERS[form](check_report(checked, tasks))
 
 
-def _names(given: list[str] | None) -> list[str]:
-    return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
+def _names(given: list[str] | None, known: Collection[str]) -> list[str]:
+    """The rules that an option names."""
+    names = [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
+    return names

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.renderers.values import plain, show
-from aoe_reports.reports.report import Chart, Report, Section
+from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
 
 
 @cache
@@ -32,26 +32,39 @@ def render(report: Report) -> str:
 
 
 def _section(section: Section) -> dict[str, Any]:
-    grid = section.grid
-    numeric = [column.kind != "text" for column in grid.columns] if grid else []
+    grid = section.grid or Grid((), ())
     return {
         "title": plain(section.title),
         "sentences": [plain(sentence) for sentence in section.sentences],
         "lines": [plain(line) for line in section.lines],
         "figure": _picture(section.chart) if section.chart else "",
         "alt": plain(section.chart.description) if section.chart else "",
-        "head": [_cell(plain(c.title), n) for c, n in zip(grid.columns, numeric, strict=True)] if grid else [],
-        "rows": [
-            [_cell(show(row.get(c.key), c.kind), n) for c, n in zip(grid.columns, numeric, strict=True)]
-            for row in grid.rows
-        ]
-        if grid
-        else [],
+        "head": [{"text": plain(column.title), "kind": _class(column)} for column in grid.columns],
+        "rows": [[_cell(row.get(column.key), column) for column in grid.columns] for row in grid.rows],
     }
 
 
-def _cell(text: str, number: bool) -> dict[str, Any]:
-    return {"text": text, "number": number}
+def _cell(value: Any, column: Column) -> dict[str, Any]:
+    if column.kind == "bars":
+        return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
+    text = show(value, column.kind)
+    if column.kind == "state":
+        return {"text": text, "kind": _STATES.get(text.partition(":")[0], "text")}
+    return {"text": text, "kind": "text long" if column.kind == "text" and len(text) > LONG else _class(column)}
+
+
+def _class(column: Column) -> str:
+    return column.kind if column.kind in {"text", "bars", "state"} else "number"
+
+
+LONG = 24
+"""Characters from which on a text gets a wider column to wrap in."""
+_STATES = (
+    dict.fromkeys(("pass", "successful"), "good")
+    | dict.fromkeys(("warn", "warning", "incomplete", "unknown"), "odd")
+    | dict.fromkeys(("fail", "error", "failed", "damaged"), "bad")
+)
+"""How words on a state look; others look like any text."""
 
 
 def _picture(chart: Chart) -> str:

@@ -36,9 +36,8 @@ def _section(section: Section) -> list[str]:
 
 
 def _grid(table: Grid) -> list[str]:
-    lines = ["| " + " | ".join(escape(column.title) for column in table.columns) + " |"]
-    lines.append("|" + "|".join("---:" if column.kind != "text" else "---" for column in table.columns) + "|")
-    lines += [
-        "| " + " | ".join(escape(show(row.get(c.key), c.kind)) for c in table.columns) + " |" for row in table.rows
-    ]
+    columns = [column for column in table.columns if column.kind != "bars"]
+    lines = ["| " + " | ".join(escape(column.title) for column in columns) + " |"]
+    lines.append("|" + "|".join("---:" if column.kind not in {"text", "state"} else "---" for column in columns) + "|")
+    lines += ["| " + " | ".join(escape(show(row.get(c.key), c.kind)) for c in columns) + " |" for row in table.rows]
     return lines

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from aoe_reports.renderers.values import plain, show, width
-from aoe_reports.reports.report import Grid, Report, Section
+from aoe_reports.reports.report import Column, Grid, Report, Section
 
 MAX_CELL = 64
 
@@ -40,18 +40,19 @@ def _section(section: Section) -> Iterator[str]:
 
 def grid(table: Grid) -> Iterator[str]:
     """A table in aligned columns, numbers to the right; its rows are gone through twice."""
-    head = [plain(column.title) for column in table.columns]
+    columns = [column for column in table.columns if column.kind != "bars"]
+    head = [plain(column.title) for column in columns]
     widths = [width(cell) for cell in head]
-    for row in _cells(table):
+    for row in _cells(table, columns):
         widths = [max(w, width(cell)) for w, cell in zip(widths, row, strict=True)]
-    right = [column.kind != "text" for column in table.columns]
+    right = [column.kind not in {"text", "state"} for column in columns]
     yield _line(head, widths, right)
     yield "  ".join("-" * w for w in widths)
-    yield from (_line(row, widths, right) for row in _cells(table))
+    yield from (_line(row, widths, right) for row in _cells(table, columns))
 
 
-def _cells(table: Grid) -> Iterator[list[str]]:
-    return ([_cut(show(row.get(column.key), column.kind)) for column in table.columns] for row in table.rows)
+def _cells(table: Grid, columns: Sequence[Column]) -> Iterator[list[str]]:
+    return ([_cut(show(row.get(column.key), column.kind)) for column in columns] for row in table.rows)
 
 
 def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:

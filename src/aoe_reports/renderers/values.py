@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from aoe_reports.reports.report import Kind
@@ -14,6 +15,7 @@ _GROUPED_FROM = 10_000
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",
     "change": lambda value: f"{value:+.1%}",
+    "gain": lambda value: f"{value:+.2%}",
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",
     "integer": lambda value: f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value),
@@ -26,7 +28,7 @@ def show(value: Any, kind: Kind = "text") -> str:
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float) and kind in _NUMBERS:
+    if isinstance(value, int | float | Decimal) and kind in _NUMBERS:
         return _NUMBERS[kind](value)
     if isinstance(value, list | tuple):
         return plain(", ".join(str(part) for part in value))

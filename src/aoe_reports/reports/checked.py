@@ -1,12 +1,24 @@
-"""What `check` found, whole: what the formats for CI systems are made of."""
+"""What `check` found, whole: what the formats for CI systems are made of, and the report for people."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.findings import Finding
+from aoe_reports.findings import SEVERITIES, Finding
+from aoe_reports.reports.report import Column, Grid, Report, Section
+from aoe_reports.reports.rows import shown_columns
+from aoe_reports.reports.tuning import TuningTask, overview_sections, task_sections
+
+VERDICTS = ("pass", "warn", "fail")
+_FINDINGS = (
+    Column("severity", "Severity", "state"),
+    Column("rule", "Rule"),
+    Column("place", "Place"),
+    Column("message", "Message"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +35,44 @@ class Checked:
     def fails(self, finding: Finding) -> bool:
         """Whether a finding makes the check fail."""
         return finding.severity == "error" or (self.strict and finding.severity == "warning")
+
+
+def check_report(checked: Checked, tasks: Sequence[TuningTask]) -> Report:
+    """Tuning tasks at a glance, findings, files, and then task by task what was tuned."""
+    unread = sum(row["kind"] in {"opat", "sgat"} and not row["tasks"] for row in checked.rows)
+    sections = [*overview_sections(tasks, unread), _findings(checked), _files(checked), *task_sections(tasks)]
+    return Report("Checked", _headline(checked), sections)
+
+
+def _headline(checked: Checked) -> str:
+    verdicts = Counter(row["verdict"] for row in checked.rows)
+    severities = Counter(finding.severity for finding in checked.findings)
+    files = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
+    found = ", ".join(
+        _number(severities[severity], _NOUNS[severity]) for severity in SEVERITIES if severities[severity]
+    )
+    return f"{_number(len(checked.rows), 'file')}{': ' if files else ''}{files}; {found or 'no findings'}."
+
+
+_NOUNS = {"error": "error", "warning": "warning", "info": "remark"}
+
+
+def _findings(checked: Checked) -> Section:
+    rows = [
+        {"severity": f.severity, "rule": f.rule, "place": _place(f), "message": f.message} for f in checked.findings
+    ]
+    return Section("Findings", [] if rows else ["None."], Grid(_FINDINGS, rows) if rows else None)
+
+
+def _files(checked: Checked) -> Section:
+    rows = checked.rows
+    return Section("Files", [] if rows else ["None."], Grid(shown_columns("check", rows), rows) if rows else None)
+
+
+def _place(finding: Finding) -> str:
+    place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
+    return f"{place} at {finding.pointer}" if finding.pointer else place
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -27,7 +27,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("body", "Body"),
         Column("vocabulary", "Vocabulary"),
         Column("tasks", "Tasks", "integer"),
-        Column("verdict", "Verdict"),
+        Column("verdict", "Verdict", "state"),
     ),
     "rules": (
         Column("rule", "Rule"),
@@ -95,13 +95,17 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
+    return Report(title, "", [Section("", grid=Grid(shown_columns(kind, rows), rows) if rows else None)])
+
+
+def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """The columns of rows of a kind that say anything in any of them."""
     silent = {column.key for column in COLUMNS[kind]}
     for row in rows:  # once: they may be many, and not in memory
         silent = {key for key in silent if not _says(row.get(key))}
         if not silent:
             break
-    columns = tuple(column for column in COLUMNS[kind] if column.key not in silent)
-    return Report(title, "", [Section("", grid=Grid(columns, rows) if rows else None)])
+    return tuple(column for column in COLUMNS[kind] if column.key not in silent)
 
 
 def _says(value: Any) -> bool:

@@ -17,20 +17,25 @@ from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
 from aoe_reports.readers.results import parse_results, read_bytes
-from aoe_reports.results import Outline, outline_of
+from aoe_reports.results import Outline, TuningResult, outline_of
 from aoe_reports.workflows.spool import Spool
 
 Row = dict[str, Any]
 
 
+Tell = Callable[[str, TuningResult, Sequence[Finding]], None]
+"""Is told of a tuning task: the file's path, the task, everything that was found in the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rules are asked for, and how much is read."""
+    """Which rules are asked for, how much is read, and who is told of each tuning task as its file is read."""
 
     select: frozenset[str] = frozenset()
     ignore: frozenset[str] = frozenset()
     max_expanded: int | None = None
     max_size: int | None = None
+    tell: Tell | None = None
 
     def takes(self, finding: Finding) -> bool:
         """Whether a finding is asked for; that something cannot be read is always said."""
@@ -117,13 +122,17 @@ def _checker(file: FoundFile) -> _Check | None:
 def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """An AOE result; of most one look tells that they are well."""
     data = read_bytes(file.path, wanted.max_size)
-    clear = triage(data, file.name.kind)
+    clear = triage(data, file.name.kind) if wanted.tell is None else None
     if clear is not None:
         path = str(file.path)
         said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
         return _result_row(file, clear.outline), with_places(said, data)
     read = parse_results(file.path, file.name, data, wanted.max_size)
-    return _result_row(file, outline_of(read.results)), check_result_file(read)
+    findings = check_result_file(read)
+    if wanted.tell is not None:
+        for result in read.results:
+            wanted.tell(str(file.path), result, findings)
+    return _result_row(file, outline_of(read.results)), findings
 
 
 def _result_row(file: FoundFile, outline: Outline | None) -> Row:
