@@ -1,5 +1,6 @@
 """`check`: is what was read right?"""
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +28,11 @@ def check(
             min=1, help="Bytes of the largest AOE result that is read (256 MiB unless told).", show_default=False
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Follow a tuning run until all its results are there (or Ctrl-C), then check."),
+    ] = False,
+    interval: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks of --watch.")] = 1.0,
 ) -> None:
     """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
     from aoe_reports import __version__
@@ -55,7 +61,10 @@ def check(
         max_expanded,
         max_size,
         tell if form in {"markdown", "html"} else None,
+        watched=watch,
     )
+    if watch:
+        _follow(paths, interval, max_size)
     outcome = check_paths(paths, wanted)
     rows, findings, unreadable = outcome.rows, outcome.findings, outcome.unreadable
     checked = Checked(rows, findings, list(known.values()), strict, __version__)
@@ -91,6 +100,30 @@ def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[
         yield CHECK_RENDERERS[form](checked)
     else:
         yield RENDERERS[form](check_report(checked, tasks))
+
+
+def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
+    """Tell of each change of the results below some paths until all are there, or somebody says that it is enough."""
+    import signal
+
+    from aoe_reports.renderers.values import plain
+    from aoe_reports.workflows.watch import watch as watch_results
+
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"check --watch: {path}: no such file or folder")
+
+    def tell(path: Path, text: str) -> None:
+        sys.stderr.write(plain(f"{path}: {text}") + "\n")
+        sys.stderr.flush()
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        watch_results(paths, tell, interval_s=interval, max_size=max_size)
+    except KeyboardInterrupt:
+        sys.stderr.write("told to end: what is there is checked\n")
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _names(given: list[str] | None, known: Collection[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aoe_reports.findings import Finding
 from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile, identify, why
-from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, is_capture
+from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, FileName, is_capture, parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,17 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
             findings.append(Finding("error", "nothing-found", str(path), message + " or aoe_result_*.json"))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     return Discovery(in_order, tuple(findings), unreadable)
+
+
+def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:
+    """Every AOE result below `paths` by its name alone, in a stable order; what cannot be entered is passed over."""
+    found: dict[str, tuple[Path, FileName]] = {}
+    for path in paths:
+        for entry, real in _walk(path, []):
+            name = parse_name(entry.name)
+            if name is not None and name.kind in {"opat", "sgat"}:
+                found.setdefault(real, (entry, name))
+    return sorted(found.values(), key=lambda pair: str(pair[0]))
 
 
 def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
