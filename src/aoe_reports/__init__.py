@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aoe_reports.errors import AoeReportsError
     from aoe_reports.findings import Finding
+    from aoe_reports.gradients import GradientBank, GradientModel
+    from aoe_reports.readers.bank import BankFile, read_bank
     from aoe_reports.readers.results import ResultFile, read_results
     from aoe_reports.readers.summary import TableData, read_table
     from aoe_reports.records.record import Record
@@ -23,7 +25,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AoeReportsError": "errors",
+    "BankFile": "readers.bank",
     "Finding": "findings",
+    "GradientBank": "gradients",
+    "GradientModel": "gradients",
     "History": "store",
     "Modification": "results",
     "Record": "records.record",
@@ -32,6 +37,7 @@ _HOMES = {
     "TableData": "readers.summary",
     "TuningResult": "results",
     "load_schema": "schemas",
+    "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
@@ -39,7 +45,10 @@ _HOMES = {
 
 __all__ = [
     "AoeReportsError",
+    "BankFile",
     "Finding",
+    "GradientBank",
+    "GradientModel",
     "History",
     "Modification",
     "Profile",
@@ -48,6 +57,7 @@ __all__ = [
     "TableData",
     "TuningResult",
     "load_schema",
+    "read_bank",
     "read_profile",
     "read_results",
     "read_table",

@@ -7,6 +7,15 @@ from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
 
+_OF_BANKS = (
+    Column("models", "Models", "integer"),
+    Column("gradients", "Gradients", "integer"),
+    Column("size_bytes", "Size (bytes)", "integer"),
+    Column("largest_bytes", "Largest (bytes)", "integer"),
+    Column("time_after_start", "Time (unit unknown)", "integer"),
+)
+"""What is shown of the summary of a gradient bank."""
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "inspect": (
         Column("path", "Path"),
@@ -19,6 +28,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("device_id", "Device", "integer"),
         Column("rows", "Rows", "integer"),
         Column("superseded", "Superseded"),
+        *_OF_BANKS,
     ),
     "check": (
         Column("path", "Path"),
@@ -27,6 +37,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("body", "Body"),
         Column("vocabulary", "Vocabulary"),
         Column("tasks", "Tasks", "integer"),
+        *_OF_BANKS,
         Column("verdict", "Verdict"),
     ),
     "rules": (
@@ -95,6 +106,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
+    rows = [{**row, **(row.get("summary") or {})} for row in rows]
     columns = tuple(column for column in COLUMNS[kind] if any(_says(row.get(column.key)) for row in rows))
     return Report(title, "", [Section("", grid=Grid(columns, rows) if rows else None)])
 

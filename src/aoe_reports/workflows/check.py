@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.results import RULES, check_result_file, with_places
 from aoe_reports.checks.triage import triage
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order
+from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
@@ -54,7 +56,7 @@ def check_paths(
 
 def _checker(file: FoundFile) -> Callable[[FoundFile], tuple[dict[str, Any], list[Finding]]] | None:
     if file.name.source == "aoe":
-        return _result
+        return _bank if file.name.kind == "gdat" else _result
     if file.name.kind in INFO_KINDS:
         return None  # read, and complained of, with its capture
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
@@ -84,6 +86,12 @@ def _result_row(file: FoundFile, outline: Outline | None) -> dict[str, Any]:
     }
 
 
+def _bank(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
+    """A gradient bank of AOE."""
+    read = read_bank(file.path, file.name)
+    return _row(file, None) | {"summary": read.bank.summary() if read.parsed else None}, check_bank_file(read)
+
+
 def _tables(file: FoundFile) -> tuple[dict[str, Any], list[Finding]]:
     """Every table that a file holds, and the events of a timeline."""
     found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
@@ -106,5 +114,6 @@ def _row(file: FoundFile, tasks: int | None) -> dict[str, Any]:
         "tasks": tasks,
         "tuning_names": [],
         "statuses": [],
+        "summary": None,
         "verdict": None,
     }
