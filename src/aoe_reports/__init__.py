@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
     from aoe_reports.findings import Finding
+    from aoe_reports.gradients import GradientBank, GradientModel
+    from aoe_reports.readers.bank import BankFile, read_bank
     from aoe_reports.readers.results import ResultFile, read_results
     from aoe_reports.readers.summary import TableData, read_table
     from aoe_reports.records.record import Record
@@ -25,7 +27,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AoeReportsError": "errors",
+    "BankFile": "readers.bank",
     "Finding": "findings",
+    "GradientBank": "gradients",
+    "GradientModel": "gradients",
     "History": "store",
     "Modification": "results",
     "Record": "records.record",
@@ -36,6 +41,7 @@ _HOMES = {
     "check_result": "checks.results",
     "check_result_file": "checks.results",
     "load_schema": "schemas",
+    "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
@@ -44,7 +50,10 @@ _HOMES = {
 
 __all__ = [
     "AoeReportsError",
+    "BankFile",
     "Finding",
+    "GradientBank",
+    "GradientModel",
     "History",
     "Modification",
     "Profile",
@@ -55,6 +64,7 @@ __all__ = [
     "check_result",
     "check_result_file",
     "load_schema",
+    "read_bank",
     "read_profile",
     "read_results",
     "read_table",

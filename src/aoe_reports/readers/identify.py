@@ -184,11 +184,13 @@ def _header_of(head: str) -> list[str]:
 
 
 def _by_content(text: str) -> FileName | None:
-    """Tell a table by its header, an AOE result by its words; None for what is neither."""
+    """Tell a table by its header, an AOE result or gradient bank by its words; None for what is neither."""
     if text.startswith(("[", "{")):
         if '"basic"' in text and '"tuning_name"' in text:
             kind = "sgat" if '"SGAT"' in text else "opat"
             return FileName(kind, "json", "aoe")
+        if '"modelhash"' in text and '"gradientSize"' in text:
+            return FileName("gdat", "json", "aoe")
         return FileName("record", "json", "foreign") if _RECORD.search(text) else None
     table = table_of_header(_header_of(text))
     if table is None:

@@ -36,6 +36,7 @@ _EXPORT = re.compile(
 )
 _FRAMEWORK_DB = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(?:_(?P<rank>\d{1,6}))?\.db$")
 _AOE = re.compile(r"^aoe_result_(?P<kind>opat|sgat)_(?P<time>\d{8}_?\d{6}_?\d{0,6})_(?:pid)?(?P<pid>\d{1,10})\.json$")
+_BANK = re.compile(r"^(?:(?P<soc>[A-Za-z0-9][\w-]{0,62})_|_)?gradient_fusion\.json$", re.ASCII)
 _UNIQUE = re.compile(r"^PROF_\d+_\d{14,17}_[A-Z0-9]+$|_\d{14,17}_ascend_(?:pt|ms)$")
 _CAPTURE = re.compile(r"^PROF_\d+_\d{14,17}(?:_[A-Z0-9]+)?$|_ascend_(?:pt|ms)$")
 _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
@@ -69,6 +70,7 @@ class FileName:
     pid: int | None = None
     rank_id: int | None = None
     other: str | None = None
+    soc: str | None = None
     timeline: bool = False
     """Whether it is a Chrome trace: a list of events, not of rows."""
     packed: bool = False
@@ -82,8 +84,8 @@ class FileName:
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
     """What a file's name (and its folder's) tells, or None for a file that is none of ours."""
-    if found := _AOE.match(name):
-        return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
+    if ours := _aoe_name(name):
+        return ours
     if found := _FRAMEWORK_DB.match(name):
         source: Source = "mindspore" if "mindspore" in name else "torch_npu"
         return FileName(PROFILER_DB, "db", source, rank_id=_number(found["rank"]))
@@ -110,6 +112,15 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         timeline=form == "json" and word in _TIMELINES,
         packed=found["packed"] is not None,
     )
+
+
+def _aoe_name(name: str) -> FileName | None:
+    """What AOE writes: results, and the bank of gradient tuning."""
+    if found := _AOE.match(name):
+        return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
+    if found := _BANK.match(name):
+        return FileName("gdat", "json", "aoe", soc=found["soc"])
+    return None
 
 
 def is_plain_word(kind: str) -> bool:

@@ -90,7 +90,7 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
         return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)
-    parsed, document, cut = _parse(path, text, findings)
+    parsed, document, cut = parse_json(path, text, findings, "task")
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
     results = tuple(
         replace(result, truncated=True) if is_below(cut, result.pointer) else result
@@ -123,8 +123,8 @@ def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
     return data
 
 
-def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any, str | None]:
-    """(whether there is a document, the document, the pointer of where it was cut off)."""
+def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> tuple[bool, Any, str | None]:
+    """(whether there is a document, the document, the pointer of where it was cut off); `part` is what it has several of."""
     try:
         return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal"), None
     except ValueError as error:
@@ -133,13 +133,13 @@ def _parse(path: Path, data: bytes, findings: list[Finding]) -> tuple[bool, Any,
         try:
             document = _with_duplicates(data)
         except (ValueError, ArithmeticError, RecursionError):
-            return _damaged(path, data, findings, cut=False)  # the parser stopped at the key, before the damage
+            return _damaged(path, data, findings, part, cut=False)  # the parser stopped at the key, before the damage
         findings += _said_of_duplicates(path, data)
         return True, document, None
-    return _damaged(path, data, findings, cut=message.startswith("EOF"))
+    return _damaged(path, data, findings, part, cut=message.startswith("EOF"))
 
 
-def _damaged(path: Path, data: bytes, findings: list[Finding], *, cut: bool) -> tuple[bool, Any, str | None]:
+def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut: bool) -> tuple[bool, Any, str | None]:
     """What can still be said of a text that is no JSON."""
     if not data.strip():
         findings.append(Finding("error", "json-truncated", str(path), "the file is empty; nothing of it is used", 1))
@@ -150,7 +150,7 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], *, cut: bool) -> 
         findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
         return False, None, None
     recovered = recover(data)
-    used = "what is whole up to there is read; no number of the unfinished task is used"
+    used = f"what is whole up to there is read; no number of the unfinished {part} is used"
     text = f"the text ends before the document does (still being written, or cut off); {used}"
     findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
     return recovered.document is not None, recovered.document, recovered.inside

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
+
+_OF_BANKS = (
+    Column("models", "Models", "integer"),
+    Column("gradients", "Gradients", "integer"),
+    Column("size_bytes", "Size (bytes)", "integer"),
+    Column("largest_bytes", "Largest (bytes)", "integer"),
+    Column("time_after_start", "Time (unit unknown)", "integer"),
+)
+"""What is shown of the summary of a gradient bank."""
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "inspect": (
@@ -19,6 +28,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("device_id", "Device", "integer"),
         Column("rows", "Rows", "integer"),
         Column("superseded", "Superseded"),
+        *_OF_BANKS,
     ),
     "check": (
         Column("path", "Path"),
@@ -27,6 +37,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("body", "Body"),
         Column("vocabulary", "Vocabulary"),
         Column("tasks", "Tasks", "integer"),
+        *_OF_BANKS,
         Column("verdict", "Verdict", "state"),
     ),
     "rules": (
@@ -95,7 +106,24 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
-    return Report(title, "", [Section("", grid=Grid(shown_columns(kind, rows), rows) if rows else None)])
+    flat = _WithSummaries(rows)
+    return Report(title, "", [Section("", grid=Grid(shown_columns(kind, flat), flat) if rows else None)])
+
+
+class _WithSummaries(Sequence[Mapping[str, Any]]):
+    """Rows with what their summaries hold beside their own cells, made one by one: they may be many."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return (row if row.get("summary") is None else {**row, **row["summary"]} for row in self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
 
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:

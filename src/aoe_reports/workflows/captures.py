@@ -42,7 +42,12 @@ def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
 
 def aoe_files(discovery: Discovery) -> list[FoundFile]:
     """The AOE results among the files found."""
-    return [file for file in discovery.files if file.name.source == "aoe"]
+    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind != "gdat"]
+
+
+def bank_files(discovery: Discovery) -> list[FoundFile]:
+    """The gradient banks of AOE among the files found: no runs, nothing that records are made of."""
+    return [file for file in discovery.files if file.name.kind == "gdat"]
 
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:

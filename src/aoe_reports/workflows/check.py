@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.records import check_records_file
 from aoe_reports.checks.results import RULES, check_result_file, with_places
 from aoe_reports.checks.triage import triage
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order, place_of
+from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
@@ -115,7 +117,7 @@ _Check = Callable[[FoundFile, Wanted], tuple[Row, list[Finding]]]
 
 def _checker(file: FoundFile) -> _Check | None:
     if file.name.source == "aoe":
-        return _result
+        return _bank if file.name.kind == "gdat" else _result
     if file.name.kind == "record":
         return _records
     if file.name.kind in INFO_KINDS:
@@ -151,6 +153,12 @@ def _result_row(file: FoundFile, outline: Outline | None) -> Row:
     }
 
 
+def _bank(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
+    """A gradient bank of AOE."""
+    read = read_bank(file.path, file.name, max_bytes=wanted.max_size)
+    return _row(file, None) | {"summary": read.bank.summary() if read.parsed else None}, check_bank_file(read)
+
+
 def _records(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """A file of v0.1 records."""
     return _row(file, None), check_records_file(file.path, wanted.max_size)
@@ -180,5 +188,6 @@ def _row(file: FoundFile, tasks: int | None) -> Row:
         "tasks": tasks,
         "tuning_names": [],
         "statuses": [],
+        "summary": None,
         "verdict": None,
     }

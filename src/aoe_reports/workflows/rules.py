@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aoe_reports.checks.bank import BANK_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
@@ -20,7 +21,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "json-too-large",
         "error",
         "all JSON files",
-        "larger than is read (results 256 MiB, documents 1 GiB, one event 16 MiB)",
+        "larger than is read (results 256 MiB, banks 64 MiB, documents 1 GiB, one event 16 MiB)",
     ),
     ("schema", "error", "AOE results", "shape or type is not what the schema says"),
     ("csv-ragged-row", "error", "tables", "a row with more or fewer cells than the header"),
@@ -108,6 +109,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
+    ("no-run", "info", "runs", "a file that `check` reads, and of which no record is made"),
     ("workload-unknown", "info", "runs", "nothing tells what was measured"),
     ("workload-conflict", "error", "runs", "the same content is stored under another workload"),
     ("time-unknown", "warning", "runs", "nothing tells when it was made"),
@@ -130,5 +132,9 @@ def list_rules() -> list[dict[str, Any]]:
     rows += [
         {"rule": name, "severity": rule.severity, "on": "AOE results", "reason": rule.reason, "source": rule.source}
         for name, rule in RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": rule.severity, "on": "gradient banks", "reason": rule.reason, "source": rule.source}
+        for name, rule in BANK_RULES.items()
     ]
     return rows

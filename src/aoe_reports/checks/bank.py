@@ -1,0 +1,69 @@
+"""Rules on gradient banks: is there something in them that gradients can be fused by?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from aoe_reports.checks.results import with_places
+from aoe_reports.checks.schema import check_schema
+from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.gradients import PLACEHOLDER, GradientBank
+from aoe_reports.readers.bank import BankFile
+
+Found = Iterator[tuple[str | None, str]]
+"""(JSON Pointer, message) of each place where a rule fires."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankRule:
+    """One rule on a gradient bank: how bad, why, and where the fact comes from."""
+
+    severity: Severity
+    check: Callable[[GradientBank], Found]
+    reason: str
+    source: str
+
+
+def check_bank_file(file: BankFile) -> list[Finding]:
+    """Everything that is to be said about one bank, reading included, with line and column where there is one."""
+    path = str(file.path)
+    found = check_schema("gdat", file.document, path) if file.parsed else []
+    for name, rule in BANK_RULES.items():
+        told = [Finding(rule.severity, name, path, text, pointer=at) for at, text in rule.check(file.bank)]
+        found += told[:EXAMPLES_PER_RULE]
+        if len(told) > EXAMPLES_PER_RULE:
+            more = f"and {len(told) - EXAMPLES_PER_RULE} more of this kind"
+            found.append(Finding(rule.severity, name, path, more))
+    return [*file.findings, *with_places(found, file.text)]
+
+
+def _length(bank: GradientBank) -> Found:
+    for model in bank.models:
+        sizes = len(model.sizes_bytes)
+        if sizes != model.times:
+            yield (
+                f"{model.pointer}/modelvalue",
+                f"model {model.modelhash[:40]}: {sizes} sizes and {model.times} times; which belong together is unknown",
+            )
+
+
+def _not_tuned(bank: GradientBank) -> Found:
+    for model in bank.models:
+        if not model.tuned:
+            zeros = f"{len(PLACEHOLDER)} zeros in both lists, as written before tuning"
+            yield f"{model.pointer}/modelvalue", f"model {model.modelhash[:40]}: {zeros}"
+
+
+def _soc(bank: GradientBank) -> Found:
+    if bank.soc is None:
+        yield None, "the name tells no soc; a bank is looked for as <soc>_gradient_fusion.json"
+
+
+_CODE = "the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it"
+
+BANK_RULES: dict[str, BankRule] = {
+    "gdat-length": BankRule("error", _length, "each gradient has a size and a time", _CODE),
+    "gdat-not-tuned": BankRule("warning", _not_tuned, "five zeros stand there until the model is tuned", _CODE),
+    "gdat-soc": BankRule("warning", _soc, "a bank is found by the soc in its name", _CODE),
+}
