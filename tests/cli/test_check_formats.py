@@ -127,7 +127,10 @@ def test_junit_survives_every_character(cli: Cli, odd: Path) -> None:
 @pytest.mark.parametrize("folder", ["aoe", "msprof/invalid", "msprof/valid"])
 def test_sarif_is_what_the_standard_says(cli: Cli, folder: str) -> None:
     run = _sarif(cli, FIXTURES / folder, FIXTURES / "nothing")
-    findings = cli("check", FIXTURES / folder, FIXTURES / "nothing", "--format", "json").json["findings"]
+    document = cli("check", FIXTURES / folder, FIXTURES / "nothing", "--format", "json").json
+    findings = document["findings"]
+    checked = [artifact for artifact in run["artifacts"] if artifact.get("roles") == ["analysisTarget"]]
+    assert len(checked) == len(document["rows"])
     rules = run["tool"]["driver"]["rules"]
     assert "informationUri" not in run["tool"]["driver"]
     assert [rule["id"] for rule in rules] == [

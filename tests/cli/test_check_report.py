@@ -135,6 +135,18 @@ def test_a_task_with_errors_is_no_gain(cli: Cli) -> None:
     assert "Speed-up (before/after - 1)" not in row
 
 
+def test_of_a_cut_file_the_whole_tasks_count(cli: Cli, tmp_path: Path) -> None:
+    whole = task("whole", operators=[operator("a", 150, 100)], **model(12, 8, "50.00%"))
+    cut = task("cut", operators=[operator("b", 7777, 1111)], **model(9000, 8642, "4.14%"))
+    path = write(tmp_path, {"report_20260101020304_1": whole, "report_20260101020304_2": cut})
+    path.write_text(path.read_text()[: -len('"total_num": 11}}}]}')])
+    out = cli("check", tmp_path, "--format", "markdown").out
+    assert [(row["Task"], row["Status"], row["Speed-up (before/after - 1)"]) for row in rows(out, OVERVIEW)] == [
+        ("whole", "successful", "+50.00%"),
+        ("cut", "incomplete: the file is cut off", "–"),
+    ]
+
+
 def test_what_has_nothing_to_tune_or_no_subgraphs_says_so(cli: Cli) -> None:
     said = {
         folder: rows(cli("check", INVALID / folder, "--format", "markdown").out, OVERVIEW)[0]["Status"]

@@ -22,18 +22,20 @@ ROOT = "%SRCROOT%"
 
 def render(checked: Checked) -> str:
     """One run: its rules, the files that were looked at, a result a finding."""
-    paths = dict.fromkeys([*(str(row["path"]) for row in checked.rows), *(f.path for f in checked.findings)])
-    files: dict[str, dict[str, str]] = {}
-    for path in paths:
+    files: dict[str, dict[str, Any]] = {}
+    for path in dict.fromkeys(str(row["path"]) for row in checked.rows):
         location = _file(path)
-        files.setdefault(location["uri"], location)
+        files.setdefault(location["uri"], {"location": location, "roles": ["analysisTarget"]})
+    for path in dict.fromkeys(finding.path for finding in checked.findings):
+        location = _file(path)
+        files.setdefault(location["uri"], {"location": location})
     places = {uri: index for index, uri in enumerate(files)}
     rules = {str(rule["rule"]): index for index, rule in enumerate(checked.rules)}
     driver = {"name": "aoe-reports", "version": checked.version, "rules": [_rule(rule) for rule in checked.rules]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "artifacts": [{"location": location} for location in files.values()],
+        "artifacts": list(files.values()),
         "results": [_result(finding, rules, places) for finding in checked.findings],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

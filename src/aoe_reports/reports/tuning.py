@@ -174,6 +174,8 @@ _TASKS = (
 
 
 def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
+    if result.truncated:
+        return "incomplete"
     if result.failed:
         return "failed"
     if not result.has_segment:
@@ -191,7 +193,7 @@ def _in_words(result: TuningResult, outcome: Outcome) -> str:
     if outcome == "nothing to tune":
         return "nothing to tune"
     if outcome == "incomplete":
-        return "incomplete: broken off"
+        return "incomplete: the file is cut off" if result.truncated else "incomplete: broken off"
     if outcome == "unknown":
         return "unknown: no status" if result.status is None else f"unknown: {result.status!r}"
     if outcome == "damaged":
