@@ -92,7 +92,10 @@ def test_documented_results_hold_but_for_the_sum_that_the_document_breaks(name: 
     path = DATA / "aoe" / "doc_samples" / f"{name}.repaired.json"
     file = read_results(path, FileName(name[:4], "json", "aoe"))
     found = [finding.rule for finding in check_result_file(file)]
-    assert found == (["total-sum"] if name == "sgat_v2_800_tf" else [])
+    parts = (
+        [] if name in {"opat_v0_601_pytorch", "opat_v2_800_tf"} else ["parts-and-whole"]
+    )  # those tell no model times
+    assert sorted(found) == [*parts, *(["total-sum"] if name == "sgat_v2_800_tf" else [])]
 
 
 def test_every_real_csv_that_can_be_read_loses_no_row() -> None:

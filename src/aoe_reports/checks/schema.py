@@ -29,12 +29,31 @@ def fits_schema(name: str, document: Any) -> bool:
 
 def check_schema(name: str, document: Any, path: str) -> list[Finding]:
     """What the schema called `name` says of a document, with JSON Pointers, in the order of the document."""
-    errors = sorted((pointer(error.instance_path), _message(error)) for error in _validator(name).iter_errors(document))
+    errors = sorted(_errors(name, document))
     found = [Finding("error", "schema", path, message, pointer=at) for at, message in errors]
     if len(found) > EXAMPLES_PER_RULE:
         more = f"and {len(found) - EXAMPLES_PER_RULE} more places that the schema does not allow"
         found = [*found[:EXAMPLES_PER_RULE], Finding("error", "schema", path, more)]
     return found
+
+
+def _errors(name: str, document: Any) -> Iterator[tuple[str, str]]:
+    """(JSON Pointer, message) of each error; jsonschema-rs leaves empty keys out of paths, so they get a name for it."""
+    for error in _validator(name).iter_errors(_named(document)):
+        path = ["" if step == _EMPTY else step for step in error.instance_path]
+        yield pointer(path), _message(error).replace(_EMPTY, "")
+
+
+_EMPTY = "\U0010fffdempty\U0010fffd"
+
+
+def _named(value: Any) -> Any:
+    """The same document with a name for empty keys."""
+    if isinstance(value, list):
+        return [_named(inner) for inner in value]
+    if isinstance(value, dict):
+        return {key or _EMPTY: _named(inner) for key, inner in value.items()}
+    return value
 
 
 def _message(error: Any) -> str:

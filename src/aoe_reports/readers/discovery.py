@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aoe_reports.findings import Finding
-from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile, identify, why
+from aoe_reports.readers.identify import FoundFile, identify, why
 from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, FileName, is_capture, parse_name
 
 
@@ -39,7 +39,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
             if real in files:
                 before -= 1
             elif found := identify(entry, explicit=entry == path, findings=findings):
-                files[real] = replace(found, max_expanded=max_expanded or MAX_EXPANDED_BYTES)
+                files[real] = found if max_expanded is None else replace(found, max_expanded=max_expanded)
         unreadable = unreadable or any(finding.rule == "unreadable" for finding in findings[failed:])
         if len(files) == before and len(findings) == failed:
             message = "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …)"

@@ -82,14 +82,17 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     if found is None and explicit:
         message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
         findings.append(Finding("error", "unknown-file", str(path), message))
-    if found is None:
-        return None
-    name = found.name
+    return _with_place(found) if found is not None and found.name.source not in _NO_TABLES else found
+
+
+def _with_place(found: FoundFile) -> FoundFile:
+    """The same file with what its folders tell: who wrote it, of which device it is."""
+    name, path = found.name, found.path
     if name.source == "torch_npu" and _is_mindspore(path):
         name = replace(name, source="mindspore")
     if name.device_id is None and (folder := DEVICE_FOLDER.fullmatch(path.parent.parent.name)):
         name = replace(name, device_id=int(folder["device"]))
-    return replace(found, name=name)
+    return found if name is found.name else replace(found, name=name)
 
 
 def _is_mindspore(path: Path) -> bool:
@@ -103,7 +106,9 @@ def _identified(path: Path, name: FileName | None, size: int, findings: list[Fin
         if name is not None and name.source not in _NO_TABLES:
             name = replace(name, other=path.stem)  # a proper name goes before what merely looks like one
         return FoundFile(path, name, size, () if name.source in _NO_TABLES else (name.kind,)) if name else None
-    if name.kind in INFO_KINDS or name.source == "aoe":
+    if name.source == "aoe":
+        return FoundFile(path, name, size)  # whether it can be opened is said when it is read
+    if name.kind in INFO_KINDS:
         with path.open("rb"):  # say at once that it cannot be read
             return FoundFile(path, name, size)
     if name.form == "db":
