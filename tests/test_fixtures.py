@@ -113,7 +113,7 @@ def test_check_has_nothing_at_all_to_say_of_a_valid_result(folder: Path, cli: Cl
 
 NO_SMALL_TEXT = {
     "json-too-large", "csv-syntax", "expanded-too-large",
-    "unreadable", "nothing-found", "unknown-file", "broken-link", "link-loop",
+    "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
     "less-complete", "stands-in", "no-run", "nothing-measured", "operators-capped",

@@ -37,6 +37,19 @@ def test_loops_of_links_end_and_are_said(kernel: Path, tmp_path: Path) -> None:
     assert sorted(finding.rule for finding in found.findings) == ["broken-link", "broken-link", "link-loop"]
 
 
+def test_a_pipe_or_a_folder_named_like_a_file_of_ours_is_said(kernel: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "aoe_result_opat_20260101020304005_pid1.json")
+    os.mkfifo(tmp_path / "somebody_elses")
+    (tmp_path / "kernel_details.csv").mkdir()
+    shutil.copy(kernel, tmp_path / "kernel_details.csv")
+    found = discover([tmp_path])
+    assert sorted((finding.rule, Path(finding.path).name[:6]) for finding in found.findings) == [
+        ("not-a-file", "aoe_re"),
+        ("not-a-file", "kernel"),
+    ]
+    assert len(found.files) == 1
+
+
 def test_raw_data_and_other_tools_are_passed_over(kernel: Path, tmp_path: Path) -> None:
     for folder in (f"{PROF}/device_0/data", "OPPROF_20260101000000_X", f"{PROF}/device_0/sqlite"):
         (tmp_path / folder).mkdir(parents=True)

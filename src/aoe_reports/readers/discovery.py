@@ -82,6 +82,8 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
         seen.add(real)
         for entry in _entries(folder, findings):
             kind, place = _look_at(entry, real)
+            if kind in {"folder", _SPECIAL} and parse_name(entry.name) is not None:
+                findings.append(_not_a_file(entry, kind))
             if kind == "folder":
                 if not _passed_over(folder, entry.name):
                     (linked if entry.is_symlink() else waiting).append(Path(entry.path))
@@ -96,6 +98,12 @@ def _look_at(entry: os.DirEntry[str], real: str) -> tuple[str, str]:
     if entry.is_symlink():
         return _kind(Path(entry.path)), os.path.realpath(entry.path)
     return _kind_of_entry(entry), f"{real}/{entry.name}"
+
+
+def _not_a_file(entry: os.DirEntry[str], kind: str) -> Finding:
+    what = "a folder" if kind == "folder" else kind
+    done = "what is in it is read" if kind == "folder" else "passed over"
+    return Finding("warning", "not-a-file", entry.path, f"named like a file that is read here, but {what}; {done}")
 
 
 def _not_entered(entry: os.DirEntry[str], kind: str) -> Finding:
