@@ -82,15 +82,11 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
         seen.add(real)
         for entry in _entries(folder, findings):
             kind, place = _look_at(entry, real)
-            if kind in {"folder", _SPECIAL} and parse_name(entry.name) is not None:
-                findings.append(_not_a_file(entry, kind))
-            if kind == "folder":
-                if not _passed_over(folder, entry.name):
-                    (linked if entry.is_symlink() else waiting).append(Path(entry.path))
+            findings += _odd_entry(entry, kind)
+            if kind == "folder" and not _passed_over(folder, entry.name):
+                (linked if entry.is_symlink() else waiting).append(Path(entry.path))
             elif kind == "file":
                 yield Path(entry.path), place
-            elif kind != _SPECIAL or entry.is_symlink():
-                findings.append(_not_entered(entry, kind))
 
 
 def _look_at(entry: os.DirEntry[str], real: str) -> tuple[str, str]:
@@ -100,17 +96,21 @@ def _look_at(entry: os.DirEntry[str], real: str) -> tuple[str, str]:
     return _kind_of_entry(entry), f"{real}/{entry.name}"
 
 
-def _not_a_file(entry: os.DirEntry[str], kind: str) -> Finding:
-    what = "a folder" if kind == "folder" else kind
-    done = "what is in it is read" if kind == "folder" else "passed over"
-    return Finding("warning", "not-a-file", entry.path, f"named like a file that is read here, but {what}; {done}")
-
-
-def _not_entered(entry: os.DirEntry[str], kind: str) -> Finding:
+def _odd_entry(entry: os.DirEntry[str], kind: str) -> list[Finding]:
+    """What is to be said of an entry that is neither file nor folder, or not what its name says."""
+    if kind == "file":
+        return []
+    if kind in {"folder", _SPECIAL}:
+        if parse_name(entry.name) is not None:
+            what, done = ("a folder", "what is in it is read") if kind == "folder" else (kind, "passed over")
+            message = f"named like a file that is read here, but {what}; {done}"
+            return [Finding("warning", "not-a-file", entry.path, message)]
+        if kind == "folder" or not entry.is_symlink():
+            return []
     if entry.is_symlink():
         message = "this link leads nowhere or in a circle; passed over"
-        return Finding("warning", "broken-link", entry.path, message)
-    return Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder")
+        return [Finding("warning", "broken-link", entry.path, message)]
+    return [Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder")]
 
 
 def _kind_of_entry(entry: os.DirEntry[str]) -> str:
