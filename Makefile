@@ -34,6 +34,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/discovery.py
 	$(BIN)/python benchmarks/timeline.py
 	$(BIN)/python benchmarks/database.py
+	$(BIN)/python benchmarks/results.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-from aoe_reports import read_results
-from aoe_reports.checks.results import check_result_file, speed_up, time_saved
-from aoe_reports.readers.names import parse_name
+from aoe_reports import check_result_file, read_results
+from aoe_reports.checks.results import speed_up, time_saved
 
 path = next((Path(__file__).parents[1] / "fixtures/aoe/valid/array_grouped").iterdir())
-name = parse_name(path.name)
-assert name is not None
-file = read_results(path, name)
+file = read_results(path)
 for result in file.results:
     print(f"{result.tuning_name}: {result.status}")
     for change in result.modifications:
