@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+import orjson
+
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.results import escape
 from aoe_reports.schemas import load_schema
@@ -39,12 +41,30 @@ def check_schema(name: str, document: Any, path: str) -> list[Finding]:
 
 def _errors(name: str, document: Any) -> Iterator[tuple[str, str]]:
     """(JSON Pointer, message) of each error; jsonschema-rs leaves empty keys out of paths, so they get a name for it."""
-    for error in _validator(name).iter_errors(_named(document)):
+    for error in _validator(name).iter_errors(_named(document) if _has_empty_key(document) else document):
         path = ["" if step == _EMPTY else step for step in error.instance_path]
         yield pointer(path), _message(error).replace(_EMPTY, "")
 
 
 _EMPTY = "\U0010fffdempty\U0010fffd"
+
+
+def _has_empty_key(document: Any) -> bool:
+    try:
+        if b'"":' not in orjson.dumps(document):
+            return False
+    except (TypeError, RecursionError):
+        pass  # it holds decimals: it has to be gone through
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if value.__class__ is dict:
+            if "" in value:
+                return True
+            waiting += [inner for inner in value.values() if inner.__class__ is dict or inner.__class__ is list]
+        elif value.__class__ is list:
+            waiting += [inner for inner in value if inner.__class__ is dict or inner.__class__ is list]
+    return False
 
 
 def _named(value: Any) -> Any:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-import jiter
-
 from aoe_reports.checks.results import CLEARLY_WITHIN, REPORT_KEY, failed_text, unknown_types
 from aoe_reports.checks.schema import fits_schema
 from aoe_reports.operators import is_tunable
+from aoe_reports.readers.quick_json import NotPlainError, parse_plain
 from aoe_reports.results import Body, Outline, Vocabulary, escape, types_of
 
 _PARTS_MARGIN = 1.099
@@ -71,8 +70,8 @@ class Clear:
 def triage(data: bytes, kind: str) -> Clear | None:
     """What is to be said of the text of a result; None if it has to be read and checked exactly."""
     try:
-        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="float")
-    except ValueError:
+        document = parse_plain(data)
+    except NotPlainError:
         return None
     return clear(document, kind) if fits_schema(kind, document) else None
 
@@ -248,14 +247,17 @@ def _is_key(key: str) -> bool:
 
 def _strange(op_types: Iterable[Any]) -> str | None:
     """What is to be said of operator types that are in no list."""
+    every = list(op_types)
+    names = {op_type for op_type in every if op_type.__class__ is str}
+    if len(names) < len(every):
+        names.update(name for op_type in every if op_type.__class__ is not str for name in op_type)
     strange: set[str] = set()
-    for op_type in op_types:
-        for name in (op_type,) if op_type.__class__ is str else types_of(op_type):
-            known = _KNOWN.get(name)
-            if known is None:
-                known = _look_up(name)
-            if not known:
-                strange.update(types_of(name))
+    for name in names:
+        known = _KNOWN.get(name)
+        if known is None:
+            known = _look_up(name)
+        if not known:
+            strange.update(types_of(name))
     return unknown_types(strange) if strange else None  # only those of a list that are strange are named
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jiter
-
 from aoe_reports.checks.results import with_places
 from aoe_reports.checks.schema import check_schema, fits_schema
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.names import FileName
+from aoe_reports.readers.quick_json import NotPlainError, parse_plain
 from aoe_reports.readers.results import parse_results
 from aoe_reports.schemas import SCHEMA_NAMES
 
@@ -29,8 +28,8 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
         return check_schema(kind or kind_of(document), document, path)
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
-        parsed = jiter.from_json(text, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError:
+        parsed = parse_plain(text)
+    except NotPlainError:
         read = parse_results(Path(path), FileName(kind or "opat", "json", "aoe"), text)
         told = check_schema(kind or kind_of(read.document), read.document, path) if read.parsed else []
         return with_places([*(_under(path, finding) for finding in read.findings), *told], read.text)

@@ -413,14 +413,24 @@ class _Parent:
 
 
 class _Lines:
-    """Lines and columns of places in a text."""
+    """Lines and columns of places in a text; the starts of its lines are listed once it is worth it."""
 
     def __init__(self, text: str) -> None:
-        self.starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.text = text
+        self.starts: list[int] = []
+        self.asked = 0
 
     def place(self, position: int) -> tuple[int, int]:
+        self.asked += 1
+        if self.asked <= _FEW_PLACES:
+            return _place(self.text, position)
+        if not self.starts:
+            self.starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
         line = bisect_right(self.starts, position)
         return line, position - self.starts[line - 1] + 1
+
+
+_FEW_PLACES = 4
 
 
 def _place(text: str, position: int) -> tuple[int, int]:

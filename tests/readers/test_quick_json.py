@@ -1,0 +1,49 @@
+"""The quick parser gives what the exact one gives, or says that it cannot."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from documents import texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.readers.quick_json import NotPlainError, parse_plain
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text(max_size=4)
+    | st.sampled_from([":", '":', "a:b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "", ":"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(texts())
+def test_results_are_parsed_as_the_standard_library_does(text: str) -> None:
+    assert parse_plain(text.encode("utf-8", "replace")) == json.loads(text.encode("utf-8", "replace"))
+
+
+@given(VALUES, VALUES)
+def test_no_repeated_key_goes_through(first: object, second: object) -> None:
+    text = f'[{{"a": {json.dumps(first)}, "x": 1, "a": {json.dumps(second)}}}]'
+    with pytest.raises(NotPlainError):
+        parse_plain(text.encode())
+
+
+def test_a_lost_key_cannot_hide_behind_an_escaped_colon() -> None:
+    with pytest.raises(NotPlainError):
+        parse_plain(b'{"a": 1, "a": "\\u003a"}')
+    with pytest.raises(NotPlainError):
+        parse_plain(b'{"a": 1, "a": "\\u003A"}')
+
+
+@pytest.mark.parametrize("text", ["", "[", "nan", "[NaN]", "{'a': 1}", '"\\ud800"', "[1] [2]", "\ufeff[]", "[" * 2000])
+def test_what_is_no_plain_json_is_refused(text: str) -> None:
+    with pytest.raises(NotPlainError):
+        parse_plain(text.encode("utf-8", "surrogatepass"))
