@@ -125,7 +125,6 @@ def test_what_did_not_end_well_is_no_gain(cli: Cli, tmp_path: Path, form: str, s
     assert "failed: f" in out.replace("\\", "")
     for times in ("8,642", "7,777", "1,111"):
         assert times not in out
-    assert "add up to" not in out
 
 
 def test_a_task_with_errors_is_no_gain(cli: Cli) -> None:
@@ -181,8 +180,7 @@ def test_several_files_are_one_report(cli: Cli, tmp_path: Path) -> None:
         ("4", "net22"),
     ]
     assert "4 tuning tasks: 4 successful. 1 result file without a task that can be read" in out
-    assert "The 4 tasks with both model times add up to 40.000 ms before and 32.000 ms after: " in out
-    assert "a speed-up of 25.00%, or 20.00% of the time saved." in out
+    assert "Gains of several tasks are not added up" in out
     backwards = (tmp_path / name for name in ("3", "2", "1"))
     assert out == cli("check", *backwards, "--format", "markdown").out
 
