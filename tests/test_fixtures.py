@@ -129,7 +129,7 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
-    files = discover([FIXTURES / "msprof" / "valid"]).files
+    files = discover([FIXTURES / "msprof" / "valid", FIXTURES / "aoe" / "valid"]).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}
     elsewhere = {"task_time_statistic", "os_runtime_statistic", "pytorch_operator_view"}

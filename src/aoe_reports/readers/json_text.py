@@ -118,6 +118,8 @@ class _Walk:
     """Brackets that are open, each with its place."""
     last: int = 0
     """Where the last token begins."""
+    skips: bool = True
+    """Whether containers may still be skipped as a whole."""
 
     def __iter__(self) -> Iterator[tuple[str, int, int]]:
         """(kind, start, end) of each token: a mark, `key`, `string`, `number` or `literal`."""
@@ -134,9 +136,12 @@ class _Walk:
 
     def skip(self, start: int) -> bool:
         """Go at once behind the container that was opened last, at `start`; False where that takes a closer look."""
+        if not self.skips:
+            return False
         try:
             self.position = _SKIP(self.text, start)[1]
         except (ValueError, RecursionError):
+            self.skips = False  # what is inside would fail in the same place, and be read again for every bracket
             return False
         self.opened.pop()
         self.expects = "more" if self.opened else "end"

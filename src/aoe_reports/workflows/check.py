@@ -17,7 +17,7 @@ from aoe_reports.findings import Finding, has, in_order, place_of
 from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import INFO_KINDS
+from aoe_reports.readers.names import AOE_KINDS, INFO_KINDS
 from aoe_reports.readers.results import parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
 from aoe_reports.workflows.spool import Spool
@@ -116,7 +116,7 @@ _Check = Callable[[FoundFile, Wanted], tuple[Row, list[Finding]]]
 
 
 def _checker(file: FoundFile) -> _Check | None:
-    if file.name.source == "aoe":
+    if file.name.kind in AOE_KINDS:
         return _bank if file.name.kind == "gdat" else _result
     if file.name.kind == "record":
         return _records

@@ -11,7 +11,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
-from aoe_reports.workflows.captures import aoe_files, bank_files, find_runs
+from aoe_reports.workflows.captures import aoe_files, files_without_run, find_runs
 from aoe_reports.workflows.load import TuningRun, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
 from aoe_reports.workflows.options import RunOptions
@@ -73,8 +73,10 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
-    for found in bank_files(discovery):
-        message = "a gradient bank is no run: nothing of it is stored (`check` says what is in it)"
+    for found in files_without_run(discovery):
+        message = (
+            f"what gradient tuning leaves ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
+        )
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
     for found in aoe_files(discovery):
         try:
