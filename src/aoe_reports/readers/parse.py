@@ -15,7 +15,7 @@ from aoe_reports.tables import Field
 from aoe_reports.tables.table import NULL_TOKENS
 
 BLOCK_BYTES = 1 << 20
-_MAX_REJOINED = 10_000
+MAX_REJOINED = 10_000
 """How many rows of the wrong length are looked at one by one; with more of them the file itself is of another shape."""
 
 
@@ -24,7 +24,8 @@ class Parsed:
     """What the structural pass gives: text columns and rows of the wrong length."""
 
     frame: pa.Table
-    """The wanted columns of the rows of the right length, each under the number of its place in the header."""
+    """The wanted columns of the rows of the right length, each under the number of its place in the header; beside it,
+    under `read_name`, cells that were read as numbers already (then null in the text)."""
     ragged: list[Ragged]
 
 
@@ -43,6 +44,11 @@ def no_rows(wanted: list[Field]) -> pa.Table:
     return pa.schema([(str(spec.position), text_type(spec)) for spec in wanted]).empty_table()
 
 
+def read_name(spec: Field) -> str:
+    """The name of the column that holds those cells of another as numbers that were plain."""
+    return f"{spec.position} read"
+
+
 def text_type(spec: Field) -> pa.DataType:
     """What a column's text is kept as: words that repeat once each."""
     return pa.dictionary(pa.int32(), pa.string()) if spec.type in {"text", "unknown"} else pa.string()
@@ -52,7 +58,7 @@ def _read_arrow(
     source: Path | bytes, cells: int, wanted: list[Field], ragged: list[Ragged], *, multiline: bool
 ) -> pa.Table | None:
     def skip(row: Any) -> str:
-        text = row.text if len(ragged) < _MAX_REJOINED else None
+        text = row.text if len(ragged) < MAX_REJOINED else None
         ragged.append(Ragged(row.number - 2, row.actual_columns, "\n" in row.text, text))
         return "skip"
 

@@ -19,9 +19,10 @@ import pyarrow as pa
 from aoe_reports.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
-from aoe_reports.readers.convert import Converted, arrow_type, convert, lists_of
-from aoe_reports.readers.parse import BLOCK_BYTES, Parsed, no_rows, parse
+from aoe_reports.readers.convert import Converted, arrow_type, convert, convert_rest, lists_of
+from aoe_reports.readers.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.readers.ragged import Ragged, mended
+from aoe_reports.readers.scan import scan
 from aoe_reports.tables import Column, Field, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS
 
@@ -150,6 +151,9 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     if refused:
         return nothing_of(path, table, match, *refused)
     wanted = wanted_of(match, fields)
+    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted)) is not None:
+        plain = _Looked(scanned.newlines, b"\n", None, None, "")
+        return _assemble(path, table, match, wanted, scanned.parsed, plain, list(said), whole=True)
     looked = _look(path, header_bytes, hashed=hashed)
     source: Path | bytes = path
     notes = list(said)
@@ -360,9 +364,11 @@ def _assemble(
     if spread is not None and not table.multiline:
         findings += _spread_rows(path, good, spread, rows, lines)
     columns: dict[str, pa.ChunkedArray] = {}
+    present = frozenset(frame.column_names)
     for spec in wanted:
         words = frame.column(str(spec.position))
-        converted = convert(words, spec)
+        read = read_name(spec)
+        converted = convert_rest(words, frame[read], spec) if read in present else convert(words, spec)
         columns[spec.name] = converted.column
         findings += _bad_cells(path, spec, words, converted, good, rows, lines)
         if spec.needed:
@@ -390,12 +396,12 @@ def _with_mended(
     if not mends:
         return frame, rows, ragged, []
     extra = [[mend.cells[spec.position] for mend in mends] for spec in wanted]
-    added = pa.table(
-        {
-            str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
-            for spec, cells in zip(wanted, extra, strict=True)
-        }
-    ).cast(frame.schema)
+    texts = {
+        str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
+        for spec, cells in zip(wanted, extra, strict=True)
+    }
+    nothing = pa.nulls(len(mends), pa.int64())  # no cell of these was read as a number yet
+    added = pa.table({name: texts.get(name, nothing) for name in frame.column_names}).cast(frame.schema)
     rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
     order = np.argsort(rows, kind="stable")
     frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
