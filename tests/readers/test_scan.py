@@ -243,6 +243,13 @@ def test_names_far_apart_and_cells_longer_than_a_window(tmp_path: Path) -> None:
     assert taken_for(tmp_path, [*plain_rows(20), long, *plain_rows(20), long])
 
 
+@pytest.mark.parametrize("length", [8000, 9000, 40_000])
+def test_very_long_cells(tmp_path: Path, length: int) -> None:
+    long = f"{'n' * length},T,AI_CORE,1,2.5,0,s\n"
+    text = "".join([*plain_rows(1500), long, *plain_rows(1500)])
+    assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER)
+
+
 def test_a_mended_row_stands_among_rows_that_were_read_quickly(tmp_path: Path) -> None:
     lines = plain_rows()
     whole = [*lines[:150], "split(1,2),T1,AI_CORE,1,2.5,0,N/A\n", *lines[150:]]

@@ -19,10 +19,10 @@ from aoe_reports.tables.table import NULL_TOKENS
 Mix = Callable[[Sequence[Uints], Ints], Uints]
 """Makes 64 bits of the parts and lengths of words, the upper ones well mixed."""
 
-MAX_WORDS = 1 << 12
+MAX_WORDS = 1 << 11
 """More of them are not words that repeat."""
 _MAX_LENGTH = 256
-_SLOT_BITS = 16
+_SLOT_BITS = 18
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _QUOTE = b'"'
 

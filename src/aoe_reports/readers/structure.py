@@ -22,17 +22,20 @@ Octets = np.ndarray[Any, np.dtype[np.uint8]]
 MARGIN = 64
 """Bytes before and behind the text of a block, so that eight bytes may be read at any place of it."""
 _WORD = 64
+_LONGEST = 1 << 13
+"""Bytes of a record that are still gone through 64 at a time."""
 _COMMA, _QUOTE, _NEWLINE, _RETURN = b',"\n\r'
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Where the records of a block stand in it, and whether each has as many cells as the header."""
+    """Where the records of a block stand in it."""
 
     starts: Ints
     ends: Ints
     """Where the line end of each begins."""
     regular: bool
+    """Whether each has as many cells as the header, and none is very long."""
 
 
 class Block:
@@ -69,7 +72,8 @@ class Block:
             return None
         starts = np.empty_like(newlines)
         starts[0], starts[1:] = MARGIN, newlines[:-1] + 1
-        return Records(starts, ends, self._regular(used, newlines, cells))
+        regular = bool((newlines - starts).max() <= _LONGEST) and self._regular(used, newlines, cells)
+        return Records(starts, ends, regular)
 
     def cells(self, records: Records, positions: Sequence[int], cells: int) -> list[tuple[Ints, Ints]]:
         """Where the cells at these places (rising) of regular records begin and end."""
