@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.checks.results import RULES
+from aoe_reports.checks.results import RULES, check_result_file
+from aoe_reports.findings import is_below
+from aoe_reports.readers.results import read_results
 from aoe_reports.results import results_of_document
 
 
@@ -60,3 +65,39 @@ def test_a_claim_made_by_rounding_or_truncating_never_fires(before: Decimal, aft
 def test_absurd_times_never_raise(value: str) -> None:
     fired(value, "3", "1.00%")
     fired("3", value, "1.00%")
+
+
+def report_of(*tasks: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {f"report_20260101020304005_{i}": task for i, task in enumerate(tasks)}
+
+
+def test_many_faults_of_one_task_hide_none_of_another(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    without_shape, without_summary, well = (json.loads(text) for _ in range(3))
+    without_shape[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"] = [{"op_name": str(i)} for i in range(30)]
+    del without_summary[1]["OPAT"]["repo_summary"]
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(json.dumps(report_of(without_shape, without_summary, well)))
+    file = read_results(path)
+    findings = check_result_file(file)
+    first, second, third = (result.pointer for result in file.results)
+    assert {f.rule for f in findings} == {"schema"}, "no rule is tried on a task of the wrong shape"
+    assert [f.message for f in findings if is_below(f.pointer, second)] == ['"repo_summary" is a required property']
+    assert not [f for f in findings if is_below(f.pointer, third) or f.pointer is None]
+    assert len(findings) == 22
+    assert findings[20].pointer == first
+    assert findings[20].message.startswith("and ")
+
+
+def test_wrong_units_of_one_task_say_nothing_of_another(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    wrong, well = (json.loads(text) for _ in range(2))
+    (entry, *_) = wrong[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"]
+    entry["performance_before_tune(ms)"] = entry.pop("performance_before_tune(us)")
+    wrong[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"] = [entry] * 30
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(json.dumps(report_of(wrong, well)))
+    file = read_results(path)
+    findings = check_result_file(file)
+    assert len(findings) == 21
+    assert all(is_below(finding.pointer, file.results[0].pointer) for finding in findings)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from aoe_reports.checks.schema import check_schema, unknown_keys
+from aoe_reports.checks.schema import schema_errors, unknown_keys
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity, is_below
 from aoe_reports.operators import is_tunable
 from aoe_reports.readers.json_text import locate
@@ -95,7 +95,11 @@ def check_result(result: TuningResult, path: str = "") -> list[Finding]:
     """What the rules say of one tuning task; nothing of one that was cut off."""
     if result.truncated:
         return []
-    return [finding for name, rule in RULES.items() for finding in _told(name, rule.severity, path, rule.check(result))]
+    return [
+        finding
+        for name, rule in RULES.items()
+        for finding in _told(name, rule.severity, path, rule.check(result), result.pointer)
+    ]
 
 
 def check_result_file(file: ResultFile) -> list[Finding]:
@@ -107,25 +111,52 @@ def check_result_file(file: ResultFile) -> list[Finding]:
     times = tuple(_times_in(file.document))
     mismatches = list(_unit_mismatches(times))
     mistaken = {at.rpartition("/")[0] for at, _ in mismatches}
-    cut = [result.pointer for result in file.results if result.truncated]
-    shapes = [
-        finding
-        for finding in check_schema(kind_of(file), file.document, path)
-        if not any(is_below(finding.pointer or "", place) for place in cut)
-        and not (finding.pointer in mistaken and "is a required property" in finding.message)
-    ]
-    wrong = mistaken | {finding.pointer or "" for finding in shapes}
-    fitting = tuple(
-        result
-        for result in file.results
-        if not result.truncated and not any(is_below(place, result.pointer) for place in wrong)
-    )
+    of_task = _task_places(file.results)
+    shapes = _shape_errors(file, mistaken)
+    wrong = {of_task(place) for place in mistaken} | {of_task(place) for place, _ in shapes}
+    fitting = tuple(result for result in file.results if not result.truncated and result.pointer not in wrong)
     examined = Examined(file, times, fitting)
     for name, rule in FILE_RULES.items():
-        findings += _told(name, rule.severity, path, rule.check(examined))
+        findings += _told_by_task(name, rule.severity, path, rule.check(examined), of_task)
     for result in fitting:
         findings += check_result(result, path)
-    return with_places([*findings, *shapes], file.text)
+    findings += _told_by_task("schema", "error", path, shapes, of_task)
+    return with_places(findings, file.text)
+
+
+def _shape_errors(file: ResultFile, mistaken: Collection[str]) -> list[tuple[str, str]]:
+    """(JSON Pointer, message) of what the schema says of a result file: nothing of a task that was cut off.
+
+    In the places `mistaken` a key is missing because it stands there with another unit.
+    """
+    cut = [result.pointer for result in file.results if result.truncated]
+    return [
+        (at, message)
+        for at, message in schema_errors(kind_of(file), file.document)
+        if not any(is_below(at, place) for place in cut)
+        and not (at in mistaken and "is a required property" in message)
+    ]
+
+
+def _task_places(results: Sequence[TuningResult]) -> Callable[[str], str]:
+    """What tells the place of the task in which a place is; of what is in no task, the document's."""
+    places = {result.pointer for result in results}
+
+    def of_task(place: str) -> str:
+        task = place[: place.find("/", 1)] if place.count("/") > 1 else place
+        return task if task in places else ""
+
+    return of_task
+
+
+def _told_by_task(
+    name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], of_task: Callable[[str], str]
+) -> list[Finding]:
+    """Findings of one rule on a file: what is counted in one line is counted for each task alone."""
+    by_task: dict[str, list[tuple[str, str]]] = {}
+    for at, text in found:
+        by_task.setdefault(of_task(at), []).append((at, text))
+    return [finding for task, mine in by_task.items() for finding in _told(name, severity, path, mine, task)]
 
 
 def kind_of(file: ResultFile) -> str:
@@ -147,13 +178,13 @@ def with_places(findings: Sequence[Finding], text: bytes) -> list[Finding]:
     ]
 
 
-def _told(name: str, severity: Severity, path: str, found: Found) -> list[Finding]:
-    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest."""
+def _told(name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], task: str) -> list[Finding]:
+    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest, in the task that it is of."""
     every = [Finding(severity, name, path, text, pointer=at) for at, text in found]
     if len(every) <= EXAMPLES_PER_RULE:
         return every
     more = f"and {len(every) - EXAMPLES_PER_RULE} more of this kind"
-    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more)]
+    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more, pointer=task)]
 
 
 def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
