@@ -251,3 +251,13 @@ def test_bars_are_as_long_as_times_last(cli: Cli, tmp_path: Path) -> None:
 def test_the_report_is_the_same_bytes_each_time(cli: Cli, form: str) -> None:
     text = cli("check", FIXTURES / "aoe", "--format", form).out
     assert text == cli("check", FIXTURES / "aoe", "--format", form).out
+
+
+@pytest.mark.parametrize("form", ["json", "markdown"])
+def test_a_file_larger_than_allowed_is_read_in_no_format(form: str, aoe: Path, cli: Cli) -> None:
+    path = next((aoe / "array_grouped").iterdir())
+    size = path.stat().st_size
+    assert cli("check", path, "--format", form, "--max-size", size).code == 0
+    refused = cli("check", path, "--format", form, "--max-size", size - 1)
+    assert refused.code == 1
+    assert "json-too-large" in refused.out

@@ -18,7 +18,7 @@ from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import INFO_KINDS
-from aoe_reports.readers.results import parse_results, read_bytes
+from aoe_reports.readers.results import MAX_RESULT_BYTES, parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
 from aoe_reports.workflows.spool import Spool
 
@@ -128,7 +128,8 @@ def _checker(file: FoundFile) -> _Check | None:
 def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """An AOE result; of most one look tells that they are well."""
     data = read_bytes(file.path, wanted.max_size)
-    clear = triage(data, file.name.kind) if wanted.tell is None else None
+    whole = len(data) <= (wanted.max_size or MAX_RESULT_BYTES)
+    clear = triage(data, file.name.kind) if whole and wanted.tell is None else None
     if clear is not None:
         path = str(file.path)
         said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
