@@ -101,3 +101,37 @@ def test_wrong_units_of_one_task_say_nothing_of_another(aoe: Path, tmp_path: Pat
     findings = check_result_file(file)
     assert len(findings) == 21
     assert all(is_below(finding.pointer, file.results[0].pointer) for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("hit", "rules"),
+    [("5.0", set()), ("6.0", {"hit-sum", "total-sum"}), ("6E0", {"hit-sum", "total-sum"}), ("5E+400", {"schema"})],
+)
+def test_counts_may_be_written_as_decimals(aoe: Path, tmp_path: Path, hit: str, rules: set[str]) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(text.replace('"repo_hit_num": 5', f'"repo_hit_num": {hit}'))
+    file = read_results(path)
+    assert {finding.rule for finding in check_result_file(file)} == rules
+    assert file.results[0].summary.get("repo_hit_num") == (None if rules == {"schema"} else int(float(hit)))
+
+
+def test_a_count_beyond_all_counting_has_the_wrong_shape(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(text.replace('"total_num": 10', f'"total_num": {"9" * 4000}'))
+    file = read_results(path)
+    (finding,) = check_result_file(file)
+    assert (finding.rule, finding.severity) == ("schema", "error")
+    assert "total_num" not in file.results[0].summary
+
+
+@pytest.mark.parametrize("name", ["basic", "OPAT"])
+def test_a_segment_twice_in_one_object_is_two_segments(aoe: Path, tmp_path: Path, name: str) -> None:
+    segments = json.loads(next((aoe / "array_grouped").iterdir()).read_text())
+    twice = [f'{{"{key}": {json.dumps(value)}}}' for segment in segments for key, value in segment.items()]
+    twice = [text[:-1] + f', {text[1:]}' if text.startswith(f'{{"{name}"') else text for text in twice]
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(f"[{', '.join(twice)}]")
+    rules = {finding.rule for finding in check_result_file(read_results(path)) if finding.severity != "info"}
+    assert rules == {"json-duplicate-key", "segment-count"}

@@ -43,6 +43,9 @@ PARTS_TOLERANCE = Decimal("1.1")
 REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
 """The key of one task in a report file: a time and a thread id."""
 
+_AGAIN = re.compile(r" \([0-9]+\)\Z")
+"""What the reader puts behind a key that stands in its object already."""
+
 CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
 """An improvement as AOE prints it."""
 
@@ -195,7 +198,8 @@ def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
 def _segment_count(examined: Examined) -> Found:
     file = examined.file
     for result in file.results:
-        names = Counter(name for segment in _segments_of(file, result) if isinstance(segment, dict) for name in segment)
+        segments = (segment for segment in _segments_of(file, result) if isinstance(segment, dict))
+        names = Counter(_AGAIN.sub("", name) for segment in segments for name in segment)
         if names["basic"] != 1 and not (result.truncated and not names["basic"]):
             yield result.pointer, f"{names['basic']} segments 'basic'; expected exactly one"
         if names["OPAT"] + names["SGAT"] > 1:
@@ -285,7 +289,7 @@ def _unknown_key(examined: Examined) -> Found:
 
 
 def _report_key(result: TuningResult) -> Found:
-    key = re.sub(r" \(\d+\)\Z", "", result.report_key or "")
+    key = _AGAIN.sub("", result.report_key or "")
     if result.report_key is not None and not REPORT_KEY.fullmatch(key):
         yield result.pointer, f"the key {key[:200]!r} is not of the form report_<time>_<thread>"
 
