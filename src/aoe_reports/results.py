@@ -306,14 +306,13 @@ def _text(value: Any) -> str | None:
 
 def _counts(summary: dict[str, Any]) -> dict[str, int]:
     """The whole numbers of a summary; 2.0 is one, too."""
-    return {
-        key: int(value)
-        for key, value in summary.items()
-        if isinstance(value, (int, float, Decimal))
-        and not isinstance(value, bool)
-        and abs(value) < _MOST
-        and value == int(value)
-    }
+    counts = {}
+    for key, value in summary.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            continue
+        if abs(value) < _MOST and value == int(value):
+            counts[key] = int(value)
+    return counts
 
 
 _MOST = 1 << 64

@@ -130,7 +130,7 @@ def test_a_count_beyond_all_counting_has_the_wrong_shape(aoe: Path, tmp_path: Pa
 def test_a_segment_twice_in_one_object_is_two_segments(aoe: Path, tmp_path: Path, name: str) -> None:
     segments = json.loads(next((aoe / "array_grouped").iterdir()).read_text())
     twice = [f'{{"{key}": {json.dumps(value)}}}' for segment in segments for key, value in segment.items()]
-    twice = [text[:-1] + f', {text[1:]}' if text.startswith(f'{{"{name}"') else text for text in twice]
+    twice = [text[:-1] + f", {text[1:]}" if text.startswith(f'{{"{name}"') else text for text in twice]
     path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
     path.write_text(f"[{', '.join(twice)}]")
     rules = {finding.rule for finding in check_result_file(read_results(path)) if finding.severity != "info"}
