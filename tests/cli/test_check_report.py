@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from commandline import FIXTURES, Cli
 
+from aoe_reports.errors import ReadError
 from aoe_reports.reports import tuning
 
 INVALID = FIXTURES / "aoe" / "invalid"
@@ -261,3 +262,15 @@ def test_a_file_larger_than_allowed_is_read_in_no_format(form: str, aoe: Path, c
     refused = cli("check", path, "--format", form, "--max-size", size - 1)
     assert refused.code == 1
     assert "json-too-large" in refused.out
+
+
+def test_a_file_that_vanished_is_named_once(aoe: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(path: Path, _: int | None) -> bytes:
+        raise ReadError(path, "No such file or directory", "an AOE result file was expected")
+
+    monkeypatch.setattr("aoe_reports.workflows.check.read_bytes", gone)
+    path = next((aoe / "array_grouped").iterdir())
+    ended = cli("check", path, "--format", "json")
+    (finding,) = ended.json["findings"]
+    assert (ended.code, finding["rule"], finding["path"]) == (3, "unreadable", str(path))
+    assert finding["message"] == "No such file or directory; an AOE result file was expected"

@@ -16,7 +16,7 @@ from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order, place_of
 from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
-from aoe_reports.readers.identify import FoundFile
+from aoe_reports.readers.identify import FoundFile, why
 from aoe_reports.readers.names import INFO_KINDS
 from aoe_reports.readers.results import MAX_RESULT_BYTES, parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
@@ -85,7 +85,8 @@ def _check_files(
             row, found = check(file, wanted)
         except (ReadError, OSError) as error:
             outcome.unreadable = True
-            row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), str(error))]
+            message = f"{error.what}; {error.expected}" if isinstance(error, ReadError) else why(error)
+            row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), message)]
         if wanted.watched and file.name.source == "aoe":
             found = [replace(f, severity="warning") if f.rule == "json-truncated" else f for f in found]
         told = in_order(finding for finding in found if wanted.takes(finding))
