@@ -211,7 +211,7 @@ def _result(segments: list[Any], kind: Kind, container: Container, key: str | No
         model_result_ms=_decimal(body.get("model_result_performance(ms)")),
         model_improvement=_text(body.get("model_performance_improvement")),
         modifications=tuple(modifications),
-        summary={k: v for k, v in summary.items() if type(v) is int} if isinstance(summary, dict) else {},
+        summary=_counts(summary) if isinstance(summary, dict) else {},
         failed_operators=tuple(name for name in failed if isinstance(name, str)) if isinstance(failed, list) else (),
         failed_key=failed_key if failed else None,
         present=frozenset(key for key in INTERRUPTIBLE if key in body or key in (basic or {})),
@@ -302,6 +302,21 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _counts(summary: dict[str, Any]) -> dict[str, int]:
+    """The whole numbers of a summary; 2.0 is one, too."""
+    counts = {}
+    for key, value in summary.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            continue
+        if -_MOST < value < _MOST and value == int(value):
+            counts[key] = int(value)
+    return counts
+
+
+_MOST = 1 << 64
+"""More than anything can be counted to."""
 
 
 def _decimal(value: Any) -> Decimal | None:

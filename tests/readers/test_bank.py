@@ -101,6 +101,15 @@ def test_rules_fire_with_their_place(tmp_path: Path) -> None:
     assert file.bank.summary()["used_models"] == 2
 
 
+def test_a_model_that_was_cut_off_is_in_no_sum(tmp_path: Path) -> None:
+    document = [model([1, 2], [3, 4]), {"notes": [{"by": "hand"}], **model([1, 2, 3], [1, 2, 3])}]
+    whole = json.dumps(document)
+    for cut in range(len(json.dumps(document[:1])), len(whole) - 1):
+        file = read(tmp_path, whole[:cut])
+        assert [rule for rule, *_ in said(file)] == ["json-truncated"], cut
+        assert file.bank.summary()["gradients"] == 2
+
+
 def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:
     file = read(tmp_path, json.dumps([model([0] * 5, [0] * 5)] * 50))
     found = check_bank_file(file)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from aoe_reports.checks.schema import check_schema, unknown_keys
+from aoe_reports.checks.schema import schema_errors, unknown_keys
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity, is_below
 from aoe_reports.operators import is_tunable
 from aoe_reports.readers.json_text import locate
@@ -42,6 +42,9 @@ PARTS_TOLERANCE = Decimal("1.1")
 
 REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
 """The key of one task in a report file: a time and a thread id."""
+
+_AGAIN = re.compile(r" \([0-9]+\)\Z")
+"""What the reader puts behind a key that stands in its object already."""
 
 CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
 """An improvement as AOE prints it."""
@@ -95,7 +98,11 @@ def check_result(result: TuningResult, path: str = "") -> list[Finding]:
     """What the rules say of one tuning task; nothing of one that was cut off."""
     if result.truncated:
         return []
-    return [finding for name, rule in RULES.items() for finding in _told(name, rule.severity, path, rule.check(result))]
+    return [
+        finding
+        for name, rule in RULES.items()
+        for finding in _told(name, rule.severity, path, rule.check(result), result.pointer)
+    ]
 
 
 def check_result_file(file: ResultFile) -> list[Finding]:
@@ -107,25 +114,52 @@ def check_result_file(file: ResultFile) -> list[Finding]:
     times = tuple(_times_in(file.document))
     mismatches = list(_unit_mismatches(times))
     mistaken = {at.rpartition("/")[0] for at, _ in mismatches}
-    cut = [result.pointer for result in file.results if result.truncated]
-    shapes = [
-        finding
-        for finding in check_schema(kind_of(file), file.document, path)
-        if not any(is_below(finding.pointer or "", place) for place in cut)
-        and not (finding.pointer in mistaken and "is a required property" in finding.message)
-    ]
-    wrong = mistaken | {finding.pointer or "" for finding in shapes}
-    fitting = tuple(
-        result
-        for result in file.results
-        if not result.truncated and not any(is_below(place, result.pointer) for place in wrong)
-    )
+    of_task = _task_places(file.results)
+    shapes = _shape_errors(file, mistaken)
+    wrong = {of_task(place) for place in mistaken} | {of_task(place) for place, _ in shapes}
+    fitting = tuple(result for result in file.results if not result.truncated and result.pointer not in wrong)
     examined = Examined(file, times, fitting)
     for name, rule in FILE_RULES.items():
-        findings += _told(name, rule.severity, path, rule.check(examined))
+        findings += _told_by_task(name, rule.severity, path, rule.check(examined), of_task)
     for result in fitting:
         findings += check_result(result, path)
-    return with_places([*findings, *shapes], file.text)
+    findings += _told_by_task("schema", "error", path, shapes, of_task)
+    return with_places(findings, file.text)
+
+
+def _shape_errors(file: ResultFile, mistaken: Collection[str]) -> list[tuple[str, str]]:
+    """(JSON Pointer, message) of what the schema says of a result file: nothing of a task that was cut off.
+
+    In the places `mistaken` a key is missing because it stands there with another unit.
+    """
+    cut = [result.pointer for result in file.results if result.truncated]
+    return [
+        (at, message)
+        for at, message in schema_errors(kind_of(file), file.document)
+        if not any(is_below(at, place) for place in cut)
+        and not (at in mistaken and "is a required property" in message)
+    ]
+
+
+def _task_places(results: Sequence[TuningResult]) -> Callable[[str], str]:
+    """What tells the place of the task in which a place is; of what is in no task, the document's."""
+    places = {result.pointer for result in results}
+
+    def of_task(place: str) -> str:
+        task = place[: place.find("/", 1)] if place.count("/") > 1 else place
+        return task if task in places else ""
+
+    return of_task
+
+
+def _told_by_task(
+    name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], of_task: Callable[[str], str]
+) -> list[Finding]:
+    """Findings of one rule on a file: what is counted in one line is counted for each task alone."""
+    by_task: dict[str, list[tuple[str, str]]] = {}
+    for at, text in found:
+        by_task.setdefault(of_task(at), []).append((at, text))
+    return [finding for task, mine in by_task.items() for finding in _told(name, severity, path, mine, task)]
 
 
 def kind_of(file: ResultFile) -> str:
@@ -147,13 +181,13 @@ def with_places(findings: Sequence[Finding], text: bytes) -> list[Finding]:
     ]
 
 
-def _told(name: str, severity: Severity, path: str, found: Found) -> list[Finding]:
-    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest."""
+def _told(name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], task: str) -> list[Finding]:
+    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest, in the task that it is of."""
     every = [Finding(severity, name, path, text, pointer=at) for at, text in found]
     if len(every) <= EXAMPLES_PER_RULE:
         return every
     more = f"and {len(every) - EXAMPLES_PER_RULE} more of this kind"
-    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more)]
+    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more, pointer=task)]
 
 
 def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
@@ -164,7 +198,8 @@ def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
 def _segment_count(examined: Examined) -> Found:
     file = examined.file
     for result in file.results:
-        names = Counter(name for segment in _segments_of(file, result) if isinstance(segment, dict) for name in segment)
+        segments = (segment for segment in _segments_of(file, result) if isinstance(segment, dict))
+        names = Counter(_AGAIN.sub("", name) for segment in segments for name in segment)
         if names["basic"] != 1 and not (result.truncated and not names["basic"]):
             yield result.pointer, f"{names['basic']} segments 'basic'; expected exactly one"
         if names["OPAT"] + names["SGAT"] > 1:
@@ -254,7 +289,7 @@ def _unknown_key(examined: Examined) -> Found:
 
 
 def _report_key(result: TuningResult) -> Found:
-    key = re.sub(r" \(\d+\)\Z", "", result.report_key or "")
+    key = _AGAIN.sub("", result.report_key or "")
     if result.report_key is not None and not REPORT_KEY.fullmatch(key):
         yield result.pointer, f"the key {key[:200]!r} is not of the form report_<time>_<thread>"
 

@@ -33,6 +33,8 @@ class Syntax:
     line: int
     column: int
     message: str
+    cut: bool = field(default=False, compare=False)
+    """Whether it is merely cut off: JSON as far as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def explain(data: bytes) -> Syntax:
     walk = _Walk(_text_of(data))
     deque(walk, maxlen=0)
     at, message = _fault(walk)
-    return Syntax(*_place(walk.text, at), message)
+    return Syntax(*_place(walk.text, at), message, cut=at == len(walk.text) and walk.expects != "end")
 
 
 def recover(data: bytes, *, floats: Callable[[str], Any] = Decimal) -> Recovered:
@@ -255,9 +257,12 @@ def _enter(walk: _Walk, parents: list[_Parent | None], bracket: str, start: int,
         parents.append(None)
 
 
-def duplicates(data: bytes) -> list[tuple[str, str, int, int]]:
-    """(JSON Pointer of the object, key, line, column of the key) of each key that its object has already."""
-    walk = _Walk(_text_of(data), _LENIENT)
+def duplicates(data: bytes) -> list[tuple[str, str, int, int]] | None:
+    """(JSON Pointer of the object, key, line, column of the key) of each key that its object has already.
+
+    None for a text that the parser would not take if every key stood there once.
+    """
+    walk = _Walk(_text_of(data))
     lines = _Lines(walk.text)
     found: list[tuple[str, str, int, int]] = []
     steps: list[str | int] = []  # from each open container to the value in it that is read
@@ -280,7 +285,7 @@ def duplicates(data: bytes) -> list[tuple[str, str, int, int]]:
             pointer = None
         elif kind == "," and isinstance(steps[-1], int):
             steps[-1] += 1
-    return found
+    return found if walk.expects == "end" and walk.position == len(walk.text) else None
 
 
 class _Document:
