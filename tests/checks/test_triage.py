@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from documents import FIXTURES, texts
+from documents import FIXTURES, mutated, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.checks.results import RULES, check_result_file, with_places
-from aoe_reports.checks.triage import triage
-from aoe_reports.findings import Finding
+from aoe_reports.checks.results import check_result_file
+from aoe_reports.checks.schema import fits_schema
+from aoe_reports.checks.triage import look
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.results import parse_results
-from aoe_reports.results import outline_of
+from aoe_reports.results import count_members, outline_of
 
 PATH = Path("aoe_result.json")
 
 
 def agree(data: bytes, kind: str) -> bool:
     """Whether the quick look told anything; if so, it told what the exact rules tell."""
-    quick = triage(data, kind)
+    name = FileName(kind, "json", "aoe")
+    quick = look(data, PATH, name)
     if quick is None:
         return False
-    file = parse_results(PATH, FileName(kind, "json", "aoe"), data)
-    said = [Finding(RULES[rule].severity, rule, str(PATH), text, pointer=at) for rule, at, text in quick.said]
-    assert set(with_places(said, data)) == set(check_result_file(file))
-    assert quick.outline == outline_of(file.results)
+    file = parse_results(PATH, name, data)
+    assert set(quick[1]) == set(check_result_file(file))
+    assert quick[0] == outline_of(file.results)
     return True
 
 
@@ -40,7 +41,8 @@ def test_the_quick_look_agrees_with_the_rules_on_changed_documents(text: str, ki
 @pytest.mark.parametrize("path", sorted(FIXTURES.rglob("aoe_result_*.json")), ids=lambda path: path.parent.name)
 def test_the_quick_look_agrees_with_the_rules_on_every_fixture(path: Path) -> None:
     told = agree(path.read_bytes(), "sgat" if "sgat" in path.name else "opat")
-    assert told == (path.parent.parent.name == "valid" or path.parent.name in {"tuning-failed", "op-type-unknown"})
+    quickly = {"tuning-failed", "op-type-unknown", "schema"}
+    assert told == (path.parent.parent.name == "valid" or path.parent.name in quickly)
 
 
 def entry(before: str, after: str, claim: str) -> str:
@@ -68,3 +70,21 @@ def test_claims_near_the_tolerance_are_left_to_the_exact_rule(before: object, sh
         f'"repo_summary": {{{summary}}}}}}}]'
     )
     agree(text.encode(), "opat")
+
+
+def members(document: object) -> int:
+    values = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    return (len(document) if isinstance(document, dict) else 0) + sum(map(members, values))
+
+
+@settings(max_examples=400)
+@given(mutated(), st.sampled_from(["opat", "sgat"]))
+def test_members_are_never_counted_twice(document: object, kind: str) -> None:
+    if fits_schema(kind, document):
+        assert count_members(document) <= members(document)
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "valid").rglob("aoe_result_*.json")), ids=lambda p: p.parent.name)
+def test_all_members_of_documented_results_are_counted(path: Path) -> None:
+    document = json.loads(path.read_bytes())
+    assert count_members(document) == members(document)

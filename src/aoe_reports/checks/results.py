@@ -107,9 +107,20 @@ def check_result(result: TuningResult, path: str = "") -> list[Finding]:
 
 def check_result_file(file: ResultFile) -> list[Finding]:
     """Everything that is to be said about one result file, reading included, with line and column where there is one."""
+    return _examined(file)[0]
+
+
+def check_broken_file(file: ResultFile) -> list[Finding] | None:
+    """As `check_result_file`, if no task has the right shape: nothing else of them is looked at. None if one has."""
+    findings, fitting = _examined(file)
+    return None if fitting else findings
+
+
+def _examined(file: ResultFile) -> tuple[list[Finding], tuple[TuningResult, ...]]:
+    """(everything that is to be said about a result file, the tasks that rules were tried on)."""
     findings = list(file.findings)
     if not file.parsed:
-        return findings
+        return findings, ()
     path = str(file.path)
     times = tuple(_times_in(file.document))
     mismatches = list(_unit_mismatches(times))
@@ -124,7 +135,7 @@ def check_result_file(file: ResultFile) -> list[Finding]:
     for result in fitting:
         findings += check_result(result, path)
     findings += _told_by_task("schema", "error", path, shapes, of_task)
-    return with_places(findings, file.text)
+    return with_places(findings, file.text), fitting
 
 
 def _shape_errors(file: ResultFile, mistaken: Collection[str]) -> list[tuple[str, str]]:

@@ -9,8 +9,9 @@ from aoe_reports.checks.results import with_places
 from aoe_reports.checks.schema import check_schema, fits_schema
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, is_below
-from aoe_reports.readers.quick_json import NotPlainError, parse_plain
+from aoe_reports.readers.quick_json import NotPlainError, has_members, parse_floats, repeats_no_key
 from aoe_reports.readers.results import as_utf8, parse_json
+from aoe_reports.results import count_members
 from aoe_reports.schemas import SCHEMA_NAMES
 
 
@@ -27,11 +28,16 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
         return check_schema(kind or kind_of(document), document, path)
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
-        parsed = parse_plain(text)
+        parsed = parse_floats(text)
     except NotPlainError:
         return _validate_damaged(text, kind, path)
     name = kind or kind_of(parsed)
-    return [] if fits_schema(name, parsed) else with_places(check_schema(name, parsed, path), text)
+    fits = fits_schema(name, parsed)
+    if fits and name in {"opat", "sgat"} and has_members(text, count_members(parsed)):
+        return []  # no key stands twice: the quick way to know it
+    if not repeats_no_key(text, parsed):
+        return _validate_damaged(text, kind, path)
+    return [] if fits else with_places(check_schema(name, parsed, path), text)
 
 
 def _validate_damaged(text: bytes, kind: str | None, path: str) -> list[Finding]:

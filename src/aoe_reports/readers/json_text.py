@@ -83,7 +83,7 @@ _CUT_SCALAR = re.compile(
     r"(?:-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?)?|t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z"
 )
 
-_SKIP = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).raw_decode
+_SKIP = json.JSONDecoder().raw_decode
 """Reads one value at the speed of C, to know where it ends."""
 
 Expected = Literal["document", "member value", "first item", "item", "first key", "key", "colon", "more", "end"]
@@ -241,7 +241,7 @@ def locate(data: bytes, pointers: Collection[str]) -> dict[str, tuple[int, int]]
                 here = None if parents else root
             elif parent.bracket == "[":
                 here = parent.of_next_item()
-            if here is not None:
+            if here is not None and here.pointers:
                 found |= dict.fromkeys(here.pointers, lines.place(start))
                 missing -= len(here.pointers)
             if kind in _CLOSED_BY:

@@ -10,8 +10,8 @@ from typing import Any
 
 from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.records import check_records_file
-from aoe_reports.checks.results import RULES, check_result_file, with_places
-from aoe_reports.checks.triage import triage
+from aoe_reports.checks.results import check_result_file
+from aoe_reports.checks.triage import look
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order, place_of
 from aoe_reports.readers.bank import read_bank
@@ -130,11 +130,10 @@ def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """An AOE result; of most one look tells that they are well."""
     data = read_bytes(file.path, wanted.max_size)
     whole = len(data) <= (wanted.max_size or MAX_RESULT_BYTES)
-    clear = triage(data, file.name.kind) if whole and wanted.tell is None else None
-    if clear is not None:
-        path = str(file.path)
-        said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
-        return _result_row(file, clear.outline), with_places(said, data)
+    looked = look(data, file.path, file.name) if whole and wanted.tell is None else None
+    if looked is not None:
+        outline, told = looked
+        return _result_row(file, outline), told
     read = parse_results(file.path, file.name, data, wanted.max_size)
     findings = check_result_file(read)
     if wanted.tell is not None:
