@@ -310,7 +310,7 @@ def _counts(summary: dict[str, Any]) -> dict[str, int]:
     for key, value in summary.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             continue
-        if abs(value) < _MOST and value == int(value):
+        if -_MOST < value < _MOST and value == int(value):
             counts[key] = int(value)
     return counts
 
