@@ -69,6 +69,8 @@ class TuningResult:
     """Which of INTERRUPTIBLE are there at all, whatever their value."""
     truncated: bool = False
     """Whether the file ended inside of this task: what is here is whole, more of it is missing."""
+    ambiguous: bool = False
+    """Whether a key stands twice inside of this task: which of its values is the right one cannot be told."""
 
     @property
     def failed(self) -> bool:
@@ -79,7 +81,7 @@ class TuningResult:
     def complete(self) -> bool:
         """Whether tuning went on to its end, so that its numbers may be used."""
         went_well = self.kind == "sgat" or status_of(self.status) == "successful"
-        return self.has_segment and went_well and not self.truncated
+        return self.has_segment and went_well and not self.truncated and not self.ambiguous
 
 
 INTERRUPTIBLE = (

@@ -135,3 +135,33 @@ def test_a_segment_twice_in_one_object_is_two_segments(aoe: Path, tmp_path: Path
     path.write_text(f"[{', '.join(twice)}]")
     rules = {finding.rule for finding in check_result_file(read_results(path)) if finding.severity != "info"}
     assert rules == {"json-duplicate-key", "segment-count"}
+
+
+@pytest.mark.parametrize("claim", ["33%", "33.3%", "33.33%", "33.333%"])
+def test_a_claim_holds_within_its_own_digits(claim: str) -> None:
+    assert fired("4", "3", claim) == set()
+
+
+@pytest.mark.parametrize("claim", ["35%", "33.5%", "33.36%"])
+def test_a_claim_beside_its_own_digits_is_a_mismatch(claim: str) -> None:
+    assert fired("4", "3", claim) == {"improvement-mismatch"}
+
+
+def test_millions_of_digits_are_neither_an_error_nor_a_message(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    long = '"performance_after_tune(us)": 80.' + "0" * 2_500_000
+    path.write_text(text.replace('"performance_after_tune(us)": 80', long).replace("50.00%", "70.00%"))
+    (finding,) = check_result_file(read_results(path))
+    assert finding.rule == "improvement-mismatch"
+    assert len(finding.message) < 300
+
+
+def test_a_time_of_the_model_in_the_wrong_unit_is_an_error(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(text.replace("_performance(ms)", "_performance(us)"))
+    findings = check_result_file(read_results(path))
+    assert {(finding.rule, finding.pointer) for finding in findings} == {
+        ("unit-mismatch", f"/1/OPAT/model_{which}_performance(us)") for which in ("baseline", "result")
+    }

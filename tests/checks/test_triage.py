@@ -50,13 +50,7 @@ def entry(before: str, after: str, claim: str) -> str:
     return f'{{"op_name": "a", "op_type": "add", {times}, "performance_improvement": "{claim}"}}'
 
 
-@settings(max_examples=400)
-@given(st.decimals("0.001", 10**6, places=3), st.decimals("0.0001", 10**3, places=4), st.integers(-300, 300))
-def test_claims_near_the_tolerance_are_left_to_the_exact_rule(before: object, share: object, offset: int) -> None:
-    after = f"{float(str(before)) / (1 + float(str(share))):.3f}"
-    if float(after) <= 0:
-        return
-    claim = f"{(float(str(before)) / float(after) - 1) * 100 + offset / 10_000:.4f}%"
+def document(operator: str, time: str = "1") -> bytes:
     summary = ", ".join(
         f'"{key}": {value}'
         for key, value in {
@@ -65,11 +59,38 @@ def test_claims_near_the_tolerance_are_left_to_the_exact_rule(before: object, sh
         }.items()
     )  # fmt: skip
     text = (
-        '[{"basic": {"tuning_name": "t", "tuning_time(s)": 1}}, {"OPAT": {"opat_tuning_result": "tuning successful", '
-        f'"repo_modified_operators": {{"add_repo_operators": [{entry(str(before), after, claim)}]}}, '
+        '[{"basic": {"tuning_name": "t", "tuning_time(s)": '
+        f'{time}}}}}, {{"OPAT": {{"opat_tuning_result": "tuning successful", '
+        f'"repo_modified_operators": {{"add_repo_operators": [{operator}]}}, '
         f'"repo_summary": {{{summary}}}}}}}]'
     )
-    agree(text.encode(), "opat")
+    return text.encode()
+
+
+@settings(max_examples=400)
+@given(st.decimals("0.001", 10**6, places=3), st.decimals("0.0001", 10**3, places=4), st.integers(-300, 300))
+def test_claims_near_the_tolerance_are_left_to_the_exact_rule(before: object, share: object, offset: int) -> None:
+    after = f"{float(str(before)) / (1 + float(str(share))):.3f}"
+    if float(after) <= 0:
+        return
+    claim = f"{(float(str(before)) / float(after) - 1) * 100 + offset / 10_000:.4f}%"
+    agree(document(entry(str(before), after, claim)), "opat")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "time"),
+    [
+        ("1e15", "5e14", "1"),
+        ("999999999999999.9999", "5e14", "1"),
+        ("2e-9", "1e-9", "1"),
+        ("2e-9", "9.99999999999999999e-10", "1"),
+        ("2", "1", "1e15"),
+        ("2", "1", "9.99999999999999999e-10"),
+    ],
+)
+def test_the_quick_look_agrees_at_the_limits_of_times(before: str, after: str, time: str) -> None:
+    claim = f"{(float(before) / float(after) - 1) * 100:.2f}%"
+    agree(document(entry(before, after, claim), time), "opat")
 
 
 def members(document: object) -> int:

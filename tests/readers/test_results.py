@@ -127,6 +127,18 @@ def test_wrong_shapes_never_raise(tmp_path: Path, document: object) -> None:
     assert rules & {"schema", "segment-count"}
 
 
+def test_a_task_in_which_a_key_stands_twice_gives_no_numbers(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "report_flat").iterdir()).read_text()
+    status = '"opat_tuning_result": "tuning successful",'
+    first, second = read(
+        tmp_path, text.replace(status, status + status.replace("successful", "failed"), 1).encode()
+    ).results
+    assert (first.ambiguous, first.complete) == (True, False)
+    assert (second.ambiguous, second.complete) == (False, True)
+    twice = text.replace("report_20260101020404005_140012345678902", "report_20260101020304005_140012345678901")
+    assert [result.complete for result in read(tmp_path, twice.encode()).results] == [True, True]
+
+
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2, "b": ', '[{"a": 1, "a": 2}, nul', '{"a": 1, "a": 2} x'])
 def test_damage_behind_equal_keys_is_said(tmp_path: Path, text: str) -> None:
     assert {finding.rule for finding in read(tmp_path, text.encode()).findings} <= {"json-syntax", "json-truncated"}

@@ -40,8 +40,9 @@ from aoe_reports.results import (
 )
 
 _PARTS_MARGIN = 1.099
-_LONGEST = 1e15
-_SHORTEST = 1e-9
+_LONGEST = 9e14
+_SHORTEST = 2e-9
+"""Times that are plausible by a margin: at the limits a float may be on the other side than its digits."""
 
 _BASIC = {"tuning_name", "tuning_time(s)"}
 _MODEL = ("model_baseline_performance(ms)", "model_result_performance(ms)", "model_performance_improvement")

@@ -19,13 +19,16 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
     """What the schema of a kind (opat, sgat, gdat, record; told from the document unless given) says of a document.
 
     `document` is a JSON text (str or bytes: findings then have lines and columns) or what a parser made of one.
-    UsageError where no kind is given and none can be told. Only shapes and types are looked at: the values are for
-    `check_result`.
+    UsageError where no kind is given and none can be told, and for what no JSON text can be made of. Only shapes and
+    types are looked at: the values are for `check_result`.
     """
     if kind is not None and kind not in SCHEMA_NAMES:
         raise UsageError(f"no schema {kind!r}; expected one of {', '.join(SCHEMA_NAMES)}")
     if not isinstance(document, (str, bytes)):
-        return check_schema(kind or kind_of(document), document, path)
+        try:
+            return check_schema(kind or kind_of(document), document, path)
+        except (RecursionError, TypeError, ValueError) as error:
+            raise UsageError(f"no document that JSON could hold: {error}") from error
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
         parsed = parse_floats(text)

@@ -94,8 +94,13 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     text = as_utf8(path, data, findings)
     parsed, document, cut = parse_json(path, text, findings, "task")
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
+    repeated = [finding.pointer for finding in findings if finding.rule == "json-duplicate-key"]
     results = tuple(
-        replace(result, truncated=True) if is_below(cut, result.pointer) else result
+        replace(
+            result,
+            truncated=is_below(cut, result.pointer),
+            ambiguous=any(place is None or is_below(place, result.pointer) for place in repeated),
+        )
         for result in results_of_document(document, kind)
     )
     return ResultFile(path, name, results, document, tuple(findings), sha256, parsed, text)
@@ -181,7 +186,7 @@ def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
-    message = "the key {!r} stands more than once in one object; all are read"
+    message = "the key {!r} stands more than once in one object; all are read (no number is used of a task inside of which it does)"
     said = [
         Finding("warning", "json-duplicate-key", str(path), message.format(key[:200]), line, column, pointer)
         for pointer, key, line, column in found[:EXAMPLES_PER_RULE]

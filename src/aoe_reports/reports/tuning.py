@@ -174,17 +174,15 @@ _TASKS = (
 
 
 def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
-    if result.truncated:
+    if result.truncated or (result.has_segment and status_of(result.status) == "incomplete"):
         return "incomplete"
     if result.failed:
         return "failed"
     if not result.has_segment:
         return "nothing to tune"
-    if status_of(result.status) == "incomplete":
-        return "incomplete"
-    if not result.complete:
-        return "unknown"
-    return "damaged" if damaged else "successful"
+    if damaged or result.ambiguous:
+        return "damaged"
+    return "successful" if result.complete else "unknown"
 
 
 def _in_words(result: TuningResult, outcome: Outcome) -> str:

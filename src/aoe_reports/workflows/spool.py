@@ -12,7 +12,7 @@ T = TypeVar("T")
 BATCH = 1000
 """How many items are written at once."""
 
-HELD = 5000
+HELD = 20_000
 """How many items are held in memory before the first are written."""
 
 
