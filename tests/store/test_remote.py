@@ -1,0 +1,128 @@
+"""The store on an object store: a real S3 server (moto) on loopback, real processes that race."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commandline import FIXTURES
+
+SECRET = "fixtureSecretThatIsNeverShown"
+BUCKET = "nights"
+STORE = f"s3://{BUCKET}/years/history"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    """The environment in which the standard chain of credentials finds the server."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    try:
+        yield {
+            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_ACCESS_KEY_ID": "fixture",
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+        }
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def bucket(server: dict[str, str]) -> dict[str, str]:
+    """An empty bucket."""
+    import boto3
+    import requests
+
+    requests.post(f"{server['AWS_ENDPOINT_URL']}/moto-api/reset", timeout=30)
+    client = boto3.client(
+        "s3",
+        endpoint_url=server["AWS_ENDPOINT_URL"],
+        region_name="us-east-1",
+        aws_access_key_id="fixture",
+        aws_secret_access_key=SECRET,
+    )
+    client.create_bucket(Bucket=BUCKET)
+    return server
+
+
+def started(environment: dict[str, str], *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "aoe_reports", *map(str, arguments), "--format", "json"]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+
+
+def outcomes(process: subprocess.Popen[str]) -> list[str]:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return [row["outcome"] for row in json.loads(out)["rows"]]
+
+
+def ingest(environment: dict[str, str], *names: str) -> subprocess.Popen[str]:
+    folders = [FIXTURES / "msprof" / "valid" / name for name in names]
+    return started(environment, "ingest", *folders, "--store", STORE, "--workload", "w")
+
+
+def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
+    assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["added"]
+    assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
+    out, _ = started(bucket, "history", "records", "--store", STORE).communicate(timeout=300)
+    assert len(json.loads(out)["rows"]) > 0
+
+
+def test_writers_that_race_on_s3_double_and_lose_nothing(bucket: dict[str, str]) -> None:
+    names = ("torch_npu_two_ranks", "ten_iterations", "mindspore")
+    racing = [ingest(bucket, *order) for order in (names, names[::-1], names[1:] + names[:1])]
+    found = [outcome for process in racing for outcome in outcomes(process)]
+    assert sorted(found) == ["added"] * len(names) + ["unchanged"] * (2 * len(names))
+    out, _ = started(bucket, "history", "--store", STORE).communicate(timeout=300)
+    runs = [row["run"] for row in json.loads(out)["rows"]]
+    assert len(runs) == len(set(runs)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("uri", "change"),
+    [
+        ("s3://somebody-elses-bucket/history", {}),
+        (STORE, {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}),
+    ],
+)
+def test_what_cannot_be_reached_is_one_line_without_a_secret(
+    bucket: dict[str, str], uri: str, change: dict[str, str]
+) -> None:
+    process = started({**bucket, **change}, "history", "--store", uri)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 3
+    assert err.count("\n") == 1
+    assert err.startswith(f"aoe-reports: error: {uri}: ")
+    assert SECRET not in out + err
+
+
+def test_no_secret_gets_into_the_store(bucket: dict[str, str], tmp_path: Path) -> None:
+    import boto3
+
+    outcomes(ingest(bucket, "torch_npu_two_ranks"))
+    client = boto3.client(
+        "s3",
+        endpoint_url=bucket["AWS_ENDPOINT_URL"],
+        region_name="us-east-1",
+        aws_access_key_id="fixture",
+        aws_secret_access_key=SECRET,
+    )
+    keys = [entry["Key"] for entry in client.list_objects_v2(Bucket=BUCKET)["Contents"]]
+    assert any("_delta_log" in key for key in keys)
+    for key in keys:
+        assert SECRET.encode() not in client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
