@@ -17,12 +17,13 @@ from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statisti
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.findings import Finding, is_below
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, digits_to_ns
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
+from aoe_reports.timestamps import digits_to_ns
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling
 from aoe_reports.workflows.options import RunOptions
 
