@@ -116,7 +116,7 @@ NO_SMALL_TEXT = {
     "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
-    "less-complete", "stands-in", "no-run", "nothing-measured", "operators-capped",
+    "less-complete", "stands-in", "no-record", "nothing-measured", "operators-capped",
     "workload-unknown", "workload-conflict", "time-unknown", "time-zone-assumed",
 }  # fmt: skip
 """Rules that take a large file, a database, links, a store or a missing word to fire: they are tested elsewhere."""

@@ -50,6 +50,11 @@ def bank_files(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.kind == "gdat"]
 
 
+def record_files(discovery: Discovery) -> list[FoundFile]:
+    """The files of benchmark log records among the files found."""
+    return [file for file in discovery.files if file.name.kind == "record"]
+
+
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
