@@ -17,9 +17,10 @@ from aoe_reports.records.from_profile import (
     records_from_steps,
     records_from_tasks,
 )
-from aoe_reports.records.from_result import records_from_result
+from aoe_reports.records.from_result import plain_number, records_from_result
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.records.record import Record
+from aoe_reports.results import TuningResult
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.workflows.load import ProfileRun, TuningRun
 from aoe_reports.workflows.options import RunOptions
@@ -86,17 +87,42 @@ def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
         kind="tuning",
         status=status(tuning),
     )
+    findings = in_order([*tuning.findings, *named.findings])
+    usable = not any(finding.rule in UNUSABLE for finding in findings)
+    records = records_from_result(context, result) if usable else []
+    return Run(header, records, findings, _body(result, told=bool(records)), _facts(context))
+
+
+def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
+    """What a tuning report says of the whole run, and of its parts where no record tells of them."""
     body = {
         "kind": result.kind,
+        "container": result.container,
+        "vocabulary": result.vocabulary,
         "tuning_name": result.tuning_name,
+        "tuning_time_s": plain_number(result.tuning_time_s),
+        "model_baseline_ms": plain_number(result.model_baseline_ms),
+        "model_result_ms": plain_number(result.model_result_ms),
+        "model_improvement": result.model_improvement,
         "summary": result.summary,
         "failed_operators": list(result.failed_operators),
         "modified": len(result.modifications),
     }
-    findings = in_order([*tuning.findings, *named.findings])
-    usable = not any(finding.rule in UNUSABLE for finding in findings)
-    records = records_from_result(context, result) if usable else []
-    return Run(header, records, findings, body, _facts(context))
+    if told:
+        return body
+    modifications = [
+        {
+            "name": modification.name,
+            "op_type": list(modification.op_type),
+            "tune_mode": modification.mode,
+            "update_mode": modification.update_mode,
+            "before": plain_number(modification.before),
+            "after": plain_number(modification.after),
+            "unit": modification.unit,
+        }
+        for modification in result.modifications
+    ]
+    return {**body, "modifications": modifications}
 
 
 def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOptions) -> list[Run]:
@@ -155,6 +181,8 @@ def _facts(context: RunContext) -> dict[str, Any]:
 def status(tuning: TuningRun) -> str:
     """How a tuning ended, in AOE's words where it has some."""
     result = tuning.result
+    if result.truncated:
+        return "incomplete"  # whatever stands there: the rest may say otherwise
     if result.status is not None:
         return result.status
     return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"
