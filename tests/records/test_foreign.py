@@ -187,9 +187,23 @@ def test_every_digit_of_a_time_counts(cli: Cli, tmp_path: Path) -> None:
     assert [row["timestamp_ns"] for row in rows] == [1572282699123456789] * 2
 
 
-def test_nightly_takes_foreign_records(cli: Cli, tmp_path: Path) -> None:
-    ended = cli("nightly", lines(tmp_path / "a.jsonl", GOOD), "--store", tmp_path / "s", "--format", "json")
-    assert (ended.code, [row["kind"] for row in ended.json["rows"]]) == (0, ["foreign"])
+def test_nightly_compares_foreign_records_with_their_own_history(cli: Cli, tmp_path: Path) -> None:
+    nights = [
+        {
+            **GOOD,
+            "timestamp": f"2019-11-{day:02d}T00:34:11Z",
+            "runtime_ms_mean": mean,
+            "compilation_config": {"level": level},
+        }
+        for day, slow in ((20, 1), (21, 1), (22, 1), (23, 1), (24, 1.2))
+        for level, mean in ((2, 200.0), (3, 100.0 * slow))
+    ]
+    path = lines(tmp_path / "a.jsonl", *nights)
+    ended = cli("nightly", path, "--store", tmp_path / "s", "--format", "json")
+    assert (ended.code, ended.json["reasons"], len(ended.json["rows"])) == (1, ["regression"], 5)
+    (change,) = ended.json["changes"]
+    assert (change["workload"], change["change"], change["impact_ms"]) == ("example_net", 0.2, 20.0)
+    assert {row["kind"] for row in ended.json["rows"]} == {"foreign"}
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.jsonl"])

@@ -88,8 +88,10 @@ class Record:
 
     @property
     def fingerprint(self) -> str:
-        """What else splits a history: shapes, types and formats of the inputs, the tuning mode."""
-        parts = [self.workload_args, self.compilation_config.get("tune_mode")]
+        """What else splits a history: shapes, types and formats of the inputs, the tuning mode; of foreign ones all configs."""
+        parts: list[Any] = [self.workload_args, self.compilation_config.get("tune_mode")]
+        if self.source == "foreign":
+            parts += [self.engine_config, self.compilation_config, self.runtime_config]
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
