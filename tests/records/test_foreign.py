@@ -235,6 +235,14 @@ def test_records_beside_what_they_were_made_of_are_not_taken_again(cli: Cli, msp
     assert normalized(cli, tmp_path / "in", "--workload", "net") == before
     ended = ingest(cli, tmp_path / "in", tmp_path / "s", "--workload", "net")
     assert (outcomes(ended), "repeated-record" in ended.rules()) == (["added"], True)
+    assert ended.code == ingest(cli, tmp_path / "in", tmp_path / "t", "--workload", "other").code == 0
+
+
+def test_what_our_commands_print_is_no_file_of_records(cli: Cli, tmp_path: Path) -> None:
+    ingest(cli, lines(tmp_path / "a.jsonl", GOOD), tmp_path / "s")
+    cli("history", "records", "--store", tmp_path / "s", "--format", "json", "-o", tmp_path / "listed.json")
+    assert "runtime_ms_mean" in (tmp_path / "listed.json").read_text()
+    assert ingest(cli, tmp_path, tmp_path / "s").code == 0
 
 
 @pytest.mark.parametrize("kept", [slice(1), slice(1, None), slice(0, None, 2)])

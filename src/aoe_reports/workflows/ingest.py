@@ -117,17 +117,12 @@ def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read
     seen: set[str] = set()
     for found in record_files(discovery):
         try:
-            runs, findings = load_records(found, options, seen)
+            runs, findings = load_records(found, options, seen, read)
         except (ReadError, OSError) as error:
             gathered.failed(_as_read_error(error, found.path), found.path)
             continue
         gathered.findings += findings
-        for run in runs:
-            if run.header.run_id in read and run.header.run_kind != "foreign":
-                message = f"these are the records of run {run.header.run_id}, which was read from its own files"
-                gathered.findings.append(Finding("info", "repeated-record", str(found.path), message))
-            else:
-                yield Gained(run)
+        yield from map(Gained, runs)
 
 
 def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
@@ -29,10 +29,13 @@ class _Entry:
     own_run: OwnRun | None
 
 
-def load_records(found: FoundFile, options: RunOptions, seen: set[str]) -> tuple[list[Run], list[Finding]]:
+def load_records(
+    found: FoundFile, options: RunOptions, seen: set[str], read: Collection[str]
+) -> tuple[list[Run], list[Finding]]:
     """(the runs in a file of records, what was found in it that belongs to none of them).
 
-    `seen` holds what makes a record itself: one that was in a file before is left out, which is said.
+    `seen` holds what makes a record itself: one that was in a file before is left out, which is said. So are our own
+    records of runs (their ids) that were `read` from what they were made of.
     """
     path = str(found.path)
     findings: list[Finding] = []
@@ -57,7 +60,11 @@ def load_records(found: FoundFile, options: RunOptions, seen: set[str]) -> tuple
         findings.append(Finding("info", "repeated-record", path, message))
     runs = []
     for group in _grouped(entries, options.zone):
-        if (conflict := _other_workload(group, options, path)) is not None:
+        run_id = group[0].record.run_id
+        if run_id in read:
+            message = f"these are the records of run {run_id}, which was read from its own files"
+            findings.append(Finding("info", "repeated-record", path, message))
+        elif (conflict := _other_workload(group, options, path)) is not None:
             findings.append(conflict)
         else:
             runs.append(_run_of(group, path, options.zone, has(findings, "error")))
