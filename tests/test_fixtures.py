@@ -114,7 +114,7 @@ NO_SMALL_TEXT = {
     "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
-    "less-complete", "stands-in", "no-record", "nothing-measured", "operators-capped",
+    "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped",
     "repeated-record", "raw-capped", "older-normaliser", "workload-unknown", "workload-conflict", "time-unknown", "time-zone-assumed",
 }  # fmt: skip
 """Rules that take a large file, a database, links, a store or a missing word to fire: they are tested elsewhere."""
@@ -127,7 +127,7 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
-    files = discover([FIXTURES / "msprof" / "valid"]).files
+    files = discover([FIXTURES / "msprof" / "valid", FIXTURES / "aoe" / "valid"]).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}
     elsewhere = {"task_time_statistic", "os_runtime_statistic", "pytorch_operator_view"}

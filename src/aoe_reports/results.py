@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -69,6 +69,8 @@ class TuningResult:
     """Which of INTERRUPTIBLE are there at all, whatever their value."""
     truncated: bool = False
     """Whether the file ended inside of this task: what is here is whole, more of it is missing."""
+    ambiguous: bool = False
+    """Whether a key stands twice inside of this task: which of its values is the right one cannot be told."""
 
     @property
     def failed(self) -> bool:
@@ -79,7 +81,7 @@ class TuningResult:
     def complete(self) -> bool:
         """Whether tuning went on to its end, so that its numbers may be used."""
         went_well = self.kind == "sgat" or status_of(self.status) == "successful"
-        return self.has_segment and went_well and not self.truncated
+        return self.has_segment and went_well and not self.truncated and not self.ambiguous
 
 
 INTERRUPTIBLE = (
@@ -162,17 +164,53 @@ def status_of(text: str | None) -> str | None:
     return STATUSES.get(text) or STATUS_ALIASES.get(text)
 
 
-def results_of_document(document: Any, kind: Kind) -> list[TuningResult]:
-    """Every tuning task of a parsed result file; what has the wrong shape is left out here and found by the schema."""
+def results_of_document(document: Any, kind: Kind, *, modified: bool = True) -> list[TuningResult]:
+    """Every tuning task of a parsed result file; what has the wrong shape is left out here and found by the schema.
+
+    `modified=False` leaves the modifications out, which are nearly all of the work.
+    """
     if isinstance(document, list):
-        return [_result(document, kind, "array", None, "")]
+        return [_result(document, kind, "array", None, "", modified=modified)]
     if isinstance(document, dict):
         return [
-            _result(segments, kind, "report", key, "/" + escape(key))
+            _result(segments, kind, "report", key, "/" + escape(key), modified=modified)
             for key, segments in document.items()
             if isinstance(segments, list)
         ]
     return []
+
+
+def count_members(document: Any) -> int:
+    """How many members the objects of a result have together, those that are documented: never more than there are."""
+    count = len(document) if isinstance(document, dict) else 0
+    for segments in document.values() if isinstance(document, dict) else (document,):
+        for segment in _dicts(segments):
+            count += len(segment)
+            for body in _dicts(segment.values()):
+                count += len(body)
+                for inner in body.values():
+                    count += _count_parts(inner)
+    return count
+
+
+def _count_parts(value: Any) -> int:
+    """The members of the counts, of groups of operators or subgraphs, or of a list of operators with their modes."""
+    if value.__class__ is dict:
+        lists = [inner for inner in value.values() if inner.__class__ is list]
+        return len(value) + sum(sum(map(len, _dicts(entries))) for entries in lists)
+    if value.__class__ is not list:
+        return 0
+    count = 0
+    for entry in _dicts(value):
+        modes = entry.get("tune_performance")
+        count += len(entry)
+        if modes.__class__ is dict:
+            count += len(modes) + sum(map(len, _dicts(modes.values())))
+    return count
+
+
+def _dicts(values: Iterable[Any]) -> list[dict[str, Any]]:
+    return [value for value in values if value.__class__ is dict]
 
 
 def escape(key: str) -> str:
@@ -180,7 +218,9 @@ def escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _result(segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str) -> TuningResult:
+def _result(
+    segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str, *, modified: bool
+) -> TuningResult:
     basic, _ = _segment(segments, "basic")
     opat, opat_at = _segment(segments, "OPAT")
     sgat, sgat_at = _segment(segments, "SGAT")
@@ -192,7 +232,9 @@ def _result(segments: list[Any], kind: Kind, container: Container, key: str | No
     status = body.get(status_key) if status_key else None
     failed_key = _first_of(body, "tuning_failed_operators", "tune_failed_operators")
     failed = body.get(failed_key) if failed_key else None
-    shape, modifications = _operators(body, at) if found == "opat" else ("grouped", _subgraphs(body, at))
+    is_flat = found == "opat" and isinstance(body.get("repo_modified_operators"), list)
+    shape: Body = "flat" if is_flat else "grouped"
+    modifications = _operators(body, at) if found == "opat" else _subgraphs(body, at)
     summary = body.get("repo_summary")
     return TuningResult(
         kind=found,
@@ -210,8 +252,8 @@ def _result(segments: list[Any], kind: Kind, container: Container, key: str | No
         model_baseline_ms=_decimal(body.get("model_baseline_performance(ms)")),
         model_result_ms=_decimal(body.get("model_result_performance(ms)")),
         model_improvement=_text(body.get("model_performance_improvement")),
-        modifications=tuple(modifications),
-        summary={k: v for k, v in summary.items() if type(v) is int} if isinstance(summary, dict) else {},
+        modifications=tuple(modifications) if modified else (),
+        summary=_counts(summary) if isinstance(summary, dict) else {},
         failed_operators=tuple(name for name in failed if isinstance(name, str)) if isinstance(failed, list) else (),
         failed_key=failed_key if failed else None,
         present=frozenset(key for key in INTERRUPTIBLE if key in body or key in (basic or {})),
@@ -229,11 +271,11 @@ def _segment(segments: list[Any], name: str) -> tuple[dict[str, Any] | None, int
     return None, 0
 
 
-def _operators(body: dict[str, Any], at: str) -> tuple[Body | None, list[Modification]]:
+def _operators(body: dict[str, Any], at: str) -> Iterator[Modification]:
     operators = body.get("repo_modified_operators")
     at = f"{at}/repo_modified_operators"
     if isinstance(operators, list):
-        return "flat", [
+        yield from (
             _modification(
                 entry, times, "us", mode, times.get("update_mode", "add"), f"{at}/{i}/tune_performance/{mode}"
             )
@@ -241,19 +283,15 @@ def _operators(body: dict[str, Any], at: str) -> tuple[Body | None, list[Modific
             if isinstance(entry, dict)
             for mode, times in _dict(entry.get("tune_performance")).items()
             if isinstance(times, dict)
-        ]
-    return "grouped", [
-        _modification(entry, entry, "us", None, update, f"{at}/{update}_repo_operators/{i}")
-        for update, i, entry in _grouped(_dict(operators), "operators")
-    ]
+        )
+    for update, i, entry in _grouped(_dict(operators), "operators"):
+        yield _modification(entry, entry, "us", None, update, f"{at}/{update}_repo_operators/{i}")
 
 
-def _subgraphs(body: dict[str, Any], at: str) -> list[Modification]:
+def _subgraphs(body: dict[str, Any], at: str) -> Iterator[Modification]:
     at = f"{at}/repo_modified_subgraphs"
-    return [
-        _modification(entry, entry, "ms", None, update, f"{at}/{update}_repo_subgraphs/{i}")
-        for update, i, entry in _grouped(_dict(body.get("repo_modified_subgraphs")), "subgraphs")
-    ]
+    for update, i, entry in _grouped(_dict(body.get("repo_modified_subgraphs")), "subgraphs"):
+        yield _modification(entry, entry, "ms", None, update, f"{at}/{update}_repo_subgraphs/{i}")
 
 
 def _grouped(groups: dict[str, Any], what: str) -> list[tuple[str, int, dict[str, Any]]]:
@@ -302,6 +340,21 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _counts(summary: dict[str, Any]) -> dict[str, int]:
+    """The whole numbers of a summary; 2.0 is one, too."""
+    counts = {}
+    for key, value in summary.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            continue
+        if -_MOST < value < _MOST and value == int(value):
+            counts[key] = int(value)
+    return counts
+
+
+_MOST = 1 << 64
+"""More than anything can be counted to."""
 
 
 def _decimal(value: Any) -> Decimal | None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aoe_reports
+import aoe_reports.checks.validate
 from aoe_reports.checks.schema import check_schema, fits_schema, pointer
 from aoe_reports.errors import UsageError
 from aoe_reports.schemas import SCHEMA_NAMES, load_schema
@@ -70,6 +71,13 @@ def references(value: Any) -> list[str]:
     return [target for inner in value for target in references(inner)] if isinstance(value, list) else []
 
 
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 def test_validate_tells_the_kind_and_the_place() -> None:
     text = (FIXTURES / "invalid" / "schema" / "aoe_result_opat_20260101020304005_pid4711.json").read_text()
     (finding,) = aoe_reports.validate(text)
@@ -82,6 +90,22 @@ def test_validate_tells_the_kind_and_the_place() -> None:
 def line_of(text: str, at: str) -> int:
     key = at.rpartition("/")[2]
     return text[: text.index(f'"{key}"')].count("\n") + 1
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "valid").rglob("*.json")), ids=lambda path: f"{path.parent.name}")
+def test_validate_blames_nothing_that_was_cut_off(path: Path) -> None:
+    text = path.read_text().rstrip()
+    kind = aoe_reports.checks.validate.kind_of(json.loads(text))
+    for cut in range(0, len(text), 7):
+        assert [finding.rule for finding in aoe_reports.validate(text[:cut], kind)] == ["json-truncated"], cut
+    record = '{"workload": "x", "runtime_ms_mean": 1, "runtime_ms_std": -1, "engine": '
+    assert [f.pointer for f in aoe_reports.validate(record)] == [None, "/runtime_ms_std"]
+
+
+@pytest.mark.parametrize("odd", [{1}, b"x", bytearray(), nested(5000)], ids=["set", "bytes", "bytearray", "deep"])
+def test_validate_takes_what_json_could_hold(odd: Any) -> None:
+    with pytest.raises(UsageError, match="no document that JSON could hold"):
+        aoe_reports.validate([{"basic": odd}])
 
 
 def test_validate_reads_what_is_no_json_as_far_as_it_goes() -> None:

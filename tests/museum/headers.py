@@ -4,7 +4,8 @@ HISTORY is what the exporter's own configuration says (Ascend/msprof, analysis/*
 before it), evaluated at every commit from 2022-03-25 to 2026-07-21: each kind with the days on which its header changed.
 IN_CODE is a kind without a header there (a timeline, or a header that is written in code), REMOVED the day it went.
 MORE holds headers that are written in code: those of the exporter's (same repository) and those of torch_npu
-(Ascend/pytorch, torch_npu/profiler/analysis), dated by the commits and the files that show them.
+(Ascend/pytorch, torch_npu/profiler/analysis), dated by the commits and the files that show them. AOE holds those of AOE,
+by the year that its code bears.
 """
 
 from __future__ import annotations
@@ -388,6 +389,7 @@ class Exhibit:
     table: str
     merged: bool = False
     torch_npu: bool = False
+    aoe: bool = False
     note: str = ""
 
     def __str__(self) -> str:
@@ -468,6 +470,11 @@ TORCH_NPU: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 
 
+AOE: tuple[tuple[str, str, str], ...] = (
+    ("gradient_summary", "2025", "No,gradient_size(byte),data_type,graph_id,group_name,gradient_node_name,trace_node_name,allreduce_node_name"),
+)  # fmt: skip
+
+
 def _exhibits() -> list[Exhibit]:
     found = []
     for kind, dated in HISTORY.items():
@@ -495,6 +502,7 @@ def _exhibits() -> list[Exhibit]:
         Exhibit(k, day, tuple(h.split(",")), k, torch_npu=True, note=f"torch {note}".strip())
         for k, day, h, note in TORCH_NPU
     ]
+    found += [Exhibit(k, day, tuple(h.split(",")), k, aoe=True) for k, day, h in AOE]
     return found
 
 

@@ -19,8 +19,8 @@ from museum.headers import GE_COLUMNS, PMU, TABS_SINCE, Exhibit
 NO_ID = "4294967295"
 
 _TIME_UNIT = {"ns": 1, "us": 1000, "ms": 1_000_000}
-_SIZE_UNIT = {"Byte": 1, "Bytes": 1, "KB": 1024, "MB": 1024**2}
-_UNIT = re.compile(r"\((ns|us|ms|Bytes?|KB|MB|%)\)$")
+_SIZE_UNIT = {"byte": 1, "Byte": 1, "Bytes": 1, "KB": 1024, "MB": 1024**2}
+_UNIT = re.compile(r"\((ns|us|ms|[Bb]ytes?|KB|MB|%)\)$")
 _STAMP = re.compile(
     r"^(device )?(task |instruction )?start[ _]time|^(device )?end[ _]time|^task_(start|stop)$|^time_?stamp$"
     r"|^(fp|reduce) start$|^(bp|iteration) end$|^(allocation|release|active release) time$",
@@ -52,7 +52,7 @@ _INTEGERS = {
     "acc_id", "block_id", "AccId", "Channel Id", "Instruction ID", "Notify Instruction ID", "Notify Rank ID",
     "Dvpp Id", "Engine ID", "All Frame", "Total Cpu Numbers", "Occupied Cpu Numbers", "Recommend Cpu Numbers",
     "funcId", "Cycles", "PortId", "Step", "Stream Ptr", "Queue Size", "Cached Buffer Size", "Read", "Write", "Victim",
-    "Allocate", "read", "write", "victim", "allocate",
+    "Allocate", "No", "graph_id", "read", "write", "victim", "allocate",
 }  # fmt: skip
 _SHAPES = ("Input Shapes", "Output Shapes")
 
@@ -225,7 +225,7 @@ def _value(kind: Kind, cell: str, style: Style) -> str:
 def default_style(exhibit: Exhibit) -> Style:
     """How the exporter of that day wrote."""
     return Style(
-        crlf=exhibit.torch_npu or not exhibit.merged,
+        crlf=exhibit.torch_npu or not (exhibit.merged or exhibit.aoe),
         trimmed=not exhibit.merged,
         tabs=exhibit.since >= TABS_SINCE,
     )
@@ -233,6 +233,8 @@ def default_style(exhibit: Exhibit) -> Style:
 
 def place_of(exhibit: Exhibit, form: str, folder: Path) -> Path:
     """Where the exporter of that day put the file, and under which name."""
+    if exhibit.aoe:
+        return folder / f"{exhibit.kind}.{form}"
     if exhibit.torch_npu:
         return folder / "x_20250109_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / f"{exhibit.kind}.{form}"
     root = folder / "PROF_000001_20230818142704322_COJGGGCANRMICFBC"

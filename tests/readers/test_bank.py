@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real.test_oracles import DATA
 
+from aoe_reports import read_profile
 from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.findings import EXAMPLES_PER_RULE
 from aoe_reports.gradients import GradientModel, bank_of_document
@@ -98,6 +99,15 @@ def test_rules_fire_with_their_place(tmp_path: Path) -> None:
         ("gdat-soc", "warning", None, None, None),
     ]
     assert file.bank.summary()["used_models"] == 2
+
+
+def test_a_model_that_was_cut_off_is_in_no_sum(tmp_path: Path) -> None:
+    document = [model([1, 2], [3, 4]), {"notes": [{"by": "hand"}], **model([1, 2, 3], [1, 2, 3])}]
+    whole = json.dumps(document)
+    for cut in range(len(json.dumps(document[:1])), len(whole) - 1):
+        file = read(tmp_path, whole[:cut])
+        assert [rule for rule, *_ in said(file)] == ["json-truncated"], cut
+        assert file.bank.summary()["gradients"] == 2
 
 
 def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:
@@ -215,3 +225,41 @@ def test_a_bank_that_cannot_be_opened_costs_itself_only(
     ended = cli("inspect", VALID, "--format", "json")
     assert (ended.code, ended.json["rows"][0]["rows"]) == (3, None)
     assert ended.rules() == {"unreadable"}
+
+
+HEADER = "No,gradient_size(byte),data_type,graph_id,group_name,gradient_node_name,trace_node_name,allreduce_node_name\n"
+
+
+def test_the_table_beside_a_bank_is_read_and_checked(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "gradient_summary.csv"
+    path.write_text(f"{HEADER}1,4000,float32,1,g,n,t,a\n2,8192,float32,1,g,n,t\n3,,float32,1,g,n,t,a\n")
+    ended = cli("check", tmp_path, "--format", "json")
+    assert (ended.rules(), ended.code) == ({"csv-ragged-row", "missing-value"}, 1)
+    profile = read_profile(tmp_path)
+    assert profile.tables == ("gradient_summary",)
+    assert profile.table("gradient_summary").collect()["gradient_size_bytes"].to_list() == [4000]
+    ended = cli("nightly", tmp_path, "--store", tmp_path / "store", "--format", "json")
+    assert (ended.rules(), ended.code) == ({"no-run"}, 0)
+
+
+def test_a_table_of_that_name_by_somebody_else_is_left_alone(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "gradient_summary.csv").write_text("epoch,gradient_norm\n1,0.5\n")
+    (tmp_path / "gradient_summary.json").write_text('[{"epoch": 1}]')
+    assert cli("check", tmp_path, "--format", "json").rules() == {"nothing-found"}
+
+
+def test_a_table_of_another_name_is_told_by_its_header(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "mine.csv").write_text(f"{HEADER}1,4000,float32,1,g,n,t,a\n")
+    (row,) = cli("inspect", tmp_path, "--format", "json").json["rows"]
+    assert (row["kind"], row["source"], row["rows"]) == ("gradient_summary", "aoe", 1)
+
+
+def test_a_capture_beside_it_is_one_run_as_before(tmp_path: Path, cli: Cli, msprof: Path) -> None:
+    (tmp_path / "gradient_summary.csv").write_text(f"{HEADER}1,4000,float32,1,g,n,t,a\n")
+    for path in (msprof / "statistic_only").rglob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    alone = cli("normalize", msprof / "statistic_only", "--workload", "w").out.splitlines()
+    beside = cli("normalize", tmp_path, "--workload", "w").out.splitlines()
+    assert [json.loads(line)["runtime_ms_mean"] for line in beside] == [
+        json.loads(line)["runtime_ms_mean"] for line in alone
+    ]

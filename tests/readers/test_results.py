@@ -127,6 +127,18 @@ def test_wrong_shapes_never_raise(tmp_path: Path, document: object) -> None:
     assert rules & {"schema", "segment-count"}
 
 
+def test_a_task_in_which_a_key_stands_twice_gives_no_numbers(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "report_flat").iterdir()).read_text()
+    status = '"opat_tuning_result": "tuning successful",'
+    first, second = read(
+        tmp_path, text.replace(status, status + status.replace("successful", "failed"), 1).encode()
+    ).results
+    assert (first.ambiguous, first.complete) == (True, False)
+    assert (second.ambiguous, second.complete) == (False, True)
+    twice = text.replace("report_20260101020404005_140012345678902", "report_20260101020304005_140012345678901")
+    assert [result.complete for result in read(tmp_path, twice.encode()).results] == [True, True]
+
+
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2, "b": ', '[{"a": 1, "a": 2}, nul', '{"a": 1, "a": 2} x'])
 def test_damage_behind_equal_keys_is_said(tmp_path: Path, text: str) -> None:
     assert {finding.rule for finding in read(tmp_path, text.encode()).findings} <= {"json-syntax", "json-truncated"}
@@ -159,3 +171,33 @@ def test_several_operator_types_may_be_a_list_or_its_text(tmp_path: Path, text: 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ReadError):
         read_results(tmp_path / "nothing.json", NAME)
+
+
+def test_a_text_cut_inside_of_a_character_is_cut_and_of_its_encoding(tmp_path: Path) -> None:
+    text = json.dumps([{"basic": {"tuning_name": "甲调优任务"}}, {"OPAT": {}}], ensure_ascii=False)
+    whole = text.encode()
+    for cut in range(len(whole)):
+        assert [finding.rule for finding in read(tmp_path, whole[:cut]).findings] == ["json-truncated"], cut
+    whole = text.encode("gb18030")
+    for cut in range(len(whole) - 20, len(whole)):
+        assert [f.rule for f in read(tmp_path, whole[:cut]).findings] == ["json-encoding", "json-truncated"], cut
+    begun = read(tmp_path, whole[: whole.index("任".encode("gb18030")) + 1]).findings
+    assert [finding.rule for finding in begun] == ["json-encoding", "json-truncated"]
+
+
+@pytest.mark.parametrize(
+    "odd", ["[" * 500 + "]" * 500, '{"a": ' * 900 + "1" + "}" * 900, '"\\ud800"', '{"\\udc00": 1}', "9" * 5000]
+)
+def test_a_key_twice_makes_nothing_right_that_is_wrong_without(tmp_path: Path, odd: str) -> None:
+    twice = read(tmp_path, f'[{{"basic": {{"a": 1, "a": 2, "odd": {odd}}}}}]'.encode())
+    once = read(tmp_path, f'[{{"basic": {{"a": 1, "b": 2, "odd": {odd}}}}}]'.encode())
+    assert [f.message for f in twice.findings] == [f.message for f in once.findings]
+    assert [f.rule for f in twice.findings] == ["json-syntax"]
+
+
+def test_a_cut_file_with_equal_keys_is_merely_cut_off(aoe: Path, tmp_path: Path) -> None:
+    task = next((aoe / "array_grouped").iterdir()).read_text()
+    whole = f'{{"report_1_2": {task}, "report_1_2": {task}}}'.encode()
+    file = read(tmp_path, whole[:-30])
+    assert [finding.rule for finding in file.findings] == ["json-truncated"]
+    assert [result.truncated for result in file.results] == [False, True]

@@ -11,6 +11,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from aoe_reports.errors import ReadError
+from aoe_reports.readers.names import FileName
+from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.workflows.watch import watch
 
 NAME = "aoe_result_opat_20260101020304005_pid4711.json"
@@ -115,3 +120,34 @@ def test_a_folder_that_is_not_there_is_not_waited_for(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "no such file or folder" in err
+
+
+def test_a_file_that_may_be_read_later_is_read_then(aoe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / NAME
+    path.write_bytes(next((aoe / "array_grouped").iterdir()).read_bytes())
+    path.chmod(0o200)
+
+    def read(path: Path, name: FileName, *, max_bytes: int | None) -> ResultFile:
+        if not path.stat().st_mode & 0o400:  # root may read it all the same
+            raise ReadError(path, "Permission denied", "")
+        return read_results(path, name, max_bytes=max_bytes)
+
+    monkeypatch.setattr("aoe_reports.workflows.watch.read_results", read)
+    looks = iter([lambda: None, lambda: path.chmod(0o600), *[lambda: None] * 3])
+    told: list[str] = []
+    watch([path], lambda _, text: told.append(text), pause=lambda _: next(looks)())
+    assert told[0].startswith("cannot be read")
+    assert told[1:] == ["fixture: tuning successful, 3 operators improved"]
+
+
+def test_a_file_of_another_name_is_followed_and_one_that_is_no_result_is_not(aoe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tuned.json"
+    path.write_bytes(next((aoe / "array_grouped").iterdir()).read_bytes())
+    out, err = started(path).communicate(timeout=60)
+    assert "tuning successful, 3 operators improved" in err
+    assert [row["verdict"] for row in json.loads(out)["rows"]] == ["pass"]
+    path.write_text("[]")
+    process = started(path)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "no AOE result" in err

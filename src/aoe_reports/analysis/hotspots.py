@@ -53,22 +53,17 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, mo
         return []
     groups_of, names = _group_codes(tasks, keys)
     durations, _ = integers(tasks["task_duration_ns"])
-    counts = np.bincount(groups_of, minlength=names.count)
-    ordered = _sorted_within(groups_of, durations, names.count)
-    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    ordered, starts = _sorted_within(groups_of, durations, names.count)
+    counts = np.diff(starts, append=len(ordered))
     if int(ordered.max()) * len(ordered) >= _INT64_MAX:
         ordered = ordered.astype(object)  # slow, and exact
-    totals = np.add.reduceat(ordered, starts)
-    means = totals / counts
-    apart = ordered.astype(np.float64)
-    apart -= np.repeat(means.astype(np.float64), counts)
-    apart *= apart
-    squares = np.add.reduceat(apart, starts)
+    totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
     in_time = durations[_order_in_time(tasks, groups_of)] if most_values else ordered
     groups = []
     for i in _largest(totals, top):
         count, start = int(counts[i]), int(starts[i])
         values = ordered[start : start + count]
+        mean = float(totals[i] / count)
         groups.append(
             Group(
                 names[i],
@@ -76,14 +71,22 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, mo
                 int(totals[i]),
                 int(values[0]),
                 int(values[-1]),
-                float(means[i]),
-                (float(squares[i]) / (count - 1)) ** 0.5 if count > 1 else None,
+                mean,
+                _std(values, mean) if count > 1 else None,
                 quantile(values, 0.5),
                 quantile(values, 0.95),
                 tuple(in_time[start : start + count].tolist()) if count <= most_values else None,
             )
         )
     return in_order(groups)[:top]
+
+
+def _std(ordered: Ints, mean: float) -> float:
+    """The standard deviation of a sample; of sorted values, so that their order in the file changes nothing."""
+    apart = ordered.astype(np.float64)
+    apart -= mean
+    apart *= apart
+    return float((apart.sum() / (len(apart) - 1)) ** 0.5)
 
 
 def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
@@ -181,8 +184,11 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(occurs), place[sparse]
 
 
-def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
-    """Values ordered by group, then by size: one sort of one integer (the narrower, the quicker) where both fit in."""
+def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+    """(values ordered by group, then by size; where each group begins).
+
+    One sort of one integer (the narrower, the quicker) where both fit in.
+    """
     bits = int(values.max()).bit_length()
     whole = bits + groups.bit_length()
     if values.min() >= 0 and whole < _INT64_BITS:
@@ -191,12 +197,11 @@ def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> Ints:
         packed <<= bits
         packed |= values.astype(kind, copy=False)
         packed.sort()
+        starts: Ints = np.searchsorted(packed, np.arange(groups, dtype=kind) << bits)
         packed &= (1 << bits) - 1
-        narrow: Ints = packed.astype(np.int64, copy=False)
-        return narrow
+        return packed, starts
     order = np.lexsort((values, groups_of))
-    ordered: Ints = values[order]
-    return ordered
+    return values[order], np.searchsorted(groups_of[order], np.arange(groups))
 
 
 _UINT32_BITS = 32

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from aoe_reports.checks.schema import check_schema, unknown_keys
+from aoe_reports.checks.schema import schema_errors, unknown_keys
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity, is_below
 from aoe_reports.operators import is_tunable
 from aoe_reports.readers.json_text import locate
@@ -43,6 +43,9 @@ PARTS_TOLERANCE = Decimal("1.1")
 REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
 """The key of one task in a report file: a time and a thread id."""
 
+_AGAIN = re.compile(r" \([0-9]+\)\Z")
+"""What the reader puts behind a key that stands in its object already."""
+
 CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
 """An improvement as AOE prints it."""
 
@@ -50,6 +53,7 @@ UNITS = {"OPAT": "(us)", "SGAT": "(ms)"}
 """The unit of single times in each segment."""
 
 _TIME_KEYS = frozenset({"performance_before_tune", "performance_after_tune"})
+_MODEL_STEMS = frozenset({"model_baseline_performance", "model_result_performance"})
 _MODEL_TIME_KEYS = frozenset({"model_baseline_performance(ms)", "model_result_performance(ms)", "tuning_time(s)"})
 
 
@@ -95,37 +99,78 @@ def check_result(result: TuningResult, path: str = "") -> list[Finding]:
     """What the rules say of one tuning task; nothing of one that was cut off."""
     if result.truncated:
         return []
-    return [finding for name, rule in RULES.items() for finding in _told(name, rule.severity, path, rule.check(result))]
+    return [
+        finding
+        for name, rule in RULES.items()
+        for finding in _told(name, rule.severity, path, rule.check(result), result.pointer)
+    ]
 
 
 def check_result_file(file: ResultFile) -> list[Finding]:
     """Everything that is to be said about one result file, reading included, with line and column where there is one."""
+    return _examined(file)[0]
+
+
+def check_broken_file(file: ResultFile) -> list[Finding] | None:
+    """As `check_result_file`, if no task has the right shape: nothing else of them is looked at. None if one has."""
+    findings, fitting = _examined(file)
+    return None if fitting else findings
+
+
+def _examined(file: ResultFile) -> tuple[list[Finding], tuple[TuningResult, ...]]:
+    """(everything that is to be said about a result file, the tasks that rules were tried on)."""
     findings = list(file.findings)
     if not file.parsed:
-        return findings
+        return findings, ()
     path = str(file.path)
     times = tuple(_times_in(file.document))
-    mismatches = list(_unit_mismatches(times))
-    mistaken = {at.rpartition("/")[0] for at, _ in mismatches}
-    cut = [result.pointer for result in file.results if result.truncated]
-    shapes = [
-        finding
-        for finding in check_schema(kind_of(file), file.document, path)
-        if not any(is_below(finding.pointer or "", place) for place in cut)
-        and not (finding.pointer in mistaken and "is a required property" in finding.message)
-    ]
-    wrong = mistaken | {finding.pointer or "" for finding in shapes}
-    fitting = tuple(
-        result
-        for result in file.results
-        if not result.truncated and not any(is_below(place, result.pointer) for place in wrong)
-    )
+    mistaken = {(_pointer(place[0] if place else None), expected) for place, _, expected in _mistaken_keys(times)}
+    of_task = _task_places(file.results)
+    shapes = _shape_errors(file, mistaken)
+    wrong = {of_task(place) for place, _ in mistaken} | {of_task(place) for place, _ in shapes}
+    fitting = tuple(result for result in file.results if not result.truncated and result.pointer not in wrong)
     examined = Examined(file, times, fitting)
     for name, rule in FILE_RULES.items():
-        findings += _told(name, rule.severity, path, rule.check(examined))
+        findings += _told_by_task(name, rule.severity, path, rule.check(examined), of_task)
     for result in fitting:
         findings += check_result(result, path)
-    return with_places([*findings, *shapes], file.text)
+    findings += _told_by_task("schema", "error", path, shapes, of_task)
+    return with_places(findings, file.text), fitting
+
+
+def _shape_errors(file: ResultFile, mistaken: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """(JSON Pointer, message) of what the schema says of a result file: nothing of a task that was cut off.
+
+    `mistaken` are places and keys that are missing there because they stand there with another unit.
+    """
+    cut = [result.pointer for result in file.results if result.truncated]
+    excused = {(at, f'"{key}" is a required property') for at, key in mistaken}
+    return [
+        (at, message)
+        for at, message in schema_errors(kind_of(file), file.document)
+        if not any(is_below(at, place) for place in cut) and (at, message) not in excused
+    ]
+
+
+def _task_places(results: Sequence[TuningResult]) -> Callable[[str], str]:
+    """What tells the place of the task in which a place is; of what is in no task, the document's."""
+    places = {result.pointer for result in results}
+
+    def of_task(place: str) -> str:
+        task = place[: place.find("/", 1)] if place.count("/") > 1 else place
+        return task if task in places else ""
+
+    return of_task
+
+
+def _told_by_task(
+    name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], of_task: Callable[[str], str]
+) -> list[Finding]:
+    """Findings of one rule on a file: what is counted in one line is counted for each task alone."""
+    by_task: dict[str, list[tuple[str, str]]] = {}
+    for at, text in found:
+        by_task.setdefault(of_task(at), []).append((at, text))
+    return [finding for task, mine in by_task.items() for finding in _told(name, severity, path, mine, task)]
 
 
 def kind_of(file: ResultFile) -> str:
@@ -147,13 +192,13 @@ def with_places(findings: Sequence[Finding], text: bytes) -> list[Finding]:
     ]
 
 
-def _told(name: str, severity: Severity, path: str, found: Found) -> list[Finding]:
-    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest."""
+def _told(name: str, severity: Severity, path: str, found: Iterable[tuple[str, str]], task: str) -> list[Finding]:
+    """Findings of one rule; after EXAMPLES_PER_RULE of them one line counts the rest, in the task that it is of."""
     every = [Finding(severity, name, path, text, pointer=at) for at, text in found]
     if len(every) <= EXAMPLES_PER_RULE:
         return every
     more = f"and {len(every) - EXAMPLES_PER_RULE} more of this kind"
-    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more)]
+    return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more, pointer=task)]
 
 
 def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
@@ -164,7 +209,8 @@ def _segments_of(file: ResultFile, result: TuningResult) -> list[Any]:
 def _segment_count(examined: Examined) -> Found:
     file = examined.file
     for result in file.results:
-        names = Counter(name for segment in _segments_of(file, result) if isinstance(segment, dict) for name in segment)
+        segments = (segment for segment in _segments_of(file, result) if isinstance(segment, dict))
+        names = Counter(_AGAIN.sub("", name) for segment in segments for name in segment)
         if names["basic"] != 1 and not (result.truncated and not names["basic"]):
             yield result.pointer, f"{names['basic']} segments 'basic'; expected exactly one"
         if names["OPAT"] + names["SGAT"] > 1:
@@ -227,10 +273,26 @@ def _unit_mismatch(examined: Examined) -> Found:
 
 
 def _unit_mismatches(times: Sequence[TimeMember]) -> Found:
+    for place, key, expected in _mistaken_keys(times):
+        yield _pointer(place), f"{key!r} in {_segment_of(place)}; expected {expected}"
+
+
+def _segment_of(place: Link) -> str:
+    """The segment that a time stands in."""
+    while place is not None and place[1] not in UNITS:
+        place = place[0]
+    return str(place[1]) if place is not None else ""
+
+
+def _mistaken_keys(times: Sequence[TimeMember]) -> Iterator[tuple[Link, str, str]]:
+    """(place, key, the key that was expected there) of each time in the wrong unit."""
     for place, key, _, segment in times:
-        stem, bracket, unit = key.rpartition("(")
-        if stem in _TIME_KEYS and segment in UNITS and bracket + unit != UNITS[segment]:
-            yield _pointer(place), f"{key!r} in {segment}; expected {stem}{UNITS[segment]}"
+        if segment not in UNITS:
+            continue
+        stem = key.rpartition("(")[0]
+        unit = UNITS[segment] if stem in _TIME_KEYS else "(ms)" if stem in _MODEL_STEMS else None
+        if unit is not None and key != stem + unit:
+            yield place, key, stem + unit
 
 
 def _implausible_time(examined: Examined) -> Found:
@@ -254,7 +316,7 @@ def _unknown_key(examined: Examined) -> Found:
 
 
 def _report_key(result: TuningResult) -> Found:
-    key = re.sub(r" \(\d+\)\Z", "", result.report_key or "")
+    key = _AGAIN.sub("", result.report_key or "")
     if result.report_key is not None and not REPORT_KEY.fullmatch(key):
         yield result.pointer, f"the key {key[:200]!r} is not of the form report_<time>_<thread>"
 
@@ -354,14 +416,26 @@ def _total_sum(result: TuningResult) -> Found:
         yield at, f"total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}"
 
 
+_UPDATES = frozenset({"add", "update"})
+
+
 def _list_length(result: TuningResult) -> Found:
-    for update in ("add", "update"):
+    if any(m.update_mode not in _UPDATES for m in result.modifications):
+        return  # which count it belongs to cannot be told
+    for update in sorted(_UPDATES):
         entries = [m for m in result.modifications if m.update_mode == update]
         said = result.summary.get(f"repo_{update}_num")
         counts = {len(entries), len({m.name for m in entries})} if result.body == "flat" else {len(entries)}
         if said is not None and said not in counts:
             at = f"{_summary_at(result)}/repo_{update}_num"
             yield at, f"repo_{update}_num is {said}, but {len(entries)} entries are listed"
+
+
+def _update_mode(result: TuningResult) -> Found:
+    for m in result.modifications:
+        if m.update_mode not in _UPDATES:
+            at = f"{m.pointer}/update_mode"
+            yield at, f"update_mode {m.update_mode[:60]!r} is neither 'add' nor 'update'; it counts as neither"
 
 
 def _duplicate_operator(result: TuningResult) -> Found:
@@ -382,7 +456,7 @@ def _non_positive_time(result: TuningResult) -> Found:
     for claim in _claims(result):
         for word, value in zip(words, (claim.before, claim.after), strict=True):
             if value is not None and value <= 0:
-                yield _at(result, claim, word), f"{_key(claim, word)} is {value}; expected a time above 0"
+                yield _at(result, claim, word), f"{_key(claim, word)} is {_printed(value)}; expected a time above 0"
 
 
 def _not_faster(result: TuningResult) -> Found:
@@ -391,7 +465,7 @@ def _not_faster(result: TuningResult) -> Found:
         if before is None or after is None or after < before or before <= 0:
             continue
         if after > before or claim.part is not None:
-            yield _at(result, claim, "after"), f"after tuning {after}, before {before}: not faster"
+            yield _at(result, claim, "after"), f"after tuning {_printed(after)}, before {_printed(before)}: not faster"
 
 
 def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
@@ -407,9 +481,15 @@ def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
             continue
         other = _within(said, before, after, time_saved)
         gain = speed_up(before, after)
-        what = f"says {text[:40]}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%"
+        times = f"{_printed(before)} before and {_printed(after)} after"
+        what = f"says {text[:40]}; {times} are a speed-up (before/after - 1) of {gain:.2f}%"
         convention = f"; {text[:40]} is the time saved (1 - after/before)" if other else ""
         yield _at(result, claim, "improvement"), what + convention, other
+
+
+def _printed(value: Decimal) -> str:
+    """A time with the digits of the file, as far as anybody reads them."""
+    return str(value)[:40]
 
 
 def _improvement_mismatch(result: TuningResult) -> Found:
@@ -431,16 +511,27 @@ def time_saved(before: Decimal, after: Decimal) -> Decimal:
 
 
 def _within(said: Decimal, before: Decimal, after: Decimal, gain: Callable[[Decimal, Decimal], Decimal]) -> bool:
-    """Whether a claim fits the two times, whose last printed digits may each be off by half."""
+    """Whether a claim fits the two times, whose last printed digits may each be off by half, its own by one."""
     half_before, half_after = _half_digit(before), _half_digit(after)
     low = gain(before - half_before, after + half_after)
     high = gain(before + half_before, max(after - half_after, after / 2))
-    return low - IMPROVEMENT_TOLERANCE <= said <= high + IMPROVEMENT_TOLERANCE
+    tolerance = max(IMPROVEMENT_TOLERANCE, _LAST_DIGIT.get(said.as_tuple().exponent, IMPROVEMENT_TOLERANCE))
+    return low - tolerance <= said <= high + tolerance
+
+
+_LAST_DIGIT: dict[object, Decimal] = {0: Decimal(1), -1: Decimal("0.1")}
+"""What the last digit of a claim with none or one behind the point is worth."""
 
 
 def _half_digit(value: Decimal) -> Decimal:
     exponent = value.as_tuple().exponent
-    return Decimal(5).scaleb(exponent - 1) if isinstance(exponent, int) and exponent < 0 else Decimal(0)
+    if not isinstance(exponent, int) or not -_MOST_DIGITS < exponent < 0:
+        return Decimal(0)
+    return Decimal(5).scaleb(exponent - 1)
+
+
+_MOST_DIGITS = 100
+"""Digits behind the point of a time beyond which half of the last one is nothing."""
 
 
 def _repo_key(result: TuningResult) -> Found:
@@ -572,6 +663,7 @@ RULES: dict[str, Rule] = {
     "hit-sum": Rule("warning", _hit_sum, "hit = reserved + update", _SAMPLES),
     "total-sum": Rule("warning", _total_sum, "total = hit + add + unsatisfied", _SAMPLES),
     "list-length": Rule("warning", _list_length, "the counts are those of the lists", _SAMPLES),
+    "update-mode": Rule("warning", _update_mode, "the documents show 'add'; the counts imply 'update'", _DOCS),
     "duplicate-operator": Rule("warning", _duplicate_operator, "one case has one outcome", _DOCS),
     "non-positive-time": Rule("error", _non_positive_time, "no operator takes no time", _DOCS),
     "not-faster": Rule("warning", _not_faster, "only a better policy is stored", _DOCS),

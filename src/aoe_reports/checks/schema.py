@@ -31,12 +31,16 @@ def fits_schema(name: str, document: Any) -> bool:
 
 def check_schema(name: str, document: Any, path: str) -> list[Finding]:
     """What the schema called `name` says of a document, with JSON Pointers, in the order of the document."""
-    errors = sorted(_errors(name, document))
-    found = [Finding("error", "schema", path, message, pointer=at) for at, message in errors]
+    found = [Finding("error", "schema", path, message, pointer=at) for at, message in schema_errors(name, document)]
     if len(found) > EXAMPLES_PER_RULE:
         more = f"and {len(found) - EXAMPLES_PER_RULE} more places that the schema does not allow"
         found = [*found[:EXAMPLES_PER_RULE], Finding("error", "schema", path, more)]
     return found
+
+
+def schema_errors(name: str, document: Any) -> list[tuple[str, str]]:
+    """(JSON Pointer, message) of everything that the schema called `name` says of a document, in its order."""
+    return sorted(_errors(name, document))
 
 
 def _errors(name: str, document: Any) -> Iterator[tuple[str, str]]:

@@ -6,20 +6,43 @@ reason to look closer. The rules themselves are in `results.py`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
-from aoe_reports.checks.results import CLEARLY_WITHIN, REPORT_KEY, failed_text, unknown_types
+from aoe_reports.checks.results import (
+    CLEARLY_WITHIN,
+    REPORT_KEY,
+    RULES,
+    check_broken_file,
+    failed_text,
+    unknown_types,
+    with_places,
+)
 from aoe_reports.checks.schema import fits_schema
+from aoe_reports.findings import Finding
 from aoe_reports.operators import is_tunable
-from aoe_reports.readers.quick_json import NotPlainError, parse_plain
-from aoe_reports.results import Body, Outline, Vocabulary, escape, types_of
+from aoe_reports.readers.names import FileName
+from aoe_reports.readers.quick_json import NotPlainError, has_members, parse_floats, repeats_no_key
+from aoe_reports.readers.results import ResultFile
+from aoe_reports.results import (
+    Body,
+    Outline,
+    Vocabulary,
+    count_members,
+    escape,
+    outline_of,
+    results_of_document,
+    types_of,
+)
 
 _PARTS_MARGIN = 1.099
-_LONGEST = 1e15
-_SHORTEST = 1e-9
+_LONGEST = 9e14
+_SHORTEST = 2e-9
+"""Times that are plausible by a margin: at the limits a float may be on the other side than its digits."""
 
 _BASIC = {"tuning_name", "tuning_time(s)"}
 _MODEL = ("model_baseline_performance(ms)", "model_result_performance(ms)", "model_performance_improvement")
@@ -67,13 +90,33 @@ class Clear:
     """(rule, JSON Pointer, message): tunings that failed in an orderly way, operator types that are in no list."""
 
 
-def triage(data: bytes, kind: str) -> Clear | None:
-    """What is to be said of the text of a result; None if it has to be read and checked exactly."""
+def look(data: bytes, path: Path, name: FileName) -> tuple[Outline | None, list[Finding]] | None:
+    """(the outline, all findings) of the text of a result; None if it has to be read and checked exactly."""
     try:
-        document = parse_plain(data)
+        document = parse_floats(data)
     except NotPlainError:
         return None
-    return clear(document, kind) if fits_schema(kind, document) else None
+    if not fits_schema(name.kind, document):
+        return _broken(document, data, path, name)
+    found = clear(document, name.kind)
+    if found is None or not has_members(data, count_members(document)):
+        return None
+    told = [Finding(RULES[rule].severity, rule, str(path), text, pointer=at) for rule, at, text in found.said]
+    return found.outline, with_places(told, data)
+
+
+def _broken(document: Any, data: bytes, path: Path, name: FileName) -> tuple[Outline | None, list[Finding]] | None:
+    """What is to be said if no task has the right shape: only shapes are looked at then, for which floats will do."""
+    if not repeats_no_key(data, document):
+        return None
+    results = tuple(results_of_document(document, name.kind, modified=False))  # type: ignore[arg-type]
+    findings = check_broken_file(ResultFile(path, name, results, document, (), "", parsed=True, text=data))
+    if findings is None or any(_FRACTION.search(finding.message) for finding in findings):
+        return None  # a number is told with the digits that stand in the file
+    return outline_of(results), findings
+
+
+_FRACTION = re.compile(r"[0-9](?:[.eE]|[0-9]{15})")
 
 
 def clear(document: Any, kind: str) -> Clear | None:
@@ -102,7 +145,8 @@ def clear(document: Any, kind: str) -> Clear | None:
     body: Body = bodies.pop() if len(bodies) == 1 else "mixed"
     container = "array" if is_array else "report"
     words = vocabularies.pop() if vocabularies else None
-    return Clear(Outline(container, body, words, tuple(names), tuple(statuses)), tuple(said))  # type: ignore[arg-type]
+    outline = Outline(container, body, words, tuple(names), tuple(statuses))  # type: ignore[arg-type]
+    return Clear(outline, tuple(said))
 
 
 @dataclass(slots=True)
@@ -208,9 +252,11 @@ def _clear_body(body: dict[str, Any], names: list[str], times: Iterable[Times], 
 
 def _counted(summary: dict[str, Any], added: int, updated: int) -> bool:
     """Whether all sums hold, and something was improved."""
-    hit, reserved, update, add, unsatisfied, total = _counts(summary)
+    counts = _counts(summary)
+    hit, reserved, update, add, unsatisfied, total = counts
     return (
         len(summary) == 6  # noqa: PLR2004
+        and set(map(type, counts)) == {int}  # of large floats the last digits are gone
         and add == added
         and update == updated
         and hit == reserved + update

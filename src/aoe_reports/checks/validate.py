@@ -8,10 +8,10 @@ from typing import Any
 from aoe_reports.checks.results import with_places
 from aoe_reports.checks.schema import check_schema, fits_schema
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding
-from aoe_reports.readers.names import FileName
-from aoe_reports.readers.quick_json import NotPlainError, parse_plain
-from aoe_reports.readers.results import parse_results
+from aoe_reports.findings import Finding, is_below
+from aoe_reports.readers.quick_json import NotPlainError, has_members, parse_floats, repeats_no_key
+from aoe_reports.readers.results import as_utf8, parse_json
+from aoe_reports.results import count_members
 from aoe_reports.schemas import SCHEMA_NAMES
 
 
@@ -19,22 +19,38 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
     """What the schema of a kind (opat, sgat, gdat, record; told from the document unless given) says of a document.
 
     `document` is a JSON text (str or bytes: findings then have lines and columns) or what a parser made of one.
-    UsageError where no kind is given and none can be told. Only shapes and types are looked at: the values are for
-    `check_result`.
+    UsageError where no kind is given and none can be told, and for what no JSON text can be made of. Only shapes and
+    types are looked at: the values are for `check_result`.
     """
     if kind is not None and kind not in SCHEMA_NAMES:
         raise UsageError(f"no schema {kind!r}; expected one of {', '.join(SCHEMA_NAMES)}")
     if not isinstance(document, (str, bytes)):
-        return check_schema(kind or kind_of(document), document, path)
+        try:
+            return check_schema(kind or kind_of(document), document, path)
+        except (RecursionError, TypeError, ValueError) as error:
+            raise UsageError(f"no document that JSON could hold: {error}") from error
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
-        parsed = parse_plain(text)
+        parsed = parse_floats(text)
     except NotPlainError:
-        read = parse_results(Path(path), FileName(kind or "opat", "json", "aoe"), text)
-        told = check_schema(kind or kind_of(read.document), read.document, path) if read.parsed else []
-        return with_places([*(_under(path, finding) for finding in read.findings), *told], read.text)
+        return _validate_damaged(text, kind, path)
     name = kind or kind_of(parsed)
-    return [] if fits_schema(name, parsed) else with_places(check_schema(name, parsed, path), text)
+    fits = fits_schema(name, parsed)
+    if fits and name in {"opat", "sgat"} and has_members(text, count_members(parsed)):
+        return []  # no key stands twice: the quick way to know it
+    if not repeats_no_key(text, parsed):
+        return _validate_damaged(text, kind, path)
+    return [] if fits else with_places(check_schema(name, parsed, path), text)
+
+
+def _validate_damaged(text: bytes, kind: str | None, path: str) -> list[Finding]:
+    """What can be said of a text that no strict parser takes; nothing of an object or list that was cut off."""
+    said: list[Finding] = []
+    text = as_utf8(Path(path), text, said)
+    is_parsed, document, cut = parse_json(Path(path), text, said, "part")
+    told = check_schema(kind or kind_of(document), document, path) if is_parsed else []
+    certain = [finding for finding in told if finding.pointer is None or not is_below(cut, finding.pointer)]
+    return with_places([*(_under(path, finding) for finding in said), *certain], text)
 
 
 def _under(path: str, finding: Finding) -> Finding:

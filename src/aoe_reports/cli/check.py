@@ -106,12 +106,15 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     """Tell of each change of the results below some paths until all are there, or somebody says that it is enough."""
     import signal
 
+    from aoe_reports.readers.discovery import result_files
     from aoe_reports.renderers.values import plain
     from aoe_reports.workflows.watch import watch as watch_results
 
     for path in paths:
         if not path.exists():
             raise UsageError(f"check --watch: {path}: no such file or folder")
+        if not path.is_dir() and not result_files([path]):
+            raise UsageError(f"check --watch: {path}: no AOE result, neither by its name nor by its content")
 
     def tell(path: Path, text: str) -> None:
         sys.stderr.write(plain(f"{path}: {text}") + "\n")

@@ -47,6 +47,8 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
         return BankFile(path, name, GradientBank(name.soc, ()), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)
-    parsed, document, _ = parse_json(path, text, findings, "model")
+    parsed, document, cut = parse_json(path, text, findings, "model")
+    if cut and isinstance(document, list):
+        document = document[: int(cut.split("/")[1])]  # of the model that was cut off nothing is certain
     bank = bank_of_document(document, name.soc)
     return BankFile(path, name, bank, document, tuple(findings), sha256, parsed, text)

@@ -72,6 +72,22 @@ def convert(column: pa.ChunkedArray, field: Field) -> Converted:
     return _measured(column, field)
 
 
+def convert_rest(column: pa.ChunkedArray, read: pa.ChunkedArray, field: Field) -> Converted:
+    """As `convert`, of a column of which `read` holds the whole numbers that its plain cells make."""
+    if read.null_count == 0:
+        return Converted(read, _none_of(column))
+    values, done = integers(read)
+    rest = convert(column.filter(keep_where(~done)), field)
+    bad = ~done
+    wrapped = None if rest.wrapped is None else bad.copy()
+    there = done.copy()
+    values[~done], there[~done] = integers(rest.column)
+    bad[~done] = rest.bad
+    if wrapped is not None:
+        wrapped[~done] = rest.wrapped
+    return Converted(column_of(values, there), bad, wrapped)
+
+
 def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
     """A column of numbers, by what they count."""
     if field.type == "duration" and (plain := _plain_durations(column, field.factor)) is not None:

@@ -49,11 +49,16 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
 
 
 def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:
-    """Every AOE result below `paths` by its name alone, in a stable order; what cannot be entered is passed over."""
+    """Every AOE result below `paths` by its name alone, in a stable order; what cannot be entered is passed over.
+
+    Of a path that is a file the content may tell, too.
+    """
     found: dict[str, tuple[Path, FileName]] = {}
     for path in paths:
         for entry, real in _walk(path, []):
             name = parse_name(entry.name)
+            if name is None and entry == path and (asked := identify(entry, explicit=True, findings=[])):
+                name = asked.name
             if name is not None and name.kind in {"opat", "sgat"}:
                 found.setdefault(real, (entry, name))
     return sorted(found.values(), key=lambda pair: str(pair[0]))

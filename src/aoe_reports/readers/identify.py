@@ -16,7 +16,9 @@ from aoe_reports.readers.names import (
     FRAMEWORK_FOLDER,
     INFO_KINDS,
     MERGED_FOLDER,
+    NO_TABLES,
     FileName,
+    Source,
     is_plain_word,
     parse_name,
     tables_of_name,
@@ -40,7 +42,6 @@ _OUTPUT = re.compile(r'\{\s*"command"\s*:')
 """What a command of ours printed as JSON: rows that are named like fields of records are none."""
 
 _PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
-_NO_TABLES = frozenset({"aoe", "foreign"})
 """Sources of files that hold results or records."""
 
 _EXPORT_FOLDERS = frozenset({"summary", "timeline", MERGED_FOLDER, FRAMEWORK_FOLDER})
@@ -84,7 +85,7 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     if found is None and explicit:
         message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
         findings.append(Finding("error", "unknown-file", str(path), message))
-    return _with_place(found) if found is not None and found.name.source not in _NO_TABLES else found
+    return _with_place(found) if found is not None and found.name.kind not in NO_TABLES else found
 
 
 def _with_place(found: FoundFile) -> FoundFile:
@@ -105,10 +106,10 @@ def _identified(path: Path, name: FileName | None, size: int, findings: list[Fin
     """What a file is: by its name alone where no other file is called so, else by its head."""
     if name is None:
         name = _by_content(_head(path))
-        if name is not None and name.source not in _NO_TABLES:
+        if name is not None and name.kind not in NO_TABLES:
             name = replace(name, other=path.stem)  # a proper name goes before what merely looks like one
-        return FoundFile(path, name, size, () if name.source in _NO_TABLES else (name.kind,)) if name else None
-    if name.source == "aoe":
+        return FoundFile(path, name, size, () if name.kind in NO_TABLES else (name.kind,)) if name else None
+    if name.kind in NO_TABLES:
         return FoundFile(path, name, size)  # whether it can be opened is said when it is read
     if name.kind in INFO_KINDS:
         with path.open("rb"):  # say at once that it cannot be read
@@ -203,4 +204,5 @@ def _by_content(text: str) -> FileName | None:
     table = table_of_header(_header_of(text))
     if table is None:
         return None
-    return FileName(table.name, "csv", "torch_npu" if table.source == "torch_npu" else "msprof")
+    sources: dict[str, Source] = {"torch_npu": "torch_npu", "aoe": "aoe"}
+    return FileName(table.name, "csv", sources.get(table.source, "msprof"))

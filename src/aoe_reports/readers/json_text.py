@@ -33,6 +33,8 @@ class Syntax:
     line: int
     column: int
     message: str
+    cut: bool = field(default=False, compare=False)
+    """Whether it is merely cut off: JSON as far as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ _CUT_SCALAR = re.compile(
     r"(?:-?(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?)?|t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z"
 )
 
-_SKIP = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).raw_decode
+_SKIP = json.JSONDecoder().raw_decode
 """Reads one value at the speed of C, to know where it ends."""
 
 Expected = Literal["document", "member value", "first item", "item", "first key", "key", "colon", "more", "end"]
@@ -118,6 +120,8 @@ class _Walk:
     """Brackets that are open, each with its place."""
     last: int = 0
     """Where the last token begins."""
+    skips: bool = True
+    """Whether containers may still be skipped as a whole."""
 
     def __iter__(self) -> Iterator[tuple[str, int, int]]:
         """(kind, start, end) of each token: a mark, `key`, `string`, `number` or `literal`."""
@@ -134,9 +138,12 @@ class _Walk:
 
     def skip(self, start: int) -> bool:
         """Go at once behind the container that was opened last, at `start`; False where that takes a closer look."""
+        if not self.skips:
+            return False
         try:
             self.position = _SKIP(self.text, start)[1]
         except (ValueError, RecursionError):
+            self.skips = False  # what is inside would fail in the same place, and be read again for every bracket
             return False
         self.opened.pop()
         self.expects = "more" if self.opened else "end"
@@ -194,7 +201,7 @@ def explain(data: bytes) -> Syntax:
     walk = _Walk(_text_of(data))
     deque(walk, maxlen=0)
     at, message = _fault(walk)
-    return Syntax(*_place(walk.text, at), message)
+    return Syntax(*_place(walk.text, at), message, cut=at == len(walk.text) and walk.expects != "end")
 
 
 def recover(data: bytes, *, floats: Callable[[str], Any] = Decimal) -> Recovered:
@@ -234,7 +241,7 @@ def locate(data: bytes, pointers: Collection[str]) -> dict[str, tuple[int, int]]
                 here = None if parents else root
             elif parent.bracket == "[":
                 here = parent.of_next_item()
-            if here is not None:
+            if here is not None and here.pointers:
                 found |= dict.fromkeys(here.pointers, lines.place(start))
                 missing -= len(here.pointers)
             if kind in _CLOSED_BY:
@@ -250,9 +257,12 @@ def _enter(walk: _Walk, parents: list[_Parent | None], bracket: str, start: int,
         parents.append(None)
 
 
-def duplicates(data: bytes) -> list[tuple[str, str, int, int]]:
-    """(JSON Pointer of the object, key, line, column of the key) of each key that its object has already."""
-    walk = _Walk(_text_of(data), _LENIENT)
+def duplicates(data: bytes) -> list[tuple[str, str, int, int]] | None:
+    """(JSON Pointer of the object, key, line, column of the key) of each key that its object has already.
+
+    None for a text that the parser would not take if every key stood there once.
+    """
+    walk = _Walk(_text_of(data))
     lines = _Lines(walk.text)
     found: list[tuple[str, str, int, int]] = []
     steps: list[str | int] = []  # from each open container to the value in it that is read
@@ -275,7 +285,7 @@ def duplicates(data: bytes) -> list[tuple[str, str, int, int]]:
             pointer = None
         elif kind == "," and isinstance(steps[-1], int):
             steps[-1] += 1
-    return found
+    return found if walk.expects == "end" and walk.position == len(walk.text) else None
 
 
 class _Document:

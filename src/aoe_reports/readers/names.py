@@ -47,6 +47,12 @@ DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
 """What one device of a capture lies in."""
 INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "info", "start_info", "end_info"})
 """Files that tell about a capture and hold no measurement."""
+RESULT_KINDS = frozenset({"opat", "sgat"})
+"""Results of AOE."""
+AOE_KINDS = frozenset({*RESULT_KINDS, "gdat"})
+"""What AOE writes that is no table: results, and the bank of gradient tuning."""
+NO_TABLES = frozenset({*AOE_KINDS, "record"})
+"""Files that hold no table and belong to no capture."""
 ARCHIVE = re.compile(
     r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst)|(?:csv|json|db)\.(?:bz2|xz|zst)|db\.gz)$", re.IGNORECASE
 )
@@ -84,10 +90,11 @@ class FileName:
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
     """What a file's name (and its folder's) tells, or None for a file that is none of ours."""
+    source: Source
     if ours := _aoe_name(name):
         return ours
     if found := _FRAMEWORK_DB.match(name):
-        source: Source = "mindspore" if "mindspore" in name else "torch_npu"
+        source = "mindspore" if "mindspore" in name else "torch_npu"
         return FileName(PROFILER_DB, "db", source, rank_id=_number(found["rank"]))
     found = _EXPORT.match(name)
     if found is None:
@@ -98,11 +105,14 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         return None  # has to be unpacked first
     if kind is None or (found["other"] is not None and is_plain_word(word)):
         return None  # api_schema.json is somebody else's
-    framework = folder == FRAMEWORK_FOLDER or _writer(word, form) == "torch_npu"
+    writer = _writer(word, form)
+    source = (
+        "aoe" if writer == "aoe" else "torch_npu" if writer == "torch_npu" or folder == FRAMEWORK_FOLDER else "msprof"
+    )
     return FileName(
         kind,
         {"csv": "csv", "json": "json", "db": "db"}[form],  # type: ignore[arg-type]
-        "torch_npu" if framework else "msprof",
+        source,
         _number(found["device"]),
         None if found["model"] == str(NO_ID) else _number(found["model"]),
         _number(found["iteration"]),
@@ -125,7 +135,7 @@ def _aoe_name(name: str) -> FileName | None:
 
 def is_plain_word(kind: str) -> bool:
     """Whether other people's files, too, may begin with this word (acl.json, event.csv): their content has to tell."""
-    return "_" not in kind and kind != "msprof"
+    return kind == "gradient_summary" or ("_" not in kind and kind != "msprof")
 
 
 def tables_of_name(name: str) -> tuple[Table, ...]:

@@ -23,6 +23,7 @@ from aoe_reports.readers.names import (
     INFO_KINDS,
     MERGED_FOLDER,
     MSPROF_INFO,
+    NO_TABLES,
     PROFILER_INFO,
     Source,
     capture_time,
@@ -112,9 +113,14 @@ class Capture:
         return tuple(sorted((file for file in self.files if file.name.timeline), key=_order))
 
     @property
-    def measures(self) -> bool:
+    def has_data(self) -> bool:
         """Whether there is more here than files about a capture."""
         return any(file.name.kind not in INFO_KINDS for file in self.files)
+
+    @property
+    def measures(self) -> bool:
+        """Whether a profiler measured something here: AOE's tables lie where it worked, and measure nothing."""
+        return any(file.name.kind not in INFO_KINDS and file.name.source != "aoe" for file in self.files)
 
     @property
     def source(self) -> Source:
@@ -149,7 +155,7 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
     """Profiler files by the capture they belong to, in the order of their paths."""
     by_root: dict[Path, list[FoundFile]] = defaultdict(list)
     for file in files:
-        if file.name.source not in {"aoe", "foreign"}:
+        if file.name.kind not in NO_TABLES:
             by_root[capture_root(file.path)].append(file)
     captures = []
     for root, members in sorted(by_root.items()):

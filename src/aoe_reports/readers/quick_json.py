@@ -11,16 +11,34 @@ class NotPlainError(ValueError):
     """The text is no JSON, or has to be parsed exactly: keys may stand in an object twice."""
 
 
-def parse_plain(text: bytes) -> Any:
-    """The document of a JSON text without repeated keys; NotPlainError for a text that an exact parser has to see.
-
-    Written again, the document has a colon for each member, and those in its strings: as many as the text, unless a
-    key was lost (the last of two equal ones stays) or a colon is written as an escape.
-    """
+def parse_floats(text: bytes) -> Any:
+    """The document of a JSON text, of equal keys in one object the last; NotPlainError for a text that is no JSON."""
     try:
-        document = orjson.loads(text)
+        return orjson.loads(text)
     except ValueError as error:
         raise NotPlainError(str(error)) from error
-    if b"\\u003" in text or text.count(b":") != orjson.dumps(document).count(b":"):
+
+
+def has_members(text: bytes, count: int) -> bool:
+    """Whether the objects of a text have this many members and no more: then no key of them was lost.
+
+    Each has a colon; a colon in a string makes the answer no, which only costs a closer look.
+    """
+    return text.count(b":") == count
+
+
+def parse_plain(text: bytes) -> Any:
+    """The document of a JSON text without repeated keys; NotPlainError for a text that an exact parser has to see."""
+    document = parse_floats(text)
+    if not repeats_no_key(text, document):
         raise NotPlainError("a key may stand twice")
     return document
+
+
+def repeats_no_key(text: bytes, document: Any) -> bool:
+    """Whether it is certain that no key stands twice in an object of the text that `document` was made of.
+
+    Written again, the document has a colon for each member, and those in its strings: as many as the text, unless a
+    key was lost or a colon is written as an escape.
+    """
+    return b"\\u003" not in text and has_members(text, orjson.dumps(document).count(b":"))

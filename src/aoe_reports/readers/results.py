@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import stat
+from codecs import getincrementaldecoder
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -92,8 +94,13 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     text = as_utf8(path, data, findings)
     parsed, document, cut = parse_json(path, text, findings, "task")
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
+    repeated = [finding.pointer for finding in findings if finding.rule == "json-duplicate-key"]
     results = tuple(
-        replace(result, truncated=True) if is_below(cut, result.pointer) else result
+        replace(
+            result,
+            truncated=is_below(cut, result.pointer),
+            ambiguous=any(place is None or is_below(place, result.pointer) for place in repeated),
+        )
         for result in results_of_document(document, kind)
     )
     return ResultFile(path, name, results, document, tuple(findings), sha256, parsed, text)
@@ -113,9 +120,11 @@ def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if error.end == len(data) and error.reason == "unexpected end of data":
+            return data  # cut off inside of a character
         line = data.count(b"\n", 0, error.start) + 1
         try:
-            text = data.decode("gb18030")
+            text = getincrementaldecoder("gb18030")().decode(data)  # a character that was cut off is left out
         except UnicodeDecodeError:
             return data  # the parser says what it is
         findings.append(Finding("warning", "json-encoding", str(path), "not UTF-8; read as GB18030", line))
@@ -130,11 +139,11 @@ def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> t
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
-        try:
-            document = _with_duplicates(data)
-        except (ValueError, ArithmeticError, RecursionError):
+        twice = duplicates(data)
+        if twice is None:
             return _damaged(path, data, findings, part, cut=False)  # the parser stopped at the key, before the damage
-        findings += _said_of_duplicates(path, data)
+        document = _with_duplicates(data)
+        findings += _said_of_duplicates(path, twice)
         return True, document, None
     return _damaged(path, data, findings, part, cut=message.startswith("EOF"))
 
@@ -144,8 +153,8 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut
     if not data.strip():
         findings.append(Finding("error", "json-truncated", str(path), "the file is empty; nothing of it is used", 1))
         return False, None, None
-    if not cut:
-        wrong = explain(data)
+    wrong = None if cut else explain(data)
+    if wrong is not None and not wrong.cut:
         message = f"not JSON: {wrong.message}; nothing of this file is used"
         findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
         return False, None, None
@@ -176,9 +185,8 @@ def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {names.name(key)[0]: value for key, value in items}
 
 
-def _said_of_duplicates(path: Path, data: bytes) -> list[Finding]:
-    found = duplicates(data)
-    message = "the key {!r} stands more than once in one object; all are read"
+def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
+    message = "the key {!r} stands more than once in one object; all are read (no number is used of a task inside of which it does)"
     said = [
         Finding("warning", "json-duplicate-key", str(path), message.format(key[:200]), line, column, pointer)
         for pointer, key, line, column in found[:EXAMPLES_PER_RULE]

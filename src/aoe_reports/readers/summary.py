@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,24 +15,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from aoe_reports.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
-from aoe_reports.readers.convert import Converted, arrow_type, convert, lists_of
+from aoe_reports.readers.convert import Converted, arrow_type, convert, convert_rest, lists_of
+from aoe_reports.readers.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.readers.ragged import Ragged, mended
+from aoe_reports.readers.scan import scan
 from aoe_reports.tables import Column, Field, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS
 
-BLOCK_BYTES = 1 << 20
 LOOK_BYTES = 1 << 18
 MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
 _NEWLINE = ord("\n")
-_MAX_REJOINED = 10_000
-"""How many rows of the wrong length are looked at one by one; with more of them the file itself is of another shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +114,6 @@ class _Looked:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    """What the structural pass gives: text columns and rows of the wrong length."""
-
-    frame: pa.Table
-    ragged: list[Ragged]
-
-
 def read_header(path: Path) -> tuple[list[str], int]:
     """The header's cells and the length of its line in bytes (0 for a file without one); ReadError if unreadable."""
     try:
@@ -162,6 +151,9 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     if refused:
         return nothing_of(path, table, match, *refused)
     wanted = wanted_of(match, fields)
+    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted)) is not None:
+        plain = _Looked(scanned.newlines, b"\n", None, None, "")
+        return _assemble(path, table, match, wanted, scanned.parsed, plain, list(said), whole=True)
     looked = _look(path, header_bytes, hashed=hashed)
     source: Path | bytes = path
     notes = list(said)
@@ -177,7 +169,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         message = "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
         line = _line_of_offset(path, looked.nul_offset)
         notes.append(Finding("warning", "csv-encoding", str(path), message, line))
-    parsed = _parse(source, len(header), wanted) if looked.last else _Parsed(_no_rows(wanted), [])
+    parsed = parse(source, len(header), wanted) if looked.last else Parsed(no_rows(wanted), [])
     if parsed is None:
         message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
         return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
@@ -328,64 +320,6 @@ def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *
     return None
 
 
-def _parse(source: Path | bytes, cells: int, wanted: list[Field]) -> _Parsed | None:
-    """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV."""
-    for multiline in (False, True):
-        ragged: list[Ragged] = []
-        frame = _read_arrow(source, cells, wanted, ragged, multiline=multiline)
-        if frame is not None:
-            return _Parsed(frame, ragged)
-    return None
-
-
-def _read_arrow(
-    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[Ragged], *, multiline: bool
-) -> pa.Table | None:
-    def skip(row: Any) -> str:
-        text = row.text if len(ragged) < _MAX_REJOINED else None
-        ragged.append(Ragged(row.number - 2, row.actual_columns, "\n" in row.text, text))
-        return "skip"
-
-    names = [str(position) for position in range(cells)]
-    types = {names[f.position]: _text_type(f) for f in wanted}
-    try:
-        with _opened(source) as file:
-            return pacsv.read_csv(
-                file,
-                read_options=pacsv.ReadOptions(
-                    use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names
-                ),
-                parse_options=pacsv.ParseOptions(invalid_row_handler=skip, newlines_in_values=multiline),
-                convert_options=pacsv.ConvertOptions(
-                    include_columns=list(types),
-                    column_types=types,
-                    null_values=list(NULL_TOKENS),
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
-                    check_utf8=False,  # every byte has been looked at
-                ),
-            )
-    except pa.ArrowInvalid as error:
-        return _no_rows(wanted) if "Empty CSV file" in str(error) else None
-
-
-def _opened(source: Path | bytes) -> pa.NativeFile:
-    """A file of Arrow's own: its read-ahead thread must never need the interpreter, which may be ending."""
-    if isinstance(source, Path):
-        return pa.OSFile(os.fsencode(source))
-    sink = pa.BufferOutputStream()
-    sink.write(source)
-    return pa.BufferReader(sink.getvalue())
-
-
-def _text_type(spec: Field) -> pa.DataType:
-    return pa.dictionary(pa.int32(), pa.string()) if spec.type in {"text", "unknown"} else pa.string()
-
-
-def _no_rows(wanted: list[Field]) -> pa.Table:
-    return pa.schema([(str(spec.position), _text_type(spec)) for spec in wanted]).empty_table()
-
-
 def _transcode(path: Path) -> bytes | None:
     if path.stat().st_size > MAX_TRANSCODED_BYTES:
         return None
@@ -409,7 +343,7 @@ def _assemble(
     table: Table,
     match: Match,
     wanted: list[Field],
-    parsed: _Parsed,
+    parsed: Parsed,
     looked: _Looked,
     findings: list[Finding],
     *,
@@ -430,9 +364,11 @@ def _assemble(
     if spread is not None and not table.multiline:
         findings += _spread_rows(path, good, spread, rows, lines)
     columns: dict[str, pa.ChunkedArray] = {}
+    present = frozenset(frame.column_names)
     for spec in wanted:
         words = frame.column(str(spec.position))
-        converted = convert(words, spec)
+        read = read_name(spec)
+        converted = convert_rest(words, frame[read], spec) if read in present else convert(words, spec)
         columns[spec.name] = converted.column
         findings += _bad_cells(path, spec, words, converted, good, rows, lines)
         if spec.needed:
@@ -449,7 +385,7 @@ def _assemble(
 
 
 def _with_mended(
-    path: Path, table: Table, match: Match, wanted: list[Field], parsed: _Parsed, lines: Ints | None, cut: int | None
+    path: Path, table: Table, match: Match, wanted: list[Field], parsed: Parsed, lines: Ints | None, cut: int | None
 ) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
     """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
     frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
@@ -460,12 +396,12 @@ def _with_mended(
     if not mends:
         return frame, rows, ragged, []
     extra = [[mend.cells[spec.position] for mend in mends] for spec in wanted]
-    added = pa.table(
-        {
-            str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
-            for spec, cells in zip(wanted, extra, strict=True)
-        }
-    ).cast(frame.schema)
+    texts = {
+        str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
+        for spec, cells in zip(wanted, extra, strict=True)
+    }
+    nothing = pa.nulls(len(mends), pa.int64())  # no cell of these was read as a number yet
+    added = pa.table({name: texts.get(name, nothing) for name in frame.column_names}).cast(frame.schema)
     rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
     order = np.argsort(rows, kind="stable")
     frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))

@@ -24,6 +24,8 @@ _NUMBERS: dict[Kind, Callable[[Any], str]] = {
 
 def show(value: Any, kind: Kind = "text") -> str:
     """A value as people read it; a dash for none."""
+    if value.__class__ is str:
+        return plain(value) if value else NONE
     if value is None or value == "":
         return NONE
     if isinstance(value, bool):

@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("device_id", "Device", "integer"),
         Column("rows", "Rows", "integer"),
         Column("superseded", "Superseded"),
-        *_OF_BANKS,
+        *(column for column in _OF_BANKS if column.key != "gradients"),
     ),
     "check": (
         Column("path", "Path"),

@@ -99,7 +99,7 @@ def overview_sections(tasks: Sequence[TuningTask], unread: int) -> list[Section]
     sections = []
     if tasks or unread:
         rows = [_row(number, task) for number, task in enumerate(tasks, start=1)]
-        sentences = [_counted(tasks, unread)] + ([_EXPLANATION, *_models(tasks)] if tasks else [])
+        sentences = [_counted(tasks, unread)] + ([_EXPLANATION] if tasks else [])
         sections.append(Section("Tuning tasks", sentences, Grid(_filled(_TASKS, rows), rows) if rows else None))
     if tasks:
         things = "operators and subgraphs" if len({task.kind for task in tasks}) > 1 else tasks[0].kind
@@ -143,7 +143,7 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
 
 _EXPLANATION = (
     "Speed-up and time saved are worked out anew from the two times; what AOE itself says stands beside them (it calls a "
-    "speed-up a reduction of time). The times are AOE's own measurements: only a new profile proves them. Tasks that failed, "
+    "speed-up a reduction of time). The times are AOE's own measurements: only a new profile proves them. Gains of several tasks are not added up: subgraphs and operators of one model overlap. Tasks that failed, "
     "are incomplete or damaged contribute no gain."
 )
 _REPOSITORY = "AOE's own counts on its repository, in which it keeps the best way found to run each case."
@@ -174,17 +174,15 @@ _TASKS = (
 
 
 def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
-    if result.truncated:
+    if result.truncated or (result.has_segment and status_of(result.status) == "incomplete"):
         return "incomplete"
     if result.failed:
         return "failed"
     if not result.has_segment:
         return "nothing to tune"
-    if status_of(result.status) == "incomplete":
-        return "incomplete"
-    if not result.complete:
-        return "unknown"
-    return "damaged" if damaged else "successful"
+    if damaged or result.ambiguous:
+        return "damaged"
+    return "successful" if result.complete else "unknown"
 
 
 def _in_words(result: TuningResult, outcome: Outcome) -> str:
@@ -224,20 +222,6 @@ def _counted(tasks: Sequence[TuningTask], unread: int) -> str:
     if unread:
         parts.append(f"{_number(unread, 'result file')} without a task that can be read: see the findings.")
     return " ".join(parts)
-
-
-def _models(tasks: Sequence[TuningTask]) -> list[str]:
-    pairs = [(t.baseline_ms, t.result_ms) for t in tasks if gain(t.baseline_ms, t.result_ms)]
-    before = sum((baseline for baseline, _ in pairs if baseline is not None), Decimal(0))
-    after = sum((result for _, result in pairs if result is not None), Decimal(0))
-    whole = gain(before, after)
-    if len(pairs) < 2 or whole is None:  # noqa: PLR2004 -- of one model the row says it all
-        return []
-    text = (
-        f"The {len(pairs)} tasks with both model times add up to {before:,.3f} ms before and {after:,.3f} ms after: "
-        f"a speed-up of {whole.speed_up:.2%}, or {whole.time_saved:.2%} of the time saved."
-    )
-    return [text]
 
 
 def _task(number: int, task: TuningTask) -> Section:

@@ -1,4 +1,4 @@
-"""What each table and timeline of the profiler is: one declaration a kind; TABLES and TIMELINES are the registries."""
+"""What each table and timeline is: one declaration a kind; TABLES and TIMELINES are the registries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from aoe_reports.tables.aicpu import AICPU, AICPU_MI, DP
 from aoe_reports.tables.communication import COMMUNICATION, COMMUNICATION_BANDWIDTH, COMMUNICATION_MATRIX
 from aoe_reports.tables.fusion_op import FUSION_OP
+from aoe_reports.tables.gradient_summary import GRADIENT_SUMMARY
 from aoe_reports.tables.host_api import (
     ACL,
     ACL_STATISTIC,
@@ -79,6 +80,7 @@ TABLES: dict[str, Table] = {
         OS_RUNTIME_STATISTIC,
         PYTORCH_OPERATOR_VIEW,
         PROF_RULE,
+        GRADIENT_SUMMARY,
         *SYSTEM_TABLES,
     )
 }

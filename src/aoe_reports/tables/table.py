@@ -13,7 +13,7 @@ ColumnType = Literal["text", "integer", "number", "share", "duration", "timestam
 NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """Nanoseconds in one unit of time, by the unit's name in a header."""
 
-BYTES = {"B": 1, "Byte": 1, "Bytes": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+BYTES = {"B": 1, "byte": 1, "Byte": 1, "Bytes": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 """Bytes in one unit of size: the exporters' KB is 1024 bytes (their databases hold the bytes of the same numbers)."""
 
 DECIMAL_BYTES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
@@ -165,7 +165,7 @@ class Table:
     vintages: tuple[tuple[str, str], ...]
     """(date of the exporter, header that came with it), newest first; the last one is what remains."""
     source: str = "msprof"
-    """Who writes it: `msprof`, `torch_npu`, or `both` (then the folder tells)."""
+    """Who writes it: `msprof`, `torch_npu`, `both` (then the folder tells), or `aoe`."""
     files: tuple[str, ...] = ()
     """Words that files of this kind begin with, where they are not the table's own name."""
     other_orders: tuple[tuple[str, ...], ...] = ()

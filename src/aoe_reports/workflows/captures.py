@@ -17,6 +17,7 @@ from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
+from aoe_reports.readers.names import RESULT_KINDS
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
@@ -42,17 +43,23 @@ def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
 
 def aoe_files(discovery: Discovery) -> list[FoundFile]:
     """The AOE results among the files found."""
-    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind != "gdat"]
+    return [file for file in discovery.files if file.name.kind in RESULT_KINDS]
 
 
 def bank_files(discovery: Discovery) -> list[FoundFile]:
-    """The gradient banks of AOE among the files found: no runs, nothing that records are made of."""
+    """The gradient banks of AOE among the files found."""
     return [file for file in discovery.files if file.name.kind == "gdat"]
 
 
 def record_files(discovery: Discovery) -> list[FoundFile]:
     """The files of benchmark log records among the files found."""
     return [file for file in discovery.files if file.name.kind == "record"]
+
+
+def files_without_run(discovery: Discovery) -> list[FoundFile]:
+    """What gradient tuning left beside its banks among the files found: no runs, nothing that records are made of."""
+    runs = {*RESULT_KINDS, "gdat"}
+    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
 
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:

@@ -10,15 +10,15 @@ from typing import Any
 
 from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.records import check_records_file
-from aoe_reports.checks.results import RULES, check_result_file, with_places
-from aoe_reports.checks.triage import triage
+from aoe_reports.checks.results import check_result_file
+from aoe_reports.checks.triage import look
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has, in_order, place_of
 from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
-from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import INFO_KINDS
-from aoe_reports.readers.results import parse_results, read_bytes
+from aoe_reports.readers.identify import FoundFile, why
+from aoe_reports.readers.names import AOE_KINDS, INFO_KINDS
+from aoe_reports.readers.results import MAX_RESULT_BYTES, parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
 from aoe_reports.workflows.spool import Spool
 
@@ -85,7 +85,8 @@ def _check_files(
             row, found = check(file, wanted)
         except (ReadError, OSError) as error:
             outcome.unreadable = True
-            row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), str(error))]
+            message = f"{error.what}; {error.expected}" if isinstance(error, ReadError) else why(error)
+            row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), message)]
         if wanted.watched and file.name.source == "aoe":
             found = [replace(f, severity="warning") if f.rule == "json-truncated" else f for f in found]
         told = in_order(finding for finding in found if wanted.takes(finding))
@@ -116,7 +117,7 @@ _Check = Callable[[FoundFile, Wanted], tuple[Row, list[Finding]]]
 
 
 def _checker(file: FoundFile) -> _Check | None:
-    if file.name.source == "aoe":
+    if file.name.kind in AOE_KINDS:
         return _bank if file.name.kind == "gdat" else _result
     if file.name.kind == "record":
         return _records
@@ -128,11 +129,11 @@ def _checker(file: FoundFile) -> _Check | None:
 def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
     """An AOE result; of most one look tells that they are well."""
     data = read_bytes(file.path, wanted.max_size)
-    clear = triage(data, file.name.kind) if wanted.tell is None else None
-    if clear is not None:
-        path = str(file.path)
-        said = [Finding(RULES[rule].severity, rule, path, text, pointer=at) for rule, at, text in clear.said]
-        return _result_row(file, clear.outline), with_places(said, data)
+    whole = len(data) <= (wanted.max_size or MAX_RESULT_BYTES)
+    looked = look(data, file.path, file.name) if whole and wanted.tell is None else None
+    if looked is not None:
+        outline, told = looked
+        return _result_row(file, outline), told
     read = parse_results(file.path, file.name, data, wanted.max_size)
     findings = check_result_file(read)
     if wanted.tell is not None:

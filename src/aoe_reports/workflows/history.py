@@ -44,7 +44,7 @@ def stored_documents(
     _refuse_no_date(since)
     history = History.open(store)
     rows = history.records((*RECORD_COLUMNS, "night"), _conditions(workload, scope)).to_pylist()
-    rows.sort(key=lambda row: row["run_id"])
+    rows.sort(key=lambda row: (row["run_id"], *_place(row)))
     by_run = {run_id: list(of_run) for run_id, of_run in groupby(rows, lambda row: row["run_id"])}
     for header in history.runs():
         wanted = [row for row in by_run.get(header.run_id, []) if since is None or row["night"] >= since]
@@ -78,8 +78,13 @@ def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
 
 def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
     rows = history.records(_COLUMNS, _conditions(workload, scope)).to_pylist()
-    rows.sort(key=lambda row: (row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]))
+    rows.sort(key=_place)
     return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What records are put in order by."""
+    return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]
 
 
 def _conditions(workload: str | None, scope: str | None) -> list[str]:

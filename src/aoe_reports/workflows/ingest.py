@@ -12,7 +12,7 @@ from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.layout import NORMALISER_VERSION
-from aoe_reports.workflows.captures import aoe_files, bank_files, find_runs, record_files
+from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
 from aoe_reports.workflows.load import TuningRun, load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
@@ -97,6 +97,9 @@ def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Ite
         told = {finding for run in runs for finding in run.findings}
         gathered.findings += [finding for finding in findings if finding not in told]
         yield from map(Gained, runs)
+    for found in files_without_run(discovery):
+        message = f"this ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
+        gathered.findings.append(Finding("info", "no-run", str(found.path), message))
 
 
 def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:

@@ -134,7 +134,7 @@ def _databases(capture: Capture, kind: str) -> list[FoundFile]:
 def read_profile(path: Path | str, *, max_expanded: int | None = None) -> Profile:
     """Everything of the profilers below a path; compressed files may expand to `max_expanded` bytes each."""
     discovery = discover([Path(path)], max_expanded=max_expanded)
-    captures = tuple(capture for capture in group_captures(discovery.files) if capture.measures)
+    captures = tuple(capture for capture in group_captures(discovery.files) if capture.has_data)
     found = [*discovery.findings, *(finding for capture in captures for finding in capture.findings)]
     return Profile(Path(path), captures, discovery.unreadable, found)
 

@@ -111,6 +111,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
+    ("no-run", "info", "runs", "a file that `check` reads, and of which no record is made"),
     ("no-record", "info", "runs", "a run that v0.1 has no record for: what it says stands in the run's own row"),
     ("timestamp-form", "error", "records", "a time in no form that is known: an epoch, YYYYMMDDHHMMSS, ISO-8601"),
     ("record-number", "error", "records", "a number that no float64 holds"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, Generic, TypeVar, overload
@@ -12,7 +13,7 @@ T = TypeVar("T")
 BATCH = 1000
 """How many items are written at once."""
 
-HELD = 5000
+HELD = 20_000
 """How many items are held in memory before the first are written."""
 
 
@@ -31,6 +32,7 @@ class Spool(Sequence[T], Generic[T]):
         if len(self._held) >= HELD:
             if self._file is None:
                 self._file = tempfile.TemporaryFile("w+", encoding="ascii")  # noqa: SIM115 -- lives as long as this does
+            self._file.seek(0, os.SEEK_END)
             for start in range(0, len(self._held), BATCH):
                 batch = [self._dump(held) for held in self._held[start : start + BATCH]]
                 self._file.write(json.dumps(batch) + "\n")
@@ -59,6 +61,10 @@ class Spool(Sequence[T], Generic[T]):
         if index == 0:
             return next(iter(self))
         return list(self)[index]
+
+    def __del__(self) -> None:
+        """The file goes with the items."""
+        self.close()
 
     def close(self) -> None:
         """Give the temporary file back."""

@@ -16,7 +16,7 @@ from aoe_reports.results import TuningResult, status_of
 INTERVAL_S = 1.0
 """How long is waited between two looks."""
 
-_Stamp = tuple[int, int, int]
+_Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ def watch(
 
 
 def _stamp(path: Path) -> _Stamp | None:
-    """What changes when a file is written; None for one that is gone."""
+    """What changes when a file is written, or may be read from now on; None for one that is gone."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _state(path: Path, name: FileName, max_size: int | None) -> State:
