@@ -268,6 +268,29 @@ def test_our_records_keep_their_workload(cli: Cli, msprof: Path, tmp_path: Path)
     assert outcomes(ingest(cli, tmp_path / "r.jsonl", tmp_path / "s", "--workload", "net")) == ["added"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"members": []}, {"members": [["a", "b", 1]]}, {"members": [["a", "b", 1 << 70, True]]}, {"night": "tonight"},
+        {"kind": "foreign"}, {"status": None}, {"normaliser_version": True}, {"body": []}, {"records": "all"}, None,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_a_run_that_is_not_as_we_write_it_costs_only_itself(
+    cli: Cli, msprof: Path, tmp_path: Path, change: dict[str, Any] | None, leave_out: bool
+) -> None:
+    documents = normalized(cli, msprof / "statistic_only", "--workload", "net")
+    ours = documents[0]["metadata"]["aoe_reports"]
+    if change is None:
+        ours["run"] = 7
+    else:
+        ours["run"] |= change
+        for name in change if leave_out else ():
+            del ours["run"][name]
+    ended = ingest(cli, lines(tmp_path / "a.jsonl", *documents), tmp_path / "s")
+    assert [(row["kind"], row["records"]) for row in ended.json["rows"]] == [("profile", len(documents))]
+
+
 def test_jsonl_is_of_whole_records(cli: Cli, tmp_path: Path) -> None:
     assert cli("history", "runs", "--store", tmp_path, "--format", "jsonl").code == 2
     assert cli("history", "records", "--store", tmp_path, "--format", "jsonl", "--last", 1).code == 2

@@ -105,7 +105,7 @@ def own_run_of(document: Mapping[str, Any]) -> OwnRun | None:
     if typed_fields_of(document) is None:
         return None
     told = document["metadata"][OURS].get("run")
-    if not isinstance(told, dict) or not all(fits(told.get(name)) for name, fits in _RUN_FITS.items()):
+    if not isinstance(told, dict) or not all(name in told and fits(told[name]) for name, fits in _RUN_FITS.items()):
         return None
     members = tuple(Member(*member) for member in told["members"])
     facts = {name: told[name] for name in ("kind", "night", "status", "records", "normaliser_version", "body")}
