@@ -20,7 +20,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from aoe_reports.errors import StoreError, WorkloadConflictError
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS, Run, RunHeader, headers_of, rows_of
 
-Outcome = Literal["added", "unchanged", "superseded", "less-complete"]
+Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
 
 MAX_ATTEMPTS = 20
 
@@ -66,11 +66,14 @@ class History:
         """Records as an Arrow table; `where` are SQL conditions (see `equals`) that all hold, `columns` picks."""
         return self._read(" AND ".join([equals("kind", "record"), *where]), columns)
 
-    def add(self, run: Run) -> Outcome:
-        """Store a run in one commit; the same content adds nothing, a more complete version takes its place."""
+    def add(self, run: Run, *, renew: bool = False) -> Outcome:
+        """Store a run in one commit; the same content adds nothing, a more complete version takes its place.
+
+        With `renew` the same content takes the place of what an older normaliser made of it, too.
+        """
         for attempt in range(MAX_ATTEMPTS):
             try:
-                return self._add(run, fresh=attempt > 0)
+                return self._add(run, fresh=attempt > 0, renew=renew)
             except CommitFailedError:
                 _wait(attempt)
                 self._reload()
@@ -78,13 +81,14 @@ class History:
                 raise StoreError(f"{self.uri}: the store cannot be written: {_first_line(error)}") from error
         raise StoreError(f"{self.uri}: {MAX_ATTEMPTS} commits failed because others wrote at the same time")
 
-    def _add(self, run: Run, *, fresh: bool) -> Outcome:
+    def _add(self, run: Run, *, fresh: bool, renew: bool) -> Outcome:
         header = run.header
         known = [stored for stored in self.runs() if _overlaps(stored, header)]
         self._refuse_other_workload(header, known)
-        if any(_covers(stored, header) for stored in known):
+        renews = renew and bool(known) and all(_renews(header, stored) for stored in known)
+        if not renews and any(_covers(stored, header) for stored in known):
             return "unchanged"
-        if not all(_completes(header, stored) for stored in known):
+        if not renews and not all(_completes(header, stored) for stored in known):
             return "less-complete"
         done = self._table.transaction_version(header.run_id)
         if done is not None and done % 2 == 1 and not known and not fresh:
@@ -99,7 +103,7 @@ class History:
         gone = {stored.run_id for stored in known}
         kept = [stored for stored in self.runs() if stored.run_id not in gone]
         self._headers = sorted([*kept, header], key=lambda h: (h.timestamp_ns, h.run_id))
-        return "superseded" if known else "added"
+        return "renewed" if renews else "superseded" if known else "added"
 
     def _refuse_other_workload(self, header: RunHeader, known: Sequence[RunHeader]) -> None:
         for stored in known:
@@ -147,9 +151,10 @@ def _wait(attempt: int) -> None:
 
 
 def _overlaps(stored: RunHeader, header: RunHeader) -> bool:
-    """Whether two versions have a member in common: then they are one run."""
-    return stored.run_kind == header.run_kind and any(
-        member.same_as(other) for member in header.members for other in stored.members
+    """Whether two versions have a member in common, or a run's own records came back: then they are one run."""
+    return stored.run_id == header.run_id or (
+        stored.run_kind == header.run_kind
+        and any(member.same_as(other) for member in header.members for other in stored.members)
     )
 
 
@@ -168,6 +173,11 @@ def _completes(header: RunHeader, stored: RunHeader) -> bool:
     """
     whole = all(any(member.same_as(other) for other in header.members) for member in stored.members)
     return whole and (header.rows, header.content_hash) > (stored.rows, stored.content_hash)
+
+
+def _renews(header: RunHeader, stored: RunHeader) -> bool:
+    """Whether `header` is what a newer normaliser makes of the same content."""
+    return header.normaliser_version > stored.normaliser_version and _covers(header, stored)
 
 
 def _of_our_format(uri: str, table: DeltaTable) -> DeltaTable:

@@ -13,17 +13,16 @@ import pyarrow as pa
 from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
+from aoe_reports.records.row import row_of_record
 
 FORMAT = "aoe-reports history, format 1"
 """Stands in the table's description; another format is refused."""
 
-NORMALISER_VERSION = 1
+NORMALISER_VERSION = 2
 """Goes up when the same files would become other records."""
 
 PARTITIONS = ["kind", "month"]
 """`kind` is run, record or finding; verdict, change and ack have their columns already."""
-
-METRIC = "runtime_ms_mean"
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 ROWS = pa.schema(
@@ -87,7 +86,7 @@ class RunHeader:
     """What the store knows of one run: enough to tell whether it is there already, and how much of it."""
 
     run_id: str
-    run_kind: Literal["profile", "tuning"]
+    run_kind: Literal["profile", "tuning", "foreign"]
     timestamp_ns: int
     night: str
     model: str
@@ -131,9 +130,9 @@ def rows_of(run: Run) -> pa.Table:
         "night": header.night,
     }
     rows: list[dict[str, Any]] = [_run_row(run)]
-    rows += [_record_row(record) for record in run.records]
+    rows += [{"kind": "record", **row_of_record(record)} for record in run.records]
     rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
-    return pa.Table.from_pylist([_storable({**row, **common}) for row in rows], schema=ROWS)
+    return pa.Table.from_pylist([_storable({**common, **row}) for row in rows], schema=ROWS)
 
 
 def _storable(row: dict[str, Any]) -> dict[str, Any]:
@@ -181,19 +180,6 @@ def _run_row(run: Run) -> dict[str, Any]:
         "body": canonical_json(run.body),
         **{name: canonical_json(value) if isinstance(value, dict) else value for name, value in run.facts.items()},
     }
-
-
-def _record_row(record: Record) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        name: getattr(record, name)
-        for name in ROWS.names
-        if name not in {"kind", "month", "night", "members", "rows"} and hasattr(record, name)
-    }
-    for name in JSON_FIELDS:
-        row[name] = canonical_json(row[name])
-    row["timestamp"] = canonical_json(record.timestamp)
-    row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
-    return {"kind": "record", "metric": METRIC, **row}
 
 
 RECORD_COLUMNS = tuple(
