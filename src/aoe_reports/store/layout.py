@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -14,14 +14,24 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 
-FORMAT = "aoe-reports history, format 1"
-"""Stands in the table's description; another format is refused."""
+FORMAT = 2
+"""Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
+
+1 had rows of runs in the months of their records and a transaction a run; 2 has rows of runs together, and parts whose
+names hold their hash.
+"""
 
 NORMALISER_VERSION = 1
 """Goes up when the same files would become other records."""
 
 PARTITIONS = ["kind", "month"]
-"""`kind` is run, record or finding; verdict, change and ack have their columns already."""
+"""`kind` is run, record, finding or change; verdict and ack have their columns already."""
+
+RUNS_MONTH = "all"
+"""Where the rows of runs lie: in one place, because every ingest asks all of them whether a run is there already."""
+
+EXTRA_KINDS = frozenset({"change", "ack"})
+"""Kinds whose rows tell of a run and are no part of it: they stay when it goes."""
 
 METRIC = "runtime_ms_mean"
 
@@ -133,7 +143,13 @@ def rows_of(run: Run) -> pa.Table:
     rows: list[dict[str, Any]] = [_run_row(run)]
     rows += [_record_row(record) for record in run.records]
     rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
-    return pa.Table.from_pylist([_storable({**row, **common}) for row in rows], schema=ROWS)
+    rows[0]["month"] = RUNS_MONTH
+    return table_of({**common, **row} for row in rows)
+
+
+def table_of(rows: Iterable[dict[str, Any]]) -> pa.Table:
+    """Rows as they are stored."""
+    return pa.Table.from_pylist([_storable(row) for row in rows], schema=ROWS)
 
 
 def _storable(row: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +158,13 @@ def _storable(row: dict[str, Any]) -> dict[str, Any]:
         name: value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
         for name, value in row.items()
     }
+
+
+HEADER_COLUMNS = (
+    "run_id", "run_kind", "timestamp_ns", "night", "model", "hardware", "content_hash", "members", "status", "path",
+    "normaliser_version",
+)  # fmt: skip
+"""What a header is made of."""
 
 
 def headers_of(rows: pa.Table) -> list[RunHeader]:

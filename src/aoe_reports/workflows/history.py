@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
-from aoe_reports.store import History, equals
+from aoe_reports.store import History, Where, equals
 
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
@@ -28,12 +28,12 @@ def list_history(
     if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
         raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
     history = History.open(store)
-    rows = _runs(history, workload) if what == "runs" else _records(history, workload, scope)
-    rows = [row for row in rows if since is None or row["night"] >= since]
+    where = [] if since is None else [equals("night", since, ">=")]
+    rows = _runs(history, workload, where) if what == "runs" else _records(history, workload, scope, where)
     return rows[-last:] if last is not None else rows
 
 
-def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
+def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:
     return [
         {
             "night": header.night,
@@ -47,15 +47,15 @@ def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
             "members": len(header.members),
             "path": header.path,
         }
-        for header in history.runs()
+        for header in history.runs(where)
         if workload in {None, header.model}
     ]
 
 
-def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
-    where = [] if scope is None else [equals("scope", scope)]
+def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[dict[str, Any]]:
+    where = [*where, *([] if scope is None else [equals("scope", scope)])]
     if workload is not None:
-        where.append(f"({equals('model', workload)} OR {equals('workload', workload)})")
+        where = [*where, (equals("model", workload), equals("workload", workload))]
     rows = history.records(_COLUMNS, where).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]))
     return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
+from aoe_reports.errors import AoeReportsError, ReadError, StoreError, WorkloadConflictError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
+from aoe_reports.store.care import tend
 from aoe_reports.workflows.captures import aoe_files, bank_files, find_runs
 from aoe_reports.workflows.load import TuningRun, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
 from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.origin import origin_of
 
 
 @dataclass(slots=True)
@@ -88,12 +90,20 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
             yield Gained(run_of_tuning(tuning, options), tuning)
 
 
-def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:
+TEND_EVERY = 32
+"""Runs after which an ingest of many looks whether there are small files to be merged."""
+
+
+def ingest(
+    paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered, command: str = "ingest"
+) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for item in gather_runs(paths, options, gathered):
-        history = history or History.open(store, create=True)
+    for count, item in enumerate(gather_runs(paths, options, gathered)):
+        history = history or History.open(store, create=True, origin=origin_of(command))
+        if count % TEND_EVERY == 0:
+            _tend(history, gathered)
         try:
             outcome = history.add(item.run)
             stored.append(_kept(item, outcome))
@@ -103,6 +113,15 @@ def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gat
             message = str(error).removeprefix(f"{item.run.header.path}: ")
             gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
     return stored
+
+
+def _tend(history: History, gathered: Gathered) -> None:
+    """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
+    try:
+        tend(history.log)
+    except StoreError as error:
+        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {error}")
+        gathered.findings.append(finding)
 
 
 def _kept(item: Gained, outcome: Outcome) -> Stored:

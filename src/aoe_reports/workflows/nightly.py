@@ -49,7 +49,7 @@ def run_nightly(
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
     gathered = Gathered()
-    stored = ingest(paths, store, options, gathered)
+    stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
     profiles = [item for item in stored if item.run.header.run_kind == "profile"]
     nights = {item.run.header.night for item in profiles}
@@ -85,7 +85,7 @@ def _series(history: History, profiles: Sequence[Stored]) -> list[Series]:
     newest = max(item.run.header.night for item in profiles)
     ours = frozenset[str]().union(*(item.series for item in profiles))
     where = [equals("source", "msprof"), equals("night", newest, "<=")]
-    incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
+    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
     return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
 
