@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ def read(store: str, workloads: int, number: int) -> int:
     return int(History.open(store).records(READ, where).num_rows)
 
 
+def opened(store: str) -> int:
+    """Open the store and learn which files are in force."""
+    return len(History.open(store).log.parts())
+
+
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     """CPU and elapsed milliseconds of some work, and what it gave."""
     cpu, wall = time.process_time(), time.perf_counter()
@@ -116,7 +122,7 @@ def measure(store: str, number: int, arguments: argparse.Namespace) -> int:
         ingests.append(timed(lambda run=run: ingest(store, run)))
     number += arguments.rounds
     reads = [timed(lambda: read(store, arguments.workloads, number)) for _ in range(arguments.rounds)]
-    opens = [timed(lambda: History.open(store).log.parts()) for _ in range(arguments.rounds)]
+    opens = [timed(lambda: opened(store)) for _ in range(arguments.rounds)]
     history = History.open(store)
     commits = len(list((Path(store) / "_delta_log").iterdir()))
     print(f"{number} nights: {len(history.log.parts())} files, {commits} files in the log, {reads[0][2]} rows read")
@@ -142,7 +148,7 @@ def main() -> None:
         number = measure(store, 0, arguments)
         for size in (1000, arguments.nights):
             history = History.open(store, origin=Origin("benchmark"))
-            cpu, wall, _ = timed(lambda size=size, history=history: fill(history, number, size, arguments))
+            cpu, wall, _ = timed(partial(fill, history, number, size, arguments))
             if size > number:
                 each = size - number
                 print(f"  filled: {cpu / each:7.1f} CPU, {wall / each:7.1f} elapsed a night, n={each}")

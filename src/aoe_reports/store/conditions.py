@@ -40,6 +40,18 @@ class Condition:
             return bool(most >= self.value)
         return not least == most == self.value
 
+    def holds_for_all_between(self, least: Any, most: Any) -> bool:
+        """Whether every value between two known bounds fits."""
+        if least is None or most is None:
+            return False
+        if self.sign == "=":
+            return bool(least == most == self.value)
+        if self.sign == "<=":
+            return bool(most <= self.value)
+        if self.sign == ">=":
+            return bool(least >= self.value)
+        return not least <= self.value <= most
+
 
 AnyOf = tuple[Condition, ...]
 Where = Sequence[Condition | AnyOf]
@@ -68,6 +80,16 @@ def may_hold(where: Where, bounds: Mapping[str, tuple[Any, Any]]) -> bool:
         any(condition.holds_between(*bounds.get(condition.column, unknown)) for condition in choice)
         for choice in alternatives(where)
     )
+
+
+def undecided(where: Where, bounds: Mapping[str, tuple[Any, Any]]) -> list[AnyOf]:
+    """The conditions that rows have to be asked for: those that do not hold for all between these bounds."""
+    unknown = (None, None)
+    return [
+        choice
+        for choice in alternatives(where)
+        if not any(condition.holds_for_all_between(*bounds.get(condition.column, unknown)) for condition in choice)
+    ]
 
 
 def matching(rows: pa.Table, where: Where) -> pa.Table:

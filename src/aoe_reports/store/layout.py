@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -140,24 +140,43 @@ def rows_of(run: Run) -> pa.Table:
         "timestamp_ns": header.timestamp_ns,
         "night": header.night,
     }
-    rows: list[dict[str, Any]] = [_run_row(run)]
-    rows += [_record_row(record) for record in run.records]
-    rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
-    rows[0]["month"] = RUNS_MONTH
-    return table_of({**common, **row} for row in rows)
+    text = _JsonTexts()
+    rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
+    rows += [{**_record_row(record, text), **common} for record in run.records]
+    rows += [{"kind": "finding", **finding.as_dict(), **common} for finding in run.findings]
+    return table_of(rows)
 
 
-def table_of(rows: Iterable[dict[str, Any]]) -> pa.Table:
+def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Rows as they are stored."""
-    return pa.Table.from_pylist([_storable(row) for row in rows], schema=ROWS)
+    return pa.table([_column(field, rows) for field in ROWS], schema=ROWS)
 
 
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose texts are text: the odd byte of a file name becomes a question mark."""
-    return {
-        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
-        for name, value in row.items()
-    }
+def _column(field: pa.Field, rows: Sequence[dict[str, Any]]) -> pa.Array:
+    values = [row.get(field.name) for row in rows]
+    if field.type != _TEXT:
+        return pa.array(values, field.type)
+    return pa.array([value if value is None or value.isascii() else storable(value) for value in values], _TEXT)
+
+
+def storable(text: str) -> str:
+    """A text that is text: the odd byte of a file name becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class _JsonTexts:
+    """JSON texts of objects, made once for each object: all records of a run share most of theirs."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, str]] = {}
+
+    def __call__(self, value: Any) -> str:
+        if not value and isinstance(value, dict):
+            return "{}"
+        made = self._made.get(id(value))
+        if made is None:
+            made = self._made[id(value)] = value, canonical_json(value)  # the object is kept: its id stays its own
+        return made[1]
 
 
 HEADER_COLUMNS = (
@@ -206,17 +225,17 @@ def _run_row(run: Run) -> dict[str, Any]:
     }
 
 
-def _record_row(record: Record) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        name: getattr(record, name)
-        for name in ROWS.names
-        if name not in {"kind", "month", "night", "members", "rows"} and hasattr(record, name)
-    }
+def _record_row(record: Record, text: _JsonTexts) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(record, name) for name in _RECORD_FIELDS}
     for name in JSON_FIELDS:
-        row[name] = canonical_json(row[name])
+        row[name] = text(row[name])
     row["timestamp"] = canonical_json(record.timestamp)
     row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
+    row["series_id"], row["fingerprint"] = record.series_id, record.fingerprint
     return {"kind": "record", "metric": METRIC, **row}
+
+
+_RECORD_FIELDS = tuple(name for name in (field.name for field in fields(Record)) if name in ROWS.names)
 
 
 RECORD_COLUMNS = tuple(

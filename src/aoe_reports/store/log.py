@@ -18,13 +18,15 @@ from pyarrow import fs
 
 from aoe_reports.errors import StoreError
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
-from aoe_reports.store.parts import Folder, Part, parts_of, reason
+from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, reason
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
 
 PROPERTIES = {
-    "delta.checkpointInterval": "50",
+    "delta.checkpointInterval": "20",
+    # every opening unpacks what the log says of every file: the columns that queries ask for, no others
+    "delta.dataSkippingStatsColumns": ",".join(BOUNDED),
     # removed files are remembered in checkpoints for this long; `store vacuum` reads commits instead, which stay 30 days
     "delta.deletedFileRetentionDuration": "interval 1 minutes",
 }
@@ -55,6 +57,7 @@ class Log:
     _table: DeltaTable
     _parts: list[Part] | None = field(default=None)
     _behind: bool = field(default=False)
+    _current: bool = field(default=False)
 
     @classmethod
     def open(cls, uri: str, origin: Origin, *, create: bool = False, version: int | None = None) -> Log:
@@ -136,8 +139,12 @@ class Log:
 
     def upgrade(self) -> None:
         """Give a store of an older version what this one has; its columns are added, no file is touched."""
-        missing = [name for name in ROWS.names if name not in {column.name for column in self._table.schema().fields}]
-        if self.format == FORMAT and not missing:
+        if self._current:
+            return
+        present = {column.name for column in self._table.schema().fields}
+        missing = [name for name in ROWS.names if name not in present]
+        self._current = self.format == FORMAT and not missing
+        if self._current:
             return
         properties = CommitProperties(custom_metadata=self.origin.as_metadata())
         if missing:

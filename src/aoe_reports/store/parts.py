@@ -19,7 +19,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.errors import StoreError
-from aoe_reports.store.conditions import Where, columns_of, matching, may_hold
+from aoe_reports.store.conditions import AnyOf, Where, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
 
 BOUNDED = ("run_id", "timestamp_ns", "night", "model")
@@ -42,6 +42,8 @@ class Part:
     size: int
     modified_ms: int
     bounds: dict[str, tuple[Any, Any]]
+    complete: frozenset[str] = frozenset()
+    """Columns that have a value in every row."""
 
     @property
     def hash(self) -> str | None:
@@ -56,7 +58,11 @@ class Part:
 
     def may_hold(self, where: Where) -> bool:
         """Whether any row may fit."""
-        return may_hold(where, {**self.bounds, "kind": (self.kind,) * 2, "month": (self.month,) * 2})
+        return may_hold(where, self.bounds)
+
+    def undecided(self, where: Where) -> list[AnyOf]:
+        """What has to be asked of its rows."""
+        return undecided(where, {name: ends for name, ends in self.bounds.items() if name in self.complete})
 
     def removal(self, *, data_change: bool = True) -> RemoveAction:
         """What takes it out of the table; the file stays until vacuum."""
@@ -154,8 +160,10 @@ class Folder:
 
 
 def _parquet(rows: pa.Table) -> pa.Buffer:
+    """Rows as a file; a column without a value is left out, which Delta's readers take for what it is."""
     buffer = pa.BufferOutputStream()
-    plain = rows.drop_columns([name for name in PARTITIONS if name in rows.column_names])
+    left_out = {name for name in rows.column_names if rows[name].null_count == rows.num_rows} | set(PARTITIONS)
+    plain = rows.select([name for name in rows.column_names if name not in left_out])
     pq.write_table(
         plain, buffer, compression="zstd", row_group_size=ROW_GROUP, write_page_checksum=True, store_schema=False
     )
@@ -170,6 +178,7 @@ def _path_for(piece: Piece, content: pa.Buffer) -> str:
 
 def _rows_of(file: pq.ParquetFile, part: Part, columns: Sequence[str] | None, where: Where) -> pa.Table:
     stored = file.schema_arrow.names
+    where = part.undecided(where)
     if columns is None:
         wanted = [*ROWS.names, *(name for name in stored if name not in ROWS.names)]
     else:
@@ -226,13 +235,22 @@ def parts_of(actions: pa.Table) -> list[Part]:
     rows = actions.select(
         [
             "path", "partition.kind", "partition.month", "num_records", "size_bytes", "modification_time",
-            *(f"{end}.{name}" for name in bounds for end in ("min", "max")),
+            *(f"{fact}.{name}" for name in bounds for fact in ("min", "max", "null_count")),
         ]
     )  # fmt: skip
     columns = [column.to_pylist() for column in rows.columns]
     parts = [
-        Part(path, kind, month, count or 0, size, _milliseconds(modified), dict(zip(bounds, _pairs(ends), strict=True)))
-        for path, kind, month, count, size, modified, *ends in zip(*columns, strict=True)
+        Part(
+            path,
+            kind,
+            month,
+            count or 0,
+            size,
+            _milliseconds(modified),
+            dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
+            frozenset(name for name, nulls in zip(bounds, told[2::3], strict=True) if nulls == 0),
+        )
+        for path, kind, month, count, size, modified, *told in zip(*columns, strict=True)
     ]
     return sorted(parts, key=lambda part: (part.kind, part.month, part.path))
 
@@ -240,10 +258,6 @@ def parts_of(actions: pa.Table) -> list[Part]:
 def now_ms() -> int:
     """Now, as Delta's log counts; nothing that is printed depends on it."""
     return time.time_ns() // 1_000_000
-
-
-def _pairs(ends: Sequence[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def _milliseconds(modified: Any) -> int:
