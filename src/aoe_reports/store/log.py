@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.errors import StoreError
+from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, reason
 
@@ -79,7 +81,7 @@ class Log:
                 log = cls(uri, cls.folder_of(uri), origin, table)
                 _refuse_newer_format(uri, log.format)
                 if version is None:
-                    log.refuse_empty_commit()
+                    log.refuse_damaged_commit()
                 return log
         raise StoreError(f"{uri}: the store cannot be opened")
 
@@ -114,7 +116,7 @@ class Log:
         except (DeltaError, OSError):
             self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
         self._parts, self._behind = None, False
-        self.refuse_empty_commit()
+        self.refuse_damaged_commit()
 
     def commit(self, adds: list[AddAction], removes: list[RemoveAction]) -> None:
         """Commit files; CommitFailedError where anybody committed since this view: what was looked up may not hold now."""
@@ -160,11 +162,35 @@ class Log:
         self.parts()
         self._table.create_checkpoint()
 
-    def refuse_empty_commit(self) -> None:
-        """Refuse a table whose last commit is an empty file: Delta would open it, and miss what it said."""
-        (commit,) = self.folder.files.get_file_info([commit_path(self.version)])
-        if commit.type == fs.FileType.File and not commit.size:
-            raise StoreError(f"{self.uri}/{commit.path}: the last commit is an empty file; see `store verify`")
+    def refuse_damaged_commit(self) -> None:
+        """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
+        path = commit_path(self.version)
+        try:
+            problem = commit_problem(self.folder.content(path).to_pybytes())
+        except FileNotFoundError:
+            return  # Delta found what it needs in a checkpoint
+        except OSError as error:
+            problem = reason(error)
+        if problem:
+            raise StoreError(f"{self.uri}/{path}: {problem}; see `store verify`")
+
+
+def commit_problem(content: bytes) -> str | None:
+    """What is wrong with the text of a commit, if anything."""
+    if not content:
+        return "this commit is an empty file: what it said is lost"
+    try:
+        actions = [json.loads(line) for line in content.splitlines() if line.strip()]
+        facts = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
+        counts = Counter(name for action in actions for name in action)
+    except (ValueError, TypeError):
+        return "this commit is damaged or cut off: what it said is lost"
+    if facts is None:
+        return "this commit is cut off: it does not say what it is"
+    for name, action in (("adds", "add"), ("removes", "remove")):
+        if name in facts and int(facts[name]) != counts[action]:
+            return f"this commit is cut off: it says {facts[name]} {name} and has {counts[action]}"
+    return None
 
 
 CREATION_ATTEMPTS = 10
@@ -228,9 +254,9 @@ def _files(place: str) -> fs.FileSystem:
 def _refuse_newer_format(uri: str, written: int | None) -> None:
     """This version reads its own format and the older ones."""
     if written is None:
-        raise StoreError(f"{uri}: this is some other Delta table; expected a store of aoe-reports")
+        raise ForeignStoreError(f"{uri}: this is some other Delta table; expected a store of aoe-reports")
     if written > FORMAT:
-        raise StoreError(
+        raise ForeignStoreError(
             f"{uri}: this store has format {written}, and this version of aoe-reports reads up to {FORMAT}; "
             "a newer version of aoe-reports is needed"
         )

@@ -220,12 +220,13 @@ def statistics_of(rows: pa.Table) -> dict[str, Any]:
     """What the log says of a part: its rows, and the bounds of a few columns."""
     least: dict[str, Any] = {}
     most: dict[str, Any] = {}
-    for name in BOUNDED:
+    present = [name for name in BOUNDED if name in rows.column_names]
+    for name in present:
         ends = pc.min_max(rows[name]).as_py()
         longest = max(len(str(ends["min"])), len(str(ends["max"])))
         if ends["min"] is not None and longest <= LONGEST_BOUND:
             least[name], most[name] = ends["min"], ends["max"]
-    nulls = {name: rows[name].null_count for name in BOUNDED}
+    nulls = {name: rows[name].null_count for name in present}
     return {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,10 +11,10 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.errors import StoreError
+from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.store.layout import EXTRA_KINDS, headers_of
-from aoe_reports.store.log import Log, Origin
+from aoe_reports.store.log import Log, Origin, commit_problem
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
 
 _COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
@@ -27,6 +26,8 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
     try:
         log = Log.open(uri, origin)
         damage: list[Finding] = []
+    except ForeignStoreError:
+        raise
     except StoreError as error:
         log, damage = _last_whole(uri, origin, error)
     findings = [*damage, *_check_log(log.folder)]
@@ -72,7 +73,7 @@ def _check_log(folder: Folder) -> Iterator[Finding]:
         if commit or _CHECKPOINT.fullmatch(info.path):
             try:
                 content = folder.content(info.path)
-                problem = _commit_problem(content.to_pybytes()) if commit else _checkpoint_problem(content)
+                problem = commit_problem(content.to_pybytes()) if commit else _checkpoint_problem(content)
             except (OSError, pa.ArrowException) as error:
                 problem = reason(error)
             if problem:
@@ -81,23 +82,6 @@ def _check_log(folder: Folder) -> Iterator[Finding]:
         if after != before + 1:
             path = f"{folder.uri}/_delta_log/{before + 1:020}.json"
             yield Finding("error", "store-log", path, "this commit is missing")
-
-
-def _commit_problem(content: bytes) -> str | None:
-    if not content:
-        return "this commit is an empty file: what it said is lost"
-    try:
-        actions = [json.loads(line) for line in content.splitlines() if line.strip()]
-        facts = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
-        counts = Counter(name for action in actions for name in action)
-    except (ValueError, TypeError):
-        return "this commit is damaged or cut off: what it said is lost"
-    if facts is None:
-        return "this commit is cut off: it does not say what it is"
-    for name, action in (("adds", "add"), ("removes", "remove")):
-        if name in facts and int(facts[name]) != counts[action]:
-            return f"this commit is cut off: it says {facts[name]} {name} and has {counts[action]}"
-    return None
 
 
 def _checkpoint_problem(content: pa.Buffer) -> str | None:
