@@ -266,6 +266,11 @@ def _milliseconds(modified: Any) -> int:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what an error says, and not more than a line holds."""
-    text = getattr(error, "strerror", None) or str(error)
-    return (str(text).splitlines() or [type(error).__name__])[0][:300]
+    """The first line of what an error says, and not more than a line holds; of Delta's, what the system said."""
+    text = str(getattr(error, "strerror", None) or error)
+    first = (text.splitlines() or [type(error).__name__])[0][:300]
+    system = _SYSTEM.search(text)
+    return first if system is None or system[1] in first else f"{first}: {system[1]}"
+
+
+_SYSTEM = re.compile(r'Os \{[^}]*message: "([^"]*)"')
