@@ -6,7 +6,8 @@ commit each, through one open store as a long `ingest` does. On the way, at 1, 1
 process that has just imported its modules does: `ingest` is opening the store, looking for small files to merge, making
 the rows, looking up whether the run is there, writing and committing; `read` is opening the store and reading 19
 columns of the last 90 nights of one workload. Reading the profile itself and imports are not counted. Figures are
-milliseconds, medians, then the largest; ingests that merged small files are told apart.
+milliseconds: median (least to most); ingests that merged small files are told apart. With --keep a store that is there
+already is filled up, and measured then.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def line(label: str, times: list[tuple[float, float, Any]]) -> None:
     if times:
         cpu, wall = [row[0] for row in times], [row[1] for row in times]
         print(
-            f"  {label:24s} {statistics.median(cpu):7.1f} CPU (at most {max(cpu):7.1f})"
-            f" {statistics.median(wall):7.1f} elapsed (at most {max(wall):7.1f})   n={len(times)}"
+            f"  {label:24s} CPU {statistics.median(cpu):6.1f} ({min(cpu):.1f} to {max(cpu):.1f}),"
+            f" elapsed {statistics.median(wall):6.1f} ({min(wall):.1f} to {max(wall):.1f}), n={len(times)}"
         )
 
 
@@ -145,7 +146,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = str(arguments.keep or Path(folder) / "store")
-        number = measure(store, 0, arguments)
+        number = len(History.open(store).runs()) if Path(store).exists() else measure(store, 0, arguments)
         for size in (1000, arguments.nights):
             history = History.open(store, origin=Origin("benchmark"))
             cpu, wall, _ = timed(partial(fill, history, number, size, arguments))

@@ -20,7 +20,7 @@ SURPLUS = 48
 """So many files more than needed are let be before an ingest merges them."""
 
 SMALL_ROWS = 65_536
-SMALL_RUNS = 1024
+SMALL_RUNS = 2048
 """A file with fewer rows is merged with others; rows of runs are read by every ingest, and merged more often."""
 
 AT_ONCE = 500_000
@@ -73,9 +73,10 @@ class Merged:
 
 def tend(log: Log) -> Merged | None:
     """Merge small files if there are many; where somebody else commits meanwhile, it is left for the next time."""
-    groups = _mergeable(log.parts())
-    if sum(len(group) - 1 for group in groups) < SURPLUS:
+    small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
+    if len(small) - len(set(small)) < SURPLUS:
         return None
+    groups = _mergeable(log.parts())
     groups.sort(key=lambda group: (-len(group), group[0].path))
     try:
         return _merge(log, next(_batches(groups)))
@@ -104,18 +105,22 @@ def _mergeable(parts: Sequence[Part], *, every: bool = False) -> list[list[Part]
     """The files of one kind and month that could be one; with `every` also one that nobody sorted yet."""
     groups: dict[tuple[str, str], list[Part]] = {}
     for part in parts:
-        if part.rows < (SMALL_RUNS if part.kind == "run" and not every else SMALL_ROWS) or (every and not part.merged):
-            groups.setdefault((part.kind, _home(part)), []).append(part)
+        if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
+            groups.setdefault((part.kind, _home(part.kind, part.month)), []).append(part)
     return [group for group in groups.values() if len(group) > 1 or (every and not _at_home(group[0]))]
 
 
 def _at_home(part: Part) -> bool:
-    return part.merged and part.month == _home(part)
+    return part.merged and part.month == _home(part.kind, part.month)
 
 
-def _home(part: Part) -> str:
+def _home(kind: str, month: str) -> str:
     """The month that a file's rows belong in: format 1 had rows of runs elsewhere."""
-    return RUNS_MONTH if part.kind == "run" else part.month
+    return RUNS_MONTH if kind == "run" else month
+
+
+def _small(kind: str) -> int:
+    return SMALL_RUNS if kind == "run" else SMALL_ROWS
 
 
 def _batches(groups: Sequence[list[Part]]) -> Iterator[list[list[Part]]]:
@@ -145,7 +150,9 @@ def _sorted_pieces(log: Log, groups: Sequence[list[Part]]) -> Iterator[Piece]:
         whole = pa.concat_tables([log.folder.read_checked(part) for part in group], promote_options="default")
         ordered = whole.sort_by([(name, "ascending") for name in ORDER])
         for start in range(0, ordered.num_rows, SMALL_ROWS):
-            yield Piece(group[0].kind, _home(group[0]), ordered.slice(start, SMALL_ROWS), merged=True)
+            yield Piece(
+                group[0].kind, _home(group[0].kind, group[0].month), ordered.slice(start, SMALL_ROWS), merged=True
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class History:
         """Rows of one kind."""
         names = list(columns) if columns else ROWS.names
         empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
-        parts = [part for part in self.log.parts() if part.kind == kind and part.may_hold(where)]
+        parts = self.log.parts(kind, where)
         return pa.concat_tables([empty, *(self.log.folder.read(part, names, where) for part in parts)])
 
     def add(self, run: Run) -> Outcome:
@@ -148,8 +148,8 @@ class History:
         """What takes these runs out: the files that hold them go, with what else is in them written anew."""
         pieces, removes = [], []
         wanted = tuple(equals("run_id", run_id) for run_id in sorted(run_ids))
-        for part in self.log.parts():
-            if part.kind in EXTRA_KINDS or not part.may_hold([wanted]):
+        for part in self.log.parts(where=[wanted]):
+            if part.kind in EXTRA_KINDS:
                 continue
             rows = self.log.folder.read_checked(part)
             gone = pc.is_in(rows["run_id"], pa.array(sorted(run_ids)))
@@ -164,7 +164,7 @@ class History:
         """The stored versions of a run: those that have a member in common with it."""
         keys = {key for member in header.members for key in (member.identity, member.content_hash)}
         pattern = "|".join(re.escape(key) for key in sorted(keys))
-        parts = [part for part in self.log.parts() if part.kind == "run"]
+        parts = self.log.parts("run")
         self._members = {part.path: self._members_in(part) for part in parts}
         if not parts:
             return []

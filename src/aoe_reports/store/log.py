@@ -19,8 +19,9 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.errors import ForeignStoreError, StoreError
+from aoe_reports.store.conditions import Where
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
-from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, reason
+from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, possible, reason
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -57,7 +58,8 @@ class Log:
     folder: Folder
     origin: Origin
     _table: DeltaTable
-    _parts: list[Part] | None = field(default=None)
+    _actions: pa.Table | None = field(default=None)
+    _parts: dict[str | None, list[Part]] = field(default_factory=dict)
     _behind: bool = field(default=False)
     _current: bool = field(default=False)
 
@@ -101,13 +103,26 @@ class Log:
         written = _DESCRIPTION.fullmatch(self._table.metadata().description or "")
         return None if written is None else int(written[1])
 
-    def parts(self) -> list[Part]:
-        """The files in force."""
+    def parts(self, kind: str | None = None, where: Where = ()) -> list[Part]:
+        """The files in force, of one kind or of all, that may hold what is asked for."""
+        actions = self._in_force()
+        if where:
+            return [part for part in parts_of(possible(actions, kind, where)) if part.may_hold(where)]
+        if kind not in self._parts:
+            self._parts[kind] = parts_of(possible(actions, kind, ()))
+        return self._parts[kind]
+
+    def sizes(self) -> list[tuple[str, str, int]]:
+        """Kind, month and rows of each file in force."""
+        columns = ("partition.kind", "partition.month", "num_records")
+        return list(zip(*(self._in_force()[name].to_pylist() for name in columns), strict=True))
+
+    def _in_force(self) -> pa.Table:
         if self._behind:
             self.refresh()
-        if self._parts is None:
-            self._parts = parts_of(pa.table(self._table.get_add_actions(flatten=True)))
-        return self._parts
+        if self._actions is None:
+            self._actions = pa.table(self._table.get_add_actions(flatten=True))
+        return self._actions
 
     def refresh(self) -> None:
         """See what was committed since."""
@@ -115,7 +130,7 @@ class Log:
             self._table.update_incremental()
         except (DeltaError, OSError):
             self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
-        self._parts, self._behind = None, False
+        self._actions, self._parts, self._behind = None, {}, False
         self.refuse_damaged_commit()
 
     def commit(self, adds: list[AddAction], removes: list[RemoveAction]) -> None:
@@ -159,7 +174,7 @@ class Log:
 
     def checkpoint(self) -> None:
         """Write what is in force into one file, so that opening reads few commits."""
-        self.parts()
+        self._in_force()
         self._table.create_checkpoint()
 
     def refuse_damaged_commit(self) -> None:

@@ -19,7 +19,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.errors import StoreError
-from aoe_reports.store.conditions import AnyOf, Where, columns_of, matching, may_hold, undecided
+from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
 
 BOUNDED = ("run_id", "timestamp_ns", "night", "model")
@@ -230,6 +230,22 @@ def statistics_of(rows: pa.Table) -> dict[str, Any]:
     return {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
 
 
+def possible(actions: pa.Table, kind: str | None, where: Where) -> pa.Table:
+    """The add actions of one kind, without most of those that cannot hold what is asked for: thousands become few at once."""
+    if kind is not None:
+        actions = actions.filter(pc.equal(actions["partition.kind"], kind))
+    for choice in alternatives(where):
+        for condition in choice if len(choice) == 1 else ():
+            least, most = f"min.{condition.column}", f"max.{condition.column}"
+            if least in actions.column_names and condition.sign in {"=", ">="}:
+                actions = actions.filter(
+                    pc.fill_null(pc.greater_equal(actions[most], condition.value), fill_value=True)
+                )
+            if least in actions.column_names and condition.sign in {"=", "<="}:
+                actions = actions.filter(pc.fill_null(pc.less_equal(actions[least], condition.value), fill_value=True))
+    return actions
+
+
 def parts_of(actions: pa.Table) -> list[Part]:
     """The log's add actions as parts, in a stable order."""
     bounds = [name for name in BOUNDED if f"min.{name}" in actions.column_names]
@@ -266,11 +282,11 @@ def _milliseconds(modified: Any) -> int:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what an error says, and not more than a line holds; of Delta's, what the system said."""
+    """The first line of what an error says; of Delta's, which tell their causes in a tree, the last cause, too."""
     text = str(getattr(error, "strerror", None) or error)
-    first = (text.splitlines() or [type(error).__name__])[0][:300]
-    system = _SYSTEM.search(text)
-    return first if system is None or system[1] in first else f"{first}: {system[1]}"
+    first, *others = text.splitlines() or [type(error).__name__]
+    causes = [_ESCAPES.sub("", line).strip(" ↳") for line in others if "↳" in line]
+    return ": ".join([first[:300], *causes[-1:]])
 
 
-_SYSTEM = re.compile(r'Os \{[^}]*message: "([^"]*)"')
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
