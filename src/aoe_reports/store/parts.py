@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
 import time
 import uuid
@@ -147,7 +148,10 @@ class Folder:
 
     def listed(self, folder: str = "") -> list[fs.FileInfo]:
         """Every file below a folder, in the order of their paths; nothing where there is no such folder."""
-        found = self.files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+        try:
+            found = self.files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+        except OSError as error:
+            raise StoreError(f"{self.uri}: the store cannot be read: {reason(error)}") from error
         return sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
 
     @contextlib.contextmanager
@@ -283,7 +287,9 @@ def _milliseconds(modified: Any) -> int:
 
 def reason(error: BaseException) -> str:
     """The first line of what an error says; of Delta's, which tell their causes in a tree, the last cause, too."""
-    text = str(getattr(error, "strerror", None) or error)
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    text = str(error)
     first, *others = text.splitlines() or [type(error).__name__]
     causes = [_ESCAPES.sub("", line).strip(" ↳") for line in others if "↳" in line]
     return ": ".join([first[:300], *causes[-1:]])
