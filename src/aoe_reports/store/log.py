@@ -14,13 +14,13 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.store.conditions import Where
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
+from aoe_reports.store.objects import object_store
 from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, possible, reason
 
 MAX_ATTEMPTS = 60
@@ -261,7 +261,7 @@ _UNFIT = "%[]\\"
 def _files(place: str) -> fs.FileSystem:
     """The files below the store; paths are relative to it."""
     if "://" in place and not place.startswith("file://"):
-        return fs.PyFileSystem(DeltaStorageHandler(place))
+        return object_store(place)
     path = place.removeprefix("file://")
     return fs.SubTreeFileSystem(str(Path(path).absolute()), fs.LocalFileSystem())
 
