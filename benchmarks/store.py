@@ -13,6 +13,7 @@ already is filled up, and measured then.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
@@ -26,7 +27,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.records.record import Record
 from aoe_reports.store import History, Origin, Run, RunHeader, equals
-from aoe_reports.store.care import tend
+from aoe_reports.store.care import compact, tend
 from aoe_reports.workflows.history import _COLUMNS as READ
 
 FIRST = datetime(1999, 1, 1, 2, tzinfo=UTC)
@@ -154,6 +155,14 @@ def main() -> None:
                 each = size - number
                 print(f"  filled: {cpu / each:7.1f} CPU, {wall / each:7.1f} elapsed a night, n={each}")
                 number = measure(store, size, arguments)
+        print(
+            "  the same after the commits have become older than 30 days and were cleaned up, as over years they are:"
+        )
+        for path in (Path(store) / "_delta_log").iterdir():
+            os.utime(path, (1, 1))
+        cpu, wall, _ = timed(lambda: compact(History.open(store, origin=Origin("benchmark")).log))
+        print(f"  compact: {cpu:7.1f} CPU, {wall:7.1f} elapsed")
+        measure(store, number, arguments)
 
 
 def fill(history: History, start: int, stop: int, arguments: argparse.Namespace) -> None:

@@ -79,10 +79,12 @@ def tend(log: Log) -> Merged | None:
     groups = _mergeable(log.parts())
     groups.sort(key=lambda group: (-len(group), group[0].path))
     try:
-        return _merge(log, next(_batches(groups)))
+        merged = _merge(log, next(_batches(groups)))
     except CommitFailedError:
         log.refresh()
         return None
+    log.clean()
+    return merged
 
 
 def compact(log: Log) -> Merged:
@@ -94,6 +96,7 @@ def compact(log: Log) -> Merged:
             while groups := _mergeable(log.parts(), every=True):
                 rows += _merge(log, next(_batches(groups))).rows
             log.checkpoint()
+            log.clean()
             return Merged(before, len(log.parts()), rows)
         except CommitFailedError:
             wait(attempt)
@@ -148,7 +151,7 @@ def _merge(log: Log, groups: Sequence[list[Part]]) -> Merged:
 def _sorted_pieces(log: Log, groups: Sequence[list[Part]]) -> Iterator[Piece]:
     for group in groups:
         whole = pa.concat_tables([log.folder.read_checked(part) for part in group], promote_options="default")
-        ordered = whole.sort_by([(name, "ascending") for name in ORDER])
+        ordered = whole.sort_by([(name, "ascending") for name in ORDER if name in whole.column_names])
         for start in range(0, ordered.num_rows, SMALL_ROWS):
             yield Piece(
                 group[0].kind, _home(group[0].kind, group[0].month), ordered.slice(start, SMALL_ROWS), merged=True

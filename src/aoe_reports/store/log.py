@@ -14,14 +14,14 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.store.conditions import Where
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.objects import object_store
-from aoe_reports.store.parts import BOUNDED, Folder, Part, parts_of, possible, reason
+from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -140,7 +140,13 @@ class Log:
         before = self.version
         try:
             self._table.create_write_transaction(
-                [*adds, *removes], "append", self._table.schema(), PARTITIONS, commit_properties=properties
+                [*adds, *removes],
+                "append",
+                self._table.schema(),
+                PARTITIONS,
+                commit_properties=properties,
+                # looking for commits that are too old takes as long as all the rest; see `clean`
+                post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
             )
         except (DeltaError, OSError) as error:
             self.refresh()
@@ -177,6 +183,12 @@ class Log:
         self._in_force()
         self._table.create_checkpoint()
 
+    def clean(self) -> None:
+        """Let Delta delete commits of more than 30 days ago, when there are so many that looking for them pays."""
+        (old,) = self.folder.files.get_file_info([commit_path(max(0, self.version - MANY_COMMITS))])
+        if old.mtime_ns is not None and old.mtime_ns // 1_000_000 < now_ms() - LOG_RETENTION_MS:
+            self._table.cleanup_metadata()
+
     def refuse_damaged_commit(self) -> None:
         """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
         path = commit_path(self.version)
@@ -209,6 +221,8 @@ def commit_problem(content: bytes) -> str | None:
 
 
 CREATION_ATTEMPTS = 10
+MANY_COMMITS = 500
+LOG_RETENTION_MS = 30 * 86_400_000
 
 
 def commit_path(version: int) -> str:

@@ -123,7 +123,7 @@ class Folder:
         return False
 
     def read(self, part: Part, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:
-        """Rows of a part that fit; without `columns` all of them, those of newer versions too."""
+        """Rows of a part that fit; without `columns` those that it has, of newer versions, too."""
         try:
             with self._source(part) as source:
                 file = pq.ParquetFile(source, page_checksum_verification=True)
@@ -183,10 +183,7 @@ def _path_for(piece: Piece, content: pa.Buffer) -> str:
 def _rows_of(file: pq.ParquetFile, part: Part, columns: Sequence[str] | None, where: Where) -> pa.Table:
     stored = file.schema_arrow.names
     where = part.undecided(where)
-    if columns is None:
-        wanted = [*ROWS.names, *(name for name in stored if name not in ROWS.names)]
-    else:
-        wanted = [*columns, *sorted(columns_of(where) - set(columns))]
+    wanted = [*PARTITIONS, *stored] if columns is None else [*columns, *sorted(columns_of(where) - set(columns))]
     groups = [group for group in range(file.num_row_groups) if may_hold(where, _bounds_of(file, group, where))]
     present = [name for name in wanted if name in stored]
     read = file.read_row_groups(groups, columns=present, use_threads=False)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.findings import Finding, in_order
-from aoe_reports.store.layout import EXTRA_KINDS, headers_of
+from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, headers_of
 from aoe_reports.store.log import Log, Origin, commit_problem
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
 
@@ -115,7 +115,9 @@ def _bounds_differ(part: Part, table: pa.Table) -> bool:
 
 def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Finding]:
     """Runs that are there twice, and rows whose run is not there; with files missing only the first can be told."""
-    headers = [header for part in parts if part.kind == "run" for header in headers_of(log.folder.read(part))]
+    headers = [
+        header for part in parts if part.kind == "run" for header in headers_of(log.folder.read(part, HEADER_COLUMNS))
+    ]
     times = Counter(header.run_id for header in headers)
     members = Counter(member.identity for header in headers for member in header.members)
     for run_id, count in times.items():
