@@ -20,6 +20,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
+from aoe_reports.store.care import compact
 from aoe_reports.store.layout import PARTITIONS, ROWS
 from aoe_reports.store.parts import Part
 
@@ -335,10 +336,14 @@ def closed(store: Path) -> Iterator[Path]:
     """A store that its reader may not write into; root may everything, so the reader is another user then."""
     with tempfile.TemporaryDirectory() as name:
         copy = shutil.copytree(store, Path(name) / "store")
-        for path in (Path(name), copy, *copy.rglob("*")):
+        compact(History.open(str(copy)).log)
+        History.open(str(copy)).undo(History.open(str(copy)).runs()[0].run_id, 0)
+        shutil.copytree(copy, Path(name) / "merged")
+        compact(History.open(str(Path(name) / "merged")).log)
+        for path in (Path(name), *Path(name).rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
         yield copy
-        for path in (Path(name), copy, *copy.rglob("*")):
+        for path in (Path(name), *Path(name).rglob("*")):
             path.chmod(0o755)
 
 
@@ -369,6 +374,8 @@ def test_a_store_that_may_only_be_read_is_read_and_refuses_to_be_written_in_one_
     ended = [as_nobody(*command, "--store", closed) for command in commands]
     assert [process.returncode for process in ended] == [0, 0, 0, 3, 3]
     assert [process.stderr.count("\n") for process in ended] == [0, 0, 0, 1, 1]
+    again = as_nobody("store", "compact", "--store", closed.with_name("merged"))  # nothing to be merged
+    assert (again.returncode, again.stderr.count("\n")) in {(0, 0), (3, 1)}, again.stderr
 
 
 def test_only_what_a_query_needs_is_opened(cli: Cli, store: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError
@@ -110,7 +112,13 @@ def _mergeable(parts: Sequence[Part], *, every: bool = False) -> list[list[Part]
     for part in parts:
         if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
             groups.setdefault((part.kind, _home(part.kind, part.month)), []).append(part)
-    return [group for group in groups.values() if len(group) > 1 or (every and not _at_home(group[0]))]
+    return [_bounded(group) for group in groups.values() if len(group) > 1 or (every and not _at_home(group[0]))]
+
+
+def _bounded(group: list[Part]) -> list[Part]:
+    """As many files of a group as are merged at once: two at least."""
+    rows = list(accumulate(part.rows for part in group))
+    return group[: max(2, bisect_right(rows, AT_ONCE))]
 
 
 def _at_home(part: Part) -> bool:

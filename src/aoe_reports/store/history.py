@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import RemoveAction
 
 from aoe_reports.errors import StoreError, WorkloadConflictError
@@ -31,7 +31,7 @@ from aoe_reports.store.layout import (
     table_of,
 )
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, Origin, wait
-from aoe_reports.store.parts import Part, Piece, reason
+from aoe_reports.store.parts import Part, Piece
 
 Outcome = Literal["added", "unchanged", "superseded", "less-complete"]
 _T = TypeVar("_T")
@@ -90,8 +90,6 @@ class History:
             except CommitFailedError:
                 wait(attempt)
                 self.log.refresh()
-            except (DeltaError, OSError) as error:
-                raise StoreError(f"{self.uri}: the store cannot be written: {reason(error)}") from error
         raise StoreError(f"{self.uri}: {MAX_ATTEMPTS} commits failed because others wrote at the same time")
 
     def _add(self, header: RunHeader, rows: pa.Table) -> Outcome:

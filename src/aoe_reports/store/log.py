@@ -7,6 +7,8 @@ import random
 import re
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,8 +131,10 @@ class Log:
         try:
             self._table.update_incremental()
         except (DeltaError, OSError):
-            self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
+            with self._told("read"):
+                self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
         self._actions, self._parts, self._behind = None, {}, False
+        _refuse_newer_format(self.uri, self.format)
         self.refuse_damaged_commit()
 
     def commit(self, adds: list[AddAction], removes: list[RemoveAction]) -> None:
@@ -169,25 +173,38 @@ class Log:
         self._current = self.format == FORMAT and not missing
         if self._current:
             return
-        properties = CommitProperties(custom_metadata=self.origin.as_metadata())
-        if missing:
-            columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
-            self._table.alter.add_columns(columns, commit_properties=properties)
-        if self.format != FORMAT:
-            self._table.alter.set_table_properties(PROPERTIES, commit_properties=properties)
-            self._table.alter.set_table_description(_description(), commit_properties=properties)
+        with self._told("written"):
+            properties = CommitProperties(custom_metadata=self.origin.as_metadata())
+            if missing:
+                columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
+                self._table.alter.add_columns(columns, commit_properties=properties)
+            if self.format != FORMAT:
+                self._table.alter.set_table_properties(PROPERTIES, commit_properties=properties)
+                self._table.alter.set_table_description(_description(), commit_properties=properties)
         self.refresh()
 
     def checkpoint(self) -> None:
         """Write what is in force into one file, so that opening reads few commits."""
         self._in_force()
-        self._table.create_checkpoint()
+        with self._told("written"):
+            self._table.create_checkpoint()
 
     def clean(self) -> None:
         """Let Delta delete commits of more than 30 days ago, when there are so many that looking for them pays."""
         (old,) = self.folder.files.get_file_info([commit_path(max(0, self.version - MANY_COMMITS))])
         if old.mtime_ns is not None and old.mtime_ns // 1_000_000 < now_ms() - LOG_RETENTION_MS:
-            self._table.cleanup_metadata()
+            with self._told("written"):
+                self._table.cleanup_metadata()
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Errors of Delta's library as ours; that somebody else committed is no error."""
+        try:
+            yield
+        except CommitFailedError:
+            raise
+        except (DeltaError, OSError) as error:
+            raise StoreError(f"{self.uri}: the store cannot be {what}: {reason(error)}") from error
 
     def refuse_damaged_commit(self) -> None:
         """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
