@@ -35,6 +35,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/timeline.py
 	$(BIN)/python benchmarks/database.py
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/store.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
 from aoe_reports.records.row import record_of_row
-from aoe_reports.store import History, Run, equals
+from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 from aoe_reports.workflows.export import documents_of
 
@@ -32,8 +32,8 @@ def list_history(
     """Runs or records, oldest first; `last` keeps the newest."""
     _refuse_no_date(since)
     history = History.open(store)
-    rows = _runs(history, workload) if what == "runs" else _records(history, workload, scope)
-    rows = [row for row in rows if since is None or row["night"] >= since]
+    where = [] if since is None else [equals("night", since, ">=")]
+    rows = _runs(history, workload, where) if what == "runs" else _records(history, workload, scope, where)
     return rows[-last:] if last is not None else rows
 
 
@@ -43,12 +43,12 @@ def stored_documents(
     """Records as the JSON objects they were, run by run, oldest first."""
     _refuse_no_date(since)
     history = History.open(store)
-    rows = history.records((*RECORD_COLUMNS, "night"), _conditions(workload, scope)).to_pylist()
+    where = [*_conditions(workload, scope), *([] if since is None else [equals("night", since, ">=")])]
+    rows = history.records((*RECORD_COLUMNS, "night"), where).to_pylist()
     rows.sort(key=lambda row: (row["run_id"], *_place(row)))
     by_run = {run_id: list(of_run) for run_id, of_run in groupby(rows, lambda row: row["run_id"])}
     for header in history.runs():
-        wanted = [row for row in by_run.get(header.run_id, []) if since is None or row["night"] >= since]
-        run = Run(header, [record_of_row(row) for row in wanted], [])
+        run = Run(header, [record_of_row(row) for row in by_run.get(header.run_id, [])], [])
         yield from documents_of(run, whole=workload is None and scope is None)
 
 
@@ -57,7 +57,7 @@ def _refuse_no_date(since: str | None) -> None:
         raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
 
 
-def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
+def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:
     return [
         {
             "night": header.night,
@@ -71,13 +71,13 @@ def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
             "members": len(header.members),
             "path": header.path,
         }
-        for header in history.runs()
+        for header in history.runs(where)
         if workload in {None, header.model}
     ]
 
 
-def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
-    rows = history.records(_COLUMNS, _conditions(workload, scope)).to_pylist()
+def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[dict[str, Any]]:
+    rows = history.records(_COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
     rows.sort(key=_place)
     return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]
 
@@ -87,8 +87,6 @@ def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]
 
 
-def _conditions(workload: str | None, scope: str | None) -> list[str]:
-    where = [] if scope is None else [equals("scope", scope)]
-    if workload is not None:
-        where.append(f"({equals('model', workload)} OR {equals('workload', workload)})")
-    return where
+def _conditions(workload: str | None, scope: str | None) -> Where:
+    of_scope = [] if scope is None else [equals("scope", scope)]
+    return of_scope if workload is None else [*of_scope, (equals("model", workload), equals("workload", workload))]

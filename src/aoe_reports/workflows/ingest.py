@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
+from aoe_reports.errors import AoeReportsError, ReadError, StoreError, WorkloadConflictError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
+from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
 from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
 from aoe_reports.workflows.load import TuningRun, load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.record_files import load_records
 
 
@@ -128,12 +130,20 @@ def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read
         yield from map(Gained, runs)
 
 
-def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:
+TEND_EVERY = 32
+"""Runs after which an ingest of many looks whether there are small files to be merged."""
+
+
+def ingest(
+    paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered, command: str = "ingest"
+) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for item in gather_runs(paths, options, gathered):
-        history = history or History.open(store, create=True)
+    for count, item in enumerate(gather_runs(paths, options, gathered)):
+        history = history or History.open(store, create=True, origin=origin_of(command))
+        if count % TEND_EVERY == 0:
+            _tend(history, gathered)
         try:
             outcome = history.add(item.run, renew=options.renew)
             stored.append(_kept(item, outcome))
@@ -155,6 +165,15 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
         return []
     message = f"{count} of these runs are stored as an older version normalised them (see --renew)"
     return [Finding("info", "older-normaliser", store, message)]
+
+
+def _tend(history: History, gathered: Gathered) -> None:
+    """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
+    try:
+        tend(history.log)
+    except StoreError as error:
+        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {error}")
+        gathered.findings.append(finding)
 
 
 def _kept(item: Gained, outcome: Outcome) -> Stored:

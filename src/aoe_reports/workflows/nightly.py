@@ -49,7 +49,7 @@ def run_nightly(
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
     gathered = Gathered()
-    stored = ingest(paths, store, options, gathered)
+    stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     nights = {item.run.header.night for item in measured}
@@ -84,8 +84,8 @@ def _series(history: History, measured: Sequence[Stored]) -> list[Series]:
     """The histories that these runs continue, up to their newest night."""
     newest = max(item.run.header.night for item in measured)
     ours = frozenset[str]().union(*(item.series for item in measured))
-    where = [equals("source", "aoe", "<>"), equals("night", newest, "<=")]
-    incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
+    where = [equals("source", "aoe", "!="), equals("night", newest, "<=")]
+    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
     return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
 

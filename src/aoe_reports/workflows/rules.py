@@ -122,6 +122,18 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("time-zone-assumed", "info", "runs", "a time without a zone was taken as UTC"),
     ("raw-capped", "info", "runs", "records of more tasks or steps than --raw says: their single times are left out"),
     ("operators-capped", "info", "runs", "more operators than become records"),
+    ("store-missing", "error", "the store", "a file of the store is not there"),
+    ("store-truncated", "error", "the store", "a file of the store has not the size that was written"),
+    ("store-damaged", "error", "the store", "the content of a file is not what was written: a flipped bit is enough"),
+    (
+        "store-log",
+        "error",
+        "the store",
+        "a commit or a checkpoint of the table's log is empty, cut off, damaged, missing",
+    ),
+    ("store-doubled", "error", "the store", "a run, or a member of one, is there twice"),
+    ("store-half-run", "error", "the store", "rows of a run that is not there"),
+    ("store-not-compacted", "warning", "the store", "small files could not be merged: one of them is damaged"),
 )
 """(rule, severity, what it is about, when it fires) of the rules that reading and storing apply."""
 
