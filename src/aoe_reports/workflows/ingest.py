@@ -90,7 +90,7 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
             yield Gained(run_of_tuning(tuning, options), tuning)
 
 
-TEND_EVERY = 32
+TEND_EVERY = 16
 """Runs after which an ingest of many looks whether there are small files to be merged."""
 
 
