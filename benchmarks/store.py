@@ -29,6 +29,7 @@ from aoe_reports.records.record import Record
 from aoe_reports.store import History, Origin, Run, RunHeader, equals
 from aoe_reports.store.care import compact, tend
 from aoe_reports.workflows.history import _COLUMNS as READ
+from aoe_reports.workflows.ingest import TEND_EVERY
 
 FIRST = datetime(1999, 1, 1, 2, tzinfo=UTC)
 NIGHTS_READ = 90
@@ -168,7 +169,7 @@ def main() -> None:
 def fill(history: History, start: int, stop: int, arguments: argparse.Namespace) -> None:
     """Store nights one by one, as one long ingest."""
     for number in range(start, stop):
-        if number % 32 == 0:
+        if number % TEND_EVERY == 0:
             tend(history.log)
         history.add(run_of(number, arguments.workloads, arguments.records))
 

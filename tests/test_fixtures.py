@@ -116,6 +116,8 @@ NO_SMALL_TEXT = {
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
     "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped",
     "repeated-record", "raw-capped", "older-normaliser", "workload-unknown", "workload-conflict", "time-unknown", "time-zone-assumed",
+    "store-missing", "store-truncated", "store-damaged", "store-log", "store-doubled", "store-half-run",
+    "store-not-compacted",
 }  # fmt: skip
 """Rules that take a large file, a database, links, a store or a missing word to fire: they are tested elsewhere."""
 

@@ -22,7 +22,7 @@ from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
 from aoe_reports.store.layout import PARTITIONS, ROWS
-from aoe_reports.store.parts import Part
+from aoe_reports.store.parts import Part, Piece
 
 NIGHTS = 8
 
@@ -387,3 +387,16 @@ def test_only_what_a_query_needs_is_opened(cli: Cli, store: Path) -> None:
         (store / part.path).unlink()
     assert history.records(["night"], [equals("model", "another")]).num_rows == 0
     assert History.open(str(store), origin=Origin("test")).records(["night"]).num_rows > 0
+
+
+def test_a_run_that_is_there_twice_and_rows_without_their_run_are_named(cli: Cli, store: Path) -> None:
+    history = History.open(str(store))
+    (run,) = history.rows("run").slice(0, 1).to_pylist()
+    lone = {**run, "kind": "finding", "month": "2026-01", "run_id": "nowhere"}
+    pieces = [
+        Piece(row["kind"], row["month"], pa.Table.from_pylist([row], schema=ROWS)) for row in (run, lone)
+    ]  # as a writer without our care would have left them
+    history.log.commit(history.log.folder.write(pieces), [])
+    ended = care(cli, store, "verify")
+    assert ended.code == 1
+    assert ended.rules() == {"store-doubled", "store-half-run"}

@@ -18,7 +18,7 @@ from aoe_reports.store.layout import RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
 
-SURPLUS = 48
+SURPLUS = 24
 """So many files more than needed are let be before an ingest merges them."""
 
 SMALL_ROWS = 65_536

@@ -130,7 +130,7 @@ def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read
         yield from map(Gained, runs)
 
 
-TEND_EVERY = 32
+TEND_EVERY = 16
 """Runs after which an ingest of many looks whether there are small files to be merged."""
 
 
