@@ -17,10 +17,11 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.steps import steps
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
-COMMANDS = (inspect, table, check, hotspots, normalize, ingest, history, nightly, demo)
+COMMANDS = (inspect, table, check, hotspots, steps, normalize, ingest, history, nightly, demo)
 
 app = typer.Typer(
     name="aoe-reports",

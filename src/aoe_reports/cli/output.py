@@ -30,6 +30,8 @@ MaxExpanded = Annotated[
     typer.Option(min=1, help="Bytes to which one .gz file may expand (8 GiB unless told).", show_default=False),
 ]
 DEFAULT_STORE = "./aoe-history"
+MAX_ID = 2**31 - 1
+"""The largest number of a rank, device or step that an option takes."""
 
 Format = Literal["text", "json", "csv", "markdown", "html"]
 CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.tables import check_table, without_copies_between
 from aoe_reports.columns import keep_where, words_in
@@ -39,6 +40,11 @@ def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
 def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """As `find_runs`, and captures of which there are only files about them."""
     return group_runs(group_captures(discovery.files))
+
+
+def cluster_captures(discovery: Discovery) -> list[Capture]:
+    """What analyses of whole clusters wrote beside the ranks they were made of."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_cluster]
 
 
 def aoe_files(discovery: Discovery) -> list[FoundFile]:
@@ -158,6 +164,21 @@ def read_tasks(
         if telling is not None and frame is not None and frame.num_rows:
             return split_devices(capture.info.rank_of, frame, grouped=telling.kind == "op_statistic"), tables
     return [], tables
+
+
+def read_steps(capture: Capture, read: Callable[[Telling | None], list[TableData]]) -> list[Step]:
+    """Steps of the framework's table where there is one, else of msprof's."""
+    rank = capture.info.rank_of
+    framework = joined(read(capture.preferred("step_trace_time")))
+    traced = joined(read(capture.preferred("step_trace")))
+    if framework is not None and framework.num_rows:
+        return steps_of_trace_time(rank, framework)
+    return steps_of_trace(rank, traced) if traced is not None else []
+
+
+def label_of(captures: Sequence[Capture]) -> str:
+    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
+    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
 
 
 def joined(tables: Sequence[TableData]) -> pa.Table | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
+from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistics
 from aoe_reports.checks.results import check_result_file
@@ -23,7 +23,7 @@ from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
-from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling
+from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
@@ -158,7 +158,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         frame, grouped = joined(statistic), True
         if frame is None:
             frame, grouped = kernels(joined(times)), False
-    steps = _steps(capture, read)
+    steps = read_steps(capture, lambda telling: read(telling, None))
     read_paths = {data.path for data in tables}
     findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
     for data in tables:
@@ -177,16 +177,6 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
 
 COMPARED = frozenset({"task_type", "task_duration_ns"})
 """What two forms of the same tasks are compared by."""
-
-
-def _steps(capture: Capture, read: Callable[[Telling | None, frozenset[str] | None], list[TableData]]) -> list[Step]:
-    """Steps of the framework's table where there is one, else of msprof's."""
-    rank = capture.info.rank_of
-    framework = joined(read(capture.preferred("step_trace_time"), None))
-    traced = joined(read(capture.preferred("step_trace"), None))
-    if framework is not None and framework.num_rows:
-        return steps_of_trace_time(rank, framework)
-    return steps_of_trace(rank, traced) if traced is not None else []
 
 
 def _first_ns(tables: Sequence[TableData]) -> int | None:

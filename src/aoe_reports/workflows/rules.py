@@ -108,6 +108,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("info-file", "warning", "all files", "an info file that is no JSON: rank and time may be missing"),
     ("less-complete", "warning", "runs", "the store has a more complete version of the run, and keeps it"),
     ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
+    ("rank-skew", "info", "runs", "how far the ranks of a job are apart in a step, and which is the slowest"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
     ("no-run", "info", "runs", "a file that `check` reads, and of which no record is made"),
