@@ -10,7 +10,23 @@ from pathlib import Path
 import pytest
 from commandline import ROOT, Cli
 
-COLUMNS = ["run", "rank_id", "device_id", "model_id", "step", "start_ns", "duration_us", "fp_bp_us", "iteration_refresh_us", "data_aug_bound_us", "computing_us", "communication_us", "communication_not_overlapped_us", "overlapped_us", "free_us"]
+COLUMNS = [
+    "run",
+    "rank_id",
+    "device_id",
+    "model_id",
+    "step",
+    "start_ns",
+    "duration_us",
+    "fp_bp_us",
+    "iteration_refresh_us",
+    "data_aug_bound_us",
+    "computing_us",
+    "communication_us",
+    "communication_not_overlapped_us",
+    "overlapped_us",
+    "free_us",
+]
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 HEADER = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
 needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")

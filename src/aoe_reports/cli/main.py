@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
@@ -21,7 +22,7 @@ from aoe_reports.cli.steps import steps
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
-COMMANDS = (inspect, table, check, hotspots, steps, normalize, ingest, history, nightly, demo)
+COMMANDS = (inspect, table, check, hotspots, steps, breakdown, normalize, ingest, history, nightly, demo)
 
 app = typer.Typer(
     name="aoe-reports",

@@ -18,7 +18,7 @@ from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import RESULT_KINDS
+from aoe_reports.readers.names import PROFILER_DB, RESULT_KINDS
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
@@ -113,6 +113,16 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
         values = [False] * frame.num_rows if pa.types.is_boolean(field.type) else [None] * frame.num_rows
         frame = frame.append_column(field, pa.array(values, field.type))
     return frame.select(EVENTS_SCHEMA.names), list(findings)
+
+
+def databases_with(capture: Capture, kind: str) -> list[FoundFile]:
+    """The databases that hold the events of a timeline which is not here as a file."""
+    writers = {"trace_view": {"torch_npu", "mindspore"}, "msprof": {"msprof"}}.get(kind, set())
+    if any(file.name.kind == kind for file in capture.timelines):
+        return []
+    return [
+        file for file in capture.files if file.name.kind == PROFILER_DB and file.holds and file.name.source in writers
+    ]
 
 
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:

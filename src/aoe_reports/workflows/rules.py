@@ -108,6 +108,8 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("info-file", "warning", "all files", "an info file that is no JSON: rank and time may be missing"),
     ("less-complete", "warning", "runs", "the store has a more complete version of the run, and keeps it"),
     ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
+    ("no-timeline", "warning", "runs", "neither a timeline of the whole device nor a database that holds one"),
+    ("device-unknown", "warning", "timelines", "several devices, and nothing tells which of them communicates"),
     ("rank-skew", "info", "runs", "how far the ranks of a job are apart in a step, and which is the slowest"),
     ("link-loop", "warning", "all files", "a link to a folder that is read already"),
     ("nothing-measured", "error", "runs", "a capture without one usable time"),
