@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ _STEP = re.compile(r"ProfilerStep#(\d{1,9})", re.ASCII)
 _PLANE = "Plane"
 _PID_BITS, _DEVICE_BITS = 10, 5
 _LARGE_PRIME = 2**61 - 1
+_INT32_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class _Spans:
             self.columns[name] = parts = [np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)]
         return parts[0]
 
-    def where(self, mask: Mask) -> _Spans:
+    def where(self, mask: Mask | Ints) -> _Spans:
         return _Spans({name: [self[name][mask]] for name in list(self.columns)})
 
     def __len__(self) -> int:
@@ -122,7 +123,7 @@ class _Spans:
 class Activity:
     """Takes the events of one capture, batch after batch, and tells what its devices did.
 
-    Holds some 40 bytes a task, 24 a launching call and 32 a flow; `pid_is_device` says that the events are those of a database.
+    Holds 28 bytes a task, 16 a launching call and 32 a flow; `pid_is_device` says that the events are those of a database.
     """
 
     def __init__(self, *, pid_is_device: bool = False) -> None:
@@ -166,7 +167,11 @@ class Activity:
         start, _ = integers(some["start_ns"])
         connection, linked = integers(some["connection_id"])
         connection[~linked] = -1
-        columns = {"start": start, "connection": connection, "name": self._numbered(some["name"])}
+        columns = {
+            "start": start,
+            "connection": connection.astype(np.int32) if _is_narrow(connection) else connection,
+            "name": self._numbered(some["name"]),
+        }
         if spans is not self._calls:
             duration, _ = integers(some["duration_ns"])
             columns |= {"end": start + duration, "pid": self._numbered(some["pid"])}
@@ -184,12 +189,11 @@ class Activity:
         usable = there & (key >= 0)
         spans.add(start=start[usable], key=key[usable])
 
-    def _numbered(self, column: pa.ChunkedArray) -> Ints:
+    def _numbered(self, column: pa.ChunkedArray) -> Any:
         """Words as numbers that are the same in every batch; -1 for none."""
         numbers, words = codes(column)
         known = [self._numbers.setdefault(word, len(self._numbers)) for word in words]
-        numbered: Ints = np.asarray([-1, *known], dtype=np.int64)[numbers]
-        return numbered
+        return _narrow([-1, *known])[numbers]
 
     def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
@@ -281,7 +285,7 @@ class Activity:
 
     def _step_of(self, spans: _Spans) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
-        nowhere: Ints = np.full(len(spans), -1, dtype=np.int64)
+        nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans))  # takes no memory
         if not self._steps or not len(spans):
             return nowhere
         begun = spans["start"].copy()
@@ -298,8 +302,9 @@ class Activity:
 
         Of several calls of a connection it is the last one before the span.
         """
-        connections = np.concatenate([self._calls["connection"], spans["connection"]])
-        times = np.concatenate([self._calls["start"], spans["start"]])
+        mine = np.isin(self._calls["connection"], spans["connection"])
+        connections = np.concatenate([self._calls["connection"][mine], spans["connection"]])
+        times = np.concatenate([self._calls["start"][mine], spans["start"]])
         count = len(times) - len(spans)
         order = np.lexsort((np.arange(len(times)) >= count, times, connections))
         found, there = np.zeros(len(times), dtype=np.int64), np.zeros(len(times), dtype=bool)
@@ -318,30 +323,35 @@ class Activity:
 
     def _flows_to(self, starts: Ints) -> tuple[Ints, Mask]:
         """(begin of the flow that ends where a task starts, whether there is one)."""
-        if not len(self._flows) or not len(self._arrivals):
+        mine = np.isin(self._arrivals["start"], starts)
+        moments, keys = self._arrivals["start"][mine], self._arrivals["key"][mine]
+        theirs = np.isin(self._flows["key"], keys)
+        sources, begins = self._flows["key"][theirs], self._flows["start"][theirs]
+        if not len(sources):
             return np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=bool)
-        ends, sources = np.argsort(self._arrivals["start"]), np.argsort(self._flows["key"], kind="stable")
-        moments, keys = self._arrivals["start"][ends], self._flows["key"][sources]
+        # where several flows end at one time, or begin under one key, the first: the order of the file decides nothing
+        by_time, by_key = np.lexsort((keys, moments)), np.lexsort((begins, sources))
+        moments, keys, sources, begins = moments[by_time], keys[by_time], sources[by_key], begins[by_key]
         end = np.minimum(np.searchsorted(moments, starts), len(moments) - 1)
-        key = self._arrivals["key"][ends][end]
-        source = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        return self._flows["start"][sources][source], (moments[end] == starts) & (keys[source] == key)
+        source = np.minimum(np.searchsorted(sources, keys[end]), len(sources) - 1)
+        return begins[source], (moments[end] == starts) & (sources[source] == keys[end])
 
     def _gaps(
         self, tasks: _Spans, talk: _Spans, steps: Ints, words: dict[int, str], count: int, *, told: bool
     ) -> list[Gap]:
         computing = union(tasks["start"], tasks["end"])
         lengths = computing.starts[1:] - computing.ends[:-1]
-        longest = np.lexsort((computing.ends[:-1], -lengths))[:count].tolist()
+        longest = _largest(lengths, count)
         communication = union(talk["start"], talk["end"])
+        spans = [(int(computing.ends[place]), int(computing.starts[place + 1])) for place in longest]
+        behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
+        launches, known = self._launches(tasks.where(np.asarray(behind, dtype=np.int64)))
         found = []
-        for place in longest:
-            start, end = int(computing.ends[place]), int(computing.starts[place + 1])
+        for place, ((start, end), after) in enumerate(zip(spans, behind, strict=True)):
             before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
-            after = _first_of(np.flatnonzero(tasks["start"] == end), tasks, words)
-            launched, known = self._launches(tasks.where(np.arange(len(tasks)) == after))
-            call = self._call_of(int(tasks["connection"][after]), int(launched[0]), words) if known[0] else None
-            late = int(launched[0]) - start if known[0] else None
+            launched = int(launches[place])
+            call = self._call_of(int(tasks["connection"][after]), launched, words) if known[place] else None
+            late = launched - start if known[place] else None
             talked = covered(communication, start, end) if told else None
             found.append(
                 Gap(
@@ -363,18 +373,38 @@ class Activity:
         """The name of the call under a connection that began then."""
         calls = self._calls
         mine = np.flatnonzero((calls["connection"] == connection) & (calls["start"] == start))
-        return words.get(int(calls["name"][mine[0]])) if len(mine) else None
+        return words.get(int(calls["name"][_first_of(mine, calls, words)])) if len(mine) else None
+
+
+def _largest(lengths: Ints, count: int) -> list[int]:
+    """The places of the largest, which come first; of equal ones the earlier."""
+    if not 0 < count < len(lengths):
+        every: list[int] = np.argsort(-lengths, kind="stable")[:count].tolist()
+        return every
+    least = np.partition(lengths, len(lengths) - count)[len(lengths) - count]
+    places = np.flatnonzero(lengths >= least)
+    longest: list[int] = places[np.argsort(-lengths[places], kind="stable")][:count].tolist()
+    return longest
+
+
+def _is_narrow(numbers: Ints) -> bool:
+    return bool(numbers.max() < _INT32_LIMIT)
+
+
+def _narrow(numbers: list[int]) -> Any:
+    """Numbers of words, of which there are never more than 32 bits tell apart, in half the memory."""
+    return np.asarray(numbers, dtype=np.int32)
 
 
 def _first_of(places: Ints, spans: _Spans, words: dict[int, str]) -> int:
     """One of several spans: that of the first name, so that the order of the file decides nothing."""
     named: list[int] = places.tolist()
-    return min(named, key=lambda place: words.get(int(spans["name"][place]), ""))
+    return min(named, key=lambda place: (words.get(int(spans["name"][place]), ""), int(spans["connection"][place])))
 
 
 def _longest_in(talk: _Spans, start: int, end: int, words: dict[int, str]) -> str | None:
     inside = np.minimum(talk["end"], end) - np.maximum(talk["start"], start)
-    return words.get(int(talk["name"][int(np.argmax(inside))]))
+    return words.get(int(talk["name"][_first_of(np.flatnonzero(inside == inside.max()), talk, words)]))
 
 
 def _cause(length: int, late: int | None, talked: int) -> Cause:

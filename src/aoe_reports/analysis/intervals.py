@@ -30,14 +30,17 @@ def union(starts: Ints, ends: Ints) -> Intervals:
     if not len(starts):
         return Intervals(starts, ends)
     order = np.argsort(starts, kind="stable")
-    starts = starts[order]
-    reach = np.maximum.accumulate(ends[order])
+    starts, reach = starts[order], ends[order]
+    del order  # there may be millions
+    np.maximum.accumulate(reach, out=reach)
     begins = np.flatnonzero(np.append(True, starts[1:] > reach[:-1]))
     return Intervals(starts[begins], reach[np.append(begins[1:], len(starts)) - 1])
 
 
 def united(one: Intervals, other: Intervals) -> Intervals:
     """The time that either covers."""
+    if not len(one) or not len(other):
+        return other if len(other) else one
     return union(np.concatenate([one.starts, other.starts]), np.concatenate([one.ends, other.ends]))
 
 
