@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +247,68 @@ def test_real_iterations_agree_with_the_profilers_own_analysis(cli: Cli) -> None
     assert broken["findings"] == []
     told = [(row["device_id"], row["step"], row["computing_us"], row["communication_us"]) for row in broken["rows"]]
     assert told == [(0, 1, 5914.58, 41534.3), (0, 2, 5928.1, 9303.05), (0, 3, 5946.6, 9213.81)]
+
+
+def test_a_damaged_timeline_is_told_and_not_used(cli: Cli, tmp_path: Path) -> None:
+    folder = planted().write(tmp_path)
+    file = next(folder.rglob("trace_view.json"))
+    file.write_bytes(file.read_bytes()[:-200])
+    ended = cli("breakdown", folder, "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.json["reasons"]) == (1, [], ["damage"])
+    assert ended.rules() == {"json-truncated"}
+
+
+def test_a_compressed_timeline_is_read(cli: Cli, tmp_path: Path) -> None:
+    file = next(planted().write(tmp_path).rglob("trace_view.json"))
+    before = cli("breakdown", tmp_path, "--format", "json").json["rows"]
+    file.with_name("trace_view.json.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert cli("breakdown", tmp_path, "--format", "json").json["rows"] == before
+
+
+def test_slices_are_one_timeline(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    before = cli("breakdown", trace.write(tmp_path / "whole"), "--format", "json").json["rows"]
+    output = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    names = [event for event in trace.events if event["ph"] == "M"]
+    others = [event for event in trace.events if event["ph"] != "M"]
+    for number in (0, 1):
+        file = output / f"msprof_slice_{number}_2026060515514{number}.json"
+        file.write_text(json.dumps([*names, *others[number::2]]))
+    rows = cli("breakdown", output.parent, "--format", "json").json["rows"]
+    assert [{**row, "run": None, "rank_id": 0} for row in rows] == [{**row, "run": None} for row in before]
+
+
+def test_a_database_is_read_like_a_timeline(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    connection = sqlite3.connect(output / "ascend_pytorch_profiler_0.db")
+    connection.executescript("""
+        CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO STRING_IDS VALUES (1, 'AI_CORE'), (2, 'first'), (3, 'late'), (4, 'allReduce'), (5, 'launch');
+        CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,
+            globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER);
+        INSERT INTO TASK VALUES (1000, 2000, 5, 1, 1, 0, 1, 4294967295, 2, 1, 4294967295);
+        INSERT INTO TASK VALUES (9000, 9500, 5, 2, 2, 0, 1, 4294967295, 2, 2, 4294967295);
+        CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockDim INTEGER,
+            mixBlockDim INTEGER, taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER,
+            inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, outputShapes INTEGER, attrInfo INTEGER);
+        INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES (2, 1, 1, 1), (3, 2, 1, 1);
+        CREATE TABLE COMMUNICATION_OP (opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER,
+            groupName INTEGER, opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, algType INTEGER,
+            count NUMERIC, opType INTEGER);
+        INSERT INTO COMMUNICATION_OP VALUES (4, 1500, 2500, 3, 4, 1, 0, 0, 4, 4, 1, 4);
+        CREATE TABLE CANN_API (startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,
+            connectionId INTEGER PRIMARY KEY, name INTEGER);
+        INSERT INTO CANN_API VALUES (8000, 8100, 10000, 1, 2, 5);
+    """)
+    connection.commit()
+    connection.close()
+    document = cli("breakdown", tmp_path, "--format", "json").json
+    (row,) = document["rows"]
+    names = ("device_id", "start_ns", "end_to_end_us", "computing_us", "communication_us", "overlapped_us", "free_us")
+    assert [row[name] for name in names] == [5, 1000, 8.5, 1.5, 1.0, 0.5, 6.5]
+    (gap,) = document["gaps"]
+    assert (gap["before"], gap["after"], gap["launched_after_us"]) == ("first", "late", 6.0)
+    assert gap["cause"] == "host launched late"

@@ -114,7 +114,9 @@ class _Spans:
         return parts[0]
 
     def where(self, mask: Mask | Ints) -> _Spans:
-        return _Spans({name: [self[name][mask]] for name in list(self.columns)})
+        some = _Spans()
+        some.add(**{name: self[name][mask] for name in list(self.columns)})
+        return some
 
     def __len__(self) -> int:
         return len(self["start"])
