@@ -49,12 +49,12 @@ def test_time_around_the_epoch_of_today_is_exact() -> None:
 
 def events(*rows: dict[str, object]) -> pa.RecordBatch:
     kinds = dict.fromkeys(EVENT_COLUMNS, pa.string())
-    kinds |= dict.fromkeys(("connection_id", "start_ns", "duration_ns"), pa.int64()) | {"stage_row": pa.bool_()}
+    kinds |= dict.fromkeys(("pid", "connection_id", "start_ns", "duration_ns"), pa.int64()) | {"stage_row": pa.bool_()}
     whole = [{"ph": "X", "stage_row": False, **row} for row in rows]
     return pa.RecordBatch.from_pylist(whole, pa.schema(list(kinds.items())))
 
 
-def task(start: int, length: int, pid: str = "0", **more: object) -> dict[str, object]:
+def task(start: int, length: int, pid: int = 0, **more: object) -> dict[str, object]:
     place = {"pid": pid, "process": "Ascend Hardware", "task_type": "AI_CORE", "name": "task"}
     return {**place, "start_ns": start, "duration_ns": length, **more}
 
@@ -71,13 +71,13 @@ def talk(start: int, length: int, **more: object) -> dict[str, object]:
 
 def test_batches_are_one_timeline_however_they_are_cut() -> None:
     rows = [task(0, 10), talk(5, 10), task(30, 5), task(12, 1)]
-    (whole,) = break_down_events([events(*rows)], pid_is_device=True)
-    assert [whole] == break_down_events([events(row) for row in reversed(rows)], pid_is_device=True)
+    (whole,) = break_down_events([events(*rows)])
+    assert [whole] == break_down_events([events(row) for row in reversed(rows)])
     assert (whole.device_id, whole.whole.computing_ns, whole.whole.overlapped_ns, whole.whole.free_ns) == (0, 16, 6, 15)
 
 
 def test_communication_that_no_device_is_known_of_is_not_guessed() -> None:
-    first, second = break_down_events([events(task(0, 10), task(0, 20, "1"), talk(5, 10))], pid_is_device=True)
+    first, second = break_down_events([events(task(0, 10), task(0, 20, 1), talk(5, 10))])
     assert [first.whole.computing_ns, second.whole.computing_ns] == [10, 20]
     assert {first.whole.communication_ns, first.whole.free_ns, second.whole.communication_ns} == {None}
 

@@ -258,6 +258,11 @@ def test_a_damaged_timeline_is_told_and_not_used(cli: Cli, tmp_path: Path) -> No
     assert ended.rules() == {"json-truncated"}
 
 
+def test_a_timeline_without_a_task_is_told(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("breakdown", Trace().write(tmp_path), "--format", "json")
+    assert (ended.code, ended.rules()) == (1, {"no-timeline", "nothing-measured"})
+
+
 def test_a_compressed_timeline_is_read(cli: Cli, tmp_path: Path) -> None:
     file = next(planted().write(tmp_path).rglob("trace_view.json"))
     before = cli("breakdown", tmp_path, "--format", "json").json["rows"]

@@ -125,11 +125,11 @@ class _Spans:
 class Activity:
     """Takes the events of one capture, batch after batch, and tells what its devices did.
 
-    Holds 28 bytes a task, 16 a launching call and 32 a flow; `pid_is_device` says that the events are those of a database.
+    Holds 28 bytes a task, 16 a launching call and 32 a flow.
     """
 
-    def __init__(self, *, pid_is_device: bool = False) -> None:
-        self._pid_is_device = pid_is_device
+    def __init__(self) -> None:
+        self._pid_is_device = False
         self._numbers: dict[str, int] = {}
         self._tasks, self._operators, self._planes = _Spans(), _Spans(), _Spans()
         self._calls, self._flows, self._arrivals = _Spans(), _Spans(), _Spans()
@@ -140,7 +140,8 @@ class Activity:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need EVENT_COLUMNS."""
         frame = pa.Table.from_batches([batch])
-        if pa.types.is_integer(frame.schema.field("pid").type):  # a database numbers them, a timeline writes them
+        if pa.types.is_integer(frame.schema.field("pid").type):  # only a database's, which has devices in their place
+            self._pid_is_device = True
             frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
         whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         of_device = whole & words_in(frame["process"], {DEVICE_PROCESS}) & words_in(frame["task_type"], COMPUTE_TASKS)
@@ -444,11 +445,9 @@ def part_time(
     )
 
 
-def break_down_events(
-    batches: Iterable[pa.RecordBatch], *, gaps: int = 10, pid_is_device: bool = False
-) -> list[DeviceBreakdown]:
+def break_down_events(batches: Iterable[pa.RecordBatch], *, gaps: int = 10) -> list[DeviceBreakdown]:
     """What each device did, from the events of one timeline (EVENT_COLUMNS of them)."""
-    activity = Activity(pid_is_device=pid_is_device)
+    activity = Activity()
     for batch in batches:
         activity.add(batch)
     return activity.break_down(gaps)

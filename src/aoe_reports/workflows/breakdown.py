@@ -96,13 +96,18 @@ def _read_export(
     out: tuple[list[dict[str, Any]], list[dict[str, Any]], list[Finding]],
 ) -> None:
     rows, gaps, findings = out
-    activity = Activity(pid_is_device=files[0].name.form == "db")
+    activity = Activity()
+    damaged = False
     for file in files:
         with stream_events_of(file, EVENT_COLUMNS) as (batches, found):
             findings += found
+            damaged = damaged or has(found, "error")
             for batch in batches:
                 activity.add(batch)
     devices = activity.break_down(selection.gaps)
+    if not devices and not damaged:  # why there is none is said already
+        message = "no task of a device in this timeline"
+        findings.append(Finding("warning", "no-timeline", str(files[0].path), message))
     steps = _stated_steps(capture) if any(device.steps for device in devices) else []
     for device in devices:
         number = _device_of(device, files[0], capture, alone=len(devices) == 1)
