@@ -36,6 +36,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/breakdown.py
 	$(BIN)/python benchmarks/database.py
 	$(BIN)/python benchmarks/results.py
+	$(BIN)/python benchmarks/store.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aoe_reports.cli.main import COMMANDS
+from aoe_reports.cli.main import COMMANDS, GROUPS
 from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.workflows.rules import list_rules
@@ -54,16 +54,26 @@ def commands() -> str:
     formats, for_ci = (", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS))
     forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {for_ci}."
     parts = [NOTE, f"# Commands\n\n{forms}\n"]
-    for command in ("", *(function.__name__ for function in COMMANDS)):
+    for command in ("", *(function.__name__ for function in COMMANDS), *_of_groups()):
         title = f"aoe-reports {command}".strip()
         parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")
     return "".join(parts)
 
 
+def _of_groups() -> list[str]:
+    """Groups of commands, each followed by its commands."""
+    groups = [(str(group.info.name), group.registered_commands) for group in GROUPS]
+    return [
+        name
+        for group, commands in groups
+        for name in (group, *(f"{group} {one.name or getattr(one.callback, '__name__', '')}" for one in commands))
+    ]
+
+
 def _help(command: str) -> str:
     environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
     environment.pop("AOE_REPORTS_STORE", None)
-    arguments = [sys.executable, "-m", "aoe_reports", *([command] if command else []), "--help"]
+    arguments = [sys.executable, "-m", "aoe_reports", *command.split(), "--help"]
     ended = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
     return "".join(
         line.rstrip() + "\n" for line in ended.stdout.replace("python -m aoe_reports", "aoe-reports").splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from commandline import ROOT, Cli
 
-from aoe_reports.cli.main import COMMANDS
+from aoe_reports.cli.main import COMMANDS, GROUPS
 from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES
 from aoe_reports.workflows.rules import list_rules
@@ -26,13 +26,15 @@ def test_the_generated_pages_are_up_to_date() -> None:
 def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
     names = [f"aoe-reports {function.__name__}" for function in COMMANDS]
+    names += [f"aoe-reports {group.info.name}" for group in GROUPS]
     names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS, *CHECK_RENDERERS]
     assert [name for name in names if name not in text] == []
 
 
 def test_the_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text()
-    assert [f.__name__ for f in COMMANDS if f"`{f.__name__}" not in text] == []
+    names = [*(f.__name__ for f in COMMANDS), *(str(group.info.name) for group in GROUPS)]
+    assert [name for name in names if f"`{name}" not in text] == []
 
 
 @pytest.mark.parametrize(

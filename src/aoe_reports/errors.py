@@ -39,5 +39,9 @@ class StoreError(AoeReportsError):
     """The store cannot be opened, read or written."""
 
 
+class ForeignStoreError(StoreError):
+    """The store was written by a newer version, or is some other table."""
+
+
 class WorkloadConflictError(StoreError):
     """The same content is already stored under another workload name."""

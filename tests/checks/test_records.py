@@ -48,7 +48,9 @@ def test_what_normalize_writes_is_checked_and_well(cli: Cli, aoe: Path, tmp_path
         cli("normalize", aoe / "array_grouped", "--workload", "net", "--tz", "UTC", "-o", tmp_path / name)
     ended = cli("check", tmp_path, "--format", "json")
     assert [(row["kind"], row["verdict"]) for row in ended.json["rows"]] == [("record", "pass")] * 2
-    assert cli("inspect", tmp_path, "--format", "json").code == 0
+    ended = cli("inspect", tmp_path, "--format", "json")
+    told = [(row["kind"], row["source"], row["rows"]) for row in ended.json["rows"]]
+    assert (ended.code, told) == (0, [("record", "foreign", 8)] * 2)
 
 
 def test_many_bad_records_are_counted(cli: Cli, tmp_path: Path) -> None:

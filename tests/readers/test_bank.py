@@ -196,12 +196,16 @@ def test_a_bank_under_another_name_is_told_by_its_words(tmp_path: Path, cli: Cli
     assert cli("check", tmp_path, "--format", "json").rules() == {"gdat-soc"}
 
 
-def test_a_bank_beside_a_result_is_no_run(tmp_path: Path, cli: Cli, aoe: Path) -> None:
+def test_a_bank_beside_a_result_gives_no_records(tmp_path: Path, cli: Cli, aoe: Path) -> None:
     for path in (VALID, *(aoe / "array_grouped").iterdir()):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     ended = cli("ingest", tmp_path, "--store", tmp_path / "store", "--format", "json")
-    assert [row["kind"] for row in ended.json["rows"]] == ["tuning"]
-    assert "no-run" in ended.rules()
+    assert [(row["kind"], row["records"] > 0) for row in ended.json["rows"]] == [
+        ("tuning", False),
+        ("tuning", False),
+        ("tuning", True),
+    ]
+    assert "no-record" in ended.rules()
     assert ended.code == 0
     records = cli("normalize", tmp_path)
     assert records.code == 0

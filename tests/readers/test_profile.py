@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import capture_root, digits_to_ns, group_captures, group_runs
+from aoe_reports.readers.profile import capture_root, group_captures, group_runs
 
 
 def runs(*paths: Path):
@@ -70,11 +70,3 @@ def test_roots_of_captures() -> None:
     assert capture_root(Path("x_ascend_pt/PROF_1/mindstudio_profiler_output/a.csv")) == Path("x_ascend_pt")
     assert capture_root(Path("x/ASCEND_PROFILER_OUTPUT/kernel_details.csv")) == Path("x")
     assert capture_root(Path("x/y/op_summary.csv")) == Path("x/y")
-
-
-def test_digits_of_times() -> None:
-    assert digits_to_ns("20260101020304005") == 1767232984005000000
-    assert digits_to_ns("20260101_020304005") == 1767232984005000000
-    assert digits_to_ns("20261301020304") is None
-    assert digits_to_ns("99999999999999") is None
-    assert digits_to_ns("") is None

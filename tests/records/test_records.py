@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.schemas import load_schema
+from aoe_reports.store import Run
 
 
 def records(cli: Cli, path: Path) -> list[dict]:
@@ -77,3 +79,32 @@ def test_devices_of_one_export_stay_apart(cli: Cli, msprof: Path, tmp_path: Path
     rows = cli("history", "records", "--store", tmp_path / "s", "--scope", "op_type", "--format", "json").json["rows"]
     assert {row["device_id"] for row in rows} == {0, 1}
     assert len({row["series_id"] for row in rows}) == len(rows)
+
+
+def test_where_there_is_no_record_every_form_is_empty_and_whole(cli: Cli, tmp_path: Path) -> None:
+    from commandline import FIXTURES
+
+    failed = FIXTURES / "aoe" / "invalid" / "tuning-failed"
+    for name, text in (("r.json", "[]\n"), ("r.jsonl", "")):
+        cli("normalize", failed, "-o", tmp_path / name)
+        assert (tmp_path / name).read_text() == text
+    cli("normalize", failed, "-o", tmp_path / "r.parquet")
+    assert pq.read_table(tmp_path / "r.parquet").num_rows == 0
+
+
+def test_a_run_is_written_before_the_next_is_read(msprof: Path) -> None:
+    from aoe_reports.workflows.export import records_as_lines, records_as_list
+    from aoe_reports.workflows.ingest import Gained, Gathered, gather_runs
+    from aoe_reports.workflows.options import RunOptions
+
+    read: list[Gained] = []
+
+    def runs() -> Iterator[Run]:
+        for item in gather_runs([msprof / "statistic_only", msprof / "ten_iterations"], RunOptions("w"), Gathered()):
+            read.append(item)
+            yield item.run
+
+    for write in (records_as_lines, records_as_list):
+        assert next(write(runs()))
+        assert len(read) == 1
+        read.clear()

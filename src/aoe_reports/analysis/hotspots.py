@@ -34,6 +34,8 @@ class Group:
     std_ns: float | None = None
     p50_ns: float | None = None
     p95_ns: float | None = None
+    values_ns: tuple[int, ...] | None = None
+    """The single times in their order, where they were asked for."""
 
 
 def is_communication(task_type: pa.ChunkedArray) -> Mask:
@@ -41,10 +43,11 @@ def is_communication(task_type: pa.ChunkedArray) -> Mask:
     return words_in(task_type, COMMUNICATION_TASKS)
 
 
-def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) -> list[Group]:
+def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, most_values: int = 0) -> list[Group]:
     """Tasks (`task_duration_ns` and columns of words `keys`) grouped; the longest total first, ties by key.
 
-    With `top` only so many groups are made; `count_groups` tells how many there are.
+    With `top` only so many groups are made; `count_groups` tells how many there are. Groups of at most `most_values`
+    tasks carry the single times.
     """
     if tasks.num_rows == 0:
         return []
@@ -55,6 +58,7 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) ->
     if int(ordered.max()) * len(ordered) >= _INT64_MAX:
         ordered = ordered.astype(object)  # slow, and exact
     totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
+    in_time = durations[_order_in_time(tasks, groups_of)] if most_values else ordered
     groups = []
     for i in _largest(totals, top):
         count, start = int(counts[i]), int(starts[i])
@@ -71,6 +75,7 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None) ->
                 _std(values, mean) if count > 1 else None,
                 quantile(values, 0.5),
                 quantile(values, 0.95),
+                tuple(in_time[start : start + count].tolist()) if count <= most_values else None,
             )
         )
     return in_order(groups)[:top]
@@ -89,6 +94,13 @@ def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
     return _group_codes(tasks, keys)[1].count if tasks.num_rows else 0
 
 
+def _order_in_time(tasks: pa.Table, groups_of: Ints) -> Ints:
+    """The rows group by group, by their start where it is known, else as they stand in the table."""
+    if "task_start_ns" not in tasks.column_names:
+        return np.argsort(groups_of, kind="stable")
+    return np.lexsort((integers(tasks["task_start_ns"])[0], groups_of))
+
+
 def _largest(totals: Ints, top: int | None) -> list[int]:
     """The groups among the `top` largest totals; all that tie with the last of them, so that keys may decide."""
     if top is None or top >= len(totals):
@@ -97,12 +109,12 @@ def _largest(totals: Ints, top: int | None) -> list[int]:
     return np.flatnonzero(totals >= least).tolist()
 
 
-def statistic_groups(statistic: pa.Table) -> list[Group]:
-    """op_statistic's rows as groups: it tells no spread and no quantiles, so those are null."""
+def statistic_groups(statistic: pa.Table, keys: Sequence[str] = ("op_type", "task_type")) -> list[Group]:
+    """The rows of a table of sums (op_statistic) as groups: it tells no spread and no quantiles, so those are null."""
     rows = statistic.to_pylist()
     return in_order(
         Group(
-            (row["op_type"], row["task_type"]),
+            tuple(row[key] for key in keys),
             row["count"],
             row["total_time_ns"],
             row["min_time_ns"],

@@ -1,77 +1,75 @@
-"""Benchmark log records (schema v0.1) in files: one object, a list of them, or one a line."""
+"""Rules on files of benchmark log records (schema v0.1): the schema, a time that is one, numbers that can be kept."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import jiter
 
 from aoe_reports.checks.results import with_places
 from aoe_reports.checks.schema import check_schema, fits_schema
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.readers.json_text import explain
-from aoe_reports.readers.results import MAX_RESULT_BYTES, as_utf8, read_bytes
+from aoe_reports.readers.records import RecordText, read_records
+from aoe_reports.timestamps import parse_timestamp
+
+_LONGEST_VALUE = 60
 
 
 def check_records_file(path: Path, max_bytes: int | None = None) -> list[Finding]:
-    """What the schema says of the records in a file of at most `max_bytes`; ReadError where it cannot be opened."""
-    data = read_bytes(path, max_bytes)
-    limit = max_bytes or MAX_RESULT_BYTES
-    if len(data) > limit:
-        return [Finding("error", "json-too-large", str(path), f"at most {limit} bytes are read; this is larger")]
+    """What is wrong with the records in a file of at most `max_bytes`; ReadError where it cannot be opened."""
     findings: list[Finding] = []
-    text = as_utf8(path, data, findings)
-    if path.suffix.lower() == ".jsonl":
-        findings += _lines(path, text)
-    else:
-        findings += _document(path, text)
+    for _ in sound_records(path, findings, max_bytes):
+        pass
     return findings
 
 
-def _document(path: Path, text: bytes) -> list[Finding]:
-    document, wrong = _parsed(path, text)
-    if wrong is not None:
-        return [wrong]
-    if isinstance(document, dict):
-        found = check_schema("record", document, str(path))
-    elif isinstance(document, list):
-        found = []
-        for i, record in enumerate(document):
-            if not fits_schema("record", record):
-                told = check_schema("record", record, str(path))
-                found += [replace(f, pointer=f"/{i}{f.pointer}") if f.pointer is not None else f for f in told]
-    else:
-        found = [Finding("error", "schema", str(path), "neither a record nor a list of records", pointer="")]
-    return with_places(_capped(found), text)
+def sound_records(path: Path, findings: list[Finding], max_bytes: int | None = None) -> Iterator[RecordText]:
+    """The records of a file that no rule forbids, one at a time; what is wrong with the others is in `findings` then."""
+    wrong: list[Finding] = []
+    text = b""
+    for record in read_records(path, wrong, max_bytes):
+        told = check_record(record, str(path))
+        if not told:
+            yield record
+        elif record.line is not None:
+            wrong += [replace(finding, line=record.line) for finding in with_places(told, record.text)]
+        else:
+            text = record.text
+            wrong += told
+    findings += with_places(_capped(wrong), text) if text else _capped(wrong)
 
 
-def _lines(path: Path, text: bytes) -> list[Finding]:
-    found: list[Finding] = []
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        record, wrong = _parsed(path, line)
-        told = [wrong] if wrong is not None else [] if fits_schema("record", record) else None
-        if told is None:
-            told = with_places(check_schema("record", record, str(path)), line)
-        found += [replace(finding, line=number) for finding in told]
-    return _capped(found)
-
-
-def _parsed(path: Path, text: bytes) -> tuple[Any, Finding | None]:
+def check_record(record: RecordText, path: str) -> list[Finding]:
+    """What is wrong with one record; pointers lead into its file's document."""
+    document = record.document
+    if not fits_schema("record", document):
+        if not isinstance(document, dict) and record.line is None and not record.pointer:
+            return [Finding("error", "schema", path, "neither a record nor a list of records", pointer="")]
+        found = check_schema("record", document, path)
+        return [f if f.pointer is None else replace(f, pointer=record.pointer + f.pointer) for f in found]
+    found = []
+    if parse_timestamp(record.timestamp) is None:
+        value = json.dumps(document["timestamp"], ensure_ascii=False)[:_LONGEST_VALUE]
+        message = f"{value} is no time in a form that is known; expected an epoch, YYYYMMDDHHMMSS or ISO-8601"
+        found.append(Finding("error", "timestamp-form", path, message, pointer=f"{record.pointer}/timestamp"))
+    message = "a number that no float64 holds; the record could not be given back as it is"
+    for name in ("runtime_ms_mean", "runtime_ms_std"):
+        if not _is_kept(document[name]):
+            found.append(Finding("error", "record-number", path, message, pointer=f"{record.pointer}/{name}"))
     try:
-        return jiter.from_json(text, allow_inf_nan=False, catch_duplicate_keys=True), None
-    except ValueError as error:
-        message = str(error)
-    if message.startswith("Detected duplicate key"):
-        return None, Finding("error", "json-duplicate-key", str(path), f"{message}; a record has each key once")
-    wrong = explain(text)
-    if message.startswith("EOF"):
-        text_ends = "the text ends before the document does"
-        return None, Finding("error", "json-truncated", str(path), text_ends, wrong.line, wrong.column)
-    return None, Finding("error", "json-syntax", str(path), f"not JSON: {wrong.message}", wrong.line, wrong.column)
+        json.dumps(document, allow_nan=False)
+    except ValueError:
+        found.append(Finding("error", "record-number", path, message, pointer=record.pointer))
+    return found
+
+
+def _is_kept(value: float | None) -> bool:
+    """Whether a number is the same as a float64."""
+    try:
+        return value is None or float(value) == value
+    except OverflowError:
+        return False
 
 
 def _capped(findings: list[Finding]) -> list[Finding]:

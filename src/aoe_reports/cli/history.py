@@ -1,10 +1,12 @@
 """`history`: what the store holds."""
 
+import json
 from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, render, write
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, render, write, write_pieces
+from aoe_reports.errors import UsageError
 
 
 def history(
@@ -21,11 +23,20 @@ def history(
         str | None, typer.Option(help="Only nights from this date on (YYYY-MM-DD).", show_default=False)
     ] = None,
     last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", show_default=False)] = None,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[
+        Literal["text", "json", "jsonl", "csv", "markdown", "html"],
+        typer.Option("--format", help="Form of the output; jsonl: the records of v0.1 themselves, one a line."),
+    ] = "text",
     output: Output = None,
 ) -> None:
     """List the runs or the records in the store, oldest first."""
-    from aoe_reports.workflows.history import list_history
+    from aoe_reports.workflows.history import list_history, stored_documents
 
+    if form == "jsonl":
+        if what == "runs" or last is not None:
+            raise UsageError("--format jsonl gives whole records; expected `history records` without --last")
+        documents = stored_documents(store, workload=workload, scope=scope, since=since)
+        write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
+        return
     rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last)
     write(render(form, "history", "History", [store], rows, [], [], of=what), output)

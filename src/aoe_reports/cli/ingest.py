@@ -12,6 +12,8 @@ from aoe_reports.cli.output import (
     MaxExpanded,
     Output,
     Paths,
+    Raw,
+    Renew,
     Store,
     Strict,
     Workload,
@@ -36,6 +38,8 @@ def ingest(
     output: Output = None,
     strict: Strict = False,
     max_expanded: MaxExpanded = None,
+    raw: Raw = 0,
+    renew: Renew = False,
 ) -> None:
     """Check, normalise and store every run; doing it twice adds nothing."""
     from aoe_reports.findings import in_order
@@ -44,7 +48,9 @@ def ingest(
     from aoe_reports.workflows.nightly import run_row
 
     gathered = Gathered()
-    stored = ingest_paths(paths, store, run_options(workload, hardware, engine_version, zone, max_expanded), gathered)
+    stored = ingest_paths(
+        paths, store, run_options(workload, hardware, engine_version, zone, max_expanded, raw, renew=renew), gathered
+    )
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = [run_row(item) for item in stored]
     reasons = reasons_of(findings, strict=strict)

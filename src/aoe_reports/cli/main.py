@@ -19,10 +19,13 @@ from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.steps import steps
+from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (inspect, table, check, hotspots, steps, breakdown, normalize, ingest, history, nightly, demo)
+GROUPS = (store,)
+"""Commands that have commands."""
 
 app = typer.Typer(
     name="aoe-reports",
@@ -34,6 +37,8 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
+for group in GROUPS:
+    app.add_typer(group)
 
 
 def _version(asked: bool) -> None:

@@ -12,6 +12,8 @@ from aoe_reports.cli.output import (
     MaxExpanded,
     Output,
     Paths,
+    Raw,
+    Renew,
     Store,
     Strict,
     Workload,
@@ -38,6 +40,8 @@ def nightly(
     output: Output = None,
     strict: Strict = False,
     max_expanded: MaxExpanded = None,
+    raw: Raw = 0,
+    renew: Renew = False,
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
     from aoe_reports.renderers import RENDERERS
@@ -45,7 +49,11 @@ def nightly(
     from aoe_reports.workflows.nightly import run_nightly
 
     result = run_nightly(
-        paths, store, site, run_options(workload, hardware, engine_version, zone, max_expanded), strict=strict
+        paths,
+        store,
+        site,
+        run_options(workload, hardware, engine_version, zone, max_expanded, raw, renew=renew),
+        strict=strict,
     )
     if form == "json":
         inputs = [str(path) for path in paths]

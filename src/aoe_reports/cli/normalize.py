@@ -1,5 +1,10 @@
 """`normalize`: v0.1 records."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import typer
 
 from aoe_reports.cli.output import (
@@ -8,15 +13,19 @@ from aoe_reports.cli.output import (
     MaxExpanded,
     Output,
     Paths,
+    Raw,
     Strict,
     Workload,
     Zone,
     exit_code,
     run_options,
     say,
-    write,
+    write_pieces,
 )
 from aoe_reports.errors import UsageError
+
+if TYPE_CHECKING:
+    from aoe_reports.store import Run
 
 
 def normalize(
@@ -28,21 +37,29 @@ def normalize(
     zone: Zone = None,
     strict: Strict = False,
     max_expanded: MaxExpanded = None,
+    raw: Raw = 0,
 ) -> None:
     """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
-    from aoe_reports.findings import in_order
-    from aoe_reports.workflows.export import records_text, write_records_parquet
+    from aoe_reports.findings import Finding, in_order
+    from aoe_reports.workflows.export import records_as_lines, records_as_list, write_records_parquet
     from aoe_reports.workflows.ingest import Gathered, gather_runs
 
     if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
         raise UsageError(f"-o {output}: expected a name that ends in .jsonl, .json or .parquet")
     gathered = Gathered()
-    options = run_options(workload, hardware, engine_version, zone, max_expanded)
-    runs = [item.run for item in gather_runs(paths, options, gathered)]
-    findings = in_order([*gathered.findings, *(finding for run in runs for finding in run.findings)])
+    options = run_options(workload, hardware, engine_version, zone, max_expanded, raw)
+    found: list[Finding] = []
+
+    def runs() -> Iterator[Run]:
+        for item in gather_runs(paths, options, gathered):
+            found.extend(item.run.findings)
+            yield item.run
+
     if output is not None and output.suffix == ".parquet":
-        write_records_parquet(runs, output)
+        write_records_parquet(runs(), output)
     else:
-        write(records_text(runs, as_list=output is not None and output.suffix == ".json"), output)
+        as_text = records_as_list if output is not None and output.suffix == ".json" else records_as_lines
+        write_pieces(as_text(runs()), output)
+    findings = in_order([*gathered.findings, *found])
     say(findings)
     raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))

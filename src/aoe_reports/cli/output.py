@@ -29,6 +29,15 @@ MaxExpanded = Annotated[
     int | None,
     typer.Option(min=1, help="Bytes to which one .gz file may expand (8 GiB unless told).", show_default=False),
 ]
+Raw = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Keep every single time (runtime_raw) of records of at most so many tasks or steps; 0: of none."
+    ),
+]
+Renew = Annotated[
+    bool, typer.Option("--renew", help="Replace runs that an older version stored by what this one makes of them.")
+]
 DEFAULT_STORE = "./aoe-history"
 MAX_ID = 2**31 - 1
 """The largest number of a rank, device or step that an option takes."""
@@ -116,7 +125,14 @@ def render(
 
 
 def run_options(
-    workload: str | None, hardware: str | None, engine_version: str | None, zone: str | None, max_expanded: int | None
+    workload: str | None,
+    hardware: str | None,
+    engine_version: str | None,
+    zone: str | None,
+    max_expanded: int | None,
+    raw: int,
+    *,
+    renew: bool = False,
 ) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
     from aoe_reports.workflows.options import RunOptions, zone_of
@@ -125,4 +141,6 @@ def run_options(
         text if text is None else text.encode("utf-8", "replace").decode()
         for text in (workload, hardware, engine_version)
     )
-    return RunOptions(workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded)
+    return RunOptions(
+        workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded, raw, renew
+    )

@@ -38,6 +38,8 @@ TABLES_OF_TIMELINES = frozenset({"step_trace", "task_time"})
 _LOOKED_INTO = frozenset({".csv", ".json", ".jsonl"})
 _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 """Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
+_OUTPUT = re.compile(r'\{\s*"command"\s*:')
+"""What a command of ours printed as JSON: rows that are named like fields of records are none."""
 
 _PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
 """Sources of files that hold results or records."""
@@ -197,7 +199,8 @@ def _by_content(text: str) -> FileName | None:
             return FileName(kind, "json", "aoe")
         if '"modelhash"' in text and '"gradientSize"' in text:
             return FileName("gdat", "json", "aoe")
-        return FileName("record", "json", "foreign") if _RECORD.search(text) else None
+        is_record = _RECORD.search(text) and not _OUTPUT.match(text)
+        return FileName("record", "json", "foreign") if is_record else None
     table = table_of_header(_header_of(text))
     if table is None:
         return None

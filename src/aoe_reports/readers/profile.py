@@ -11,7 +11,6 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,10 @@ from aoe_reports.readers.names import (
     is_capture,
     is_unique_name,
 )
+from aoe_reports.timestamps import digits_to_ns
 
 MAX_INFO_BYTES = 16 << 20
 _MAX_DIGITS = 16
-_FIRST_YEAR, _LAST_YEAR = "1971", "2200"
 _LATEST_US = 7_258_118_400_000_000
 """The year 2200 in microseconds: a later time is none."""
 SLICES_APART_NS = 3600 * 1_000_000_000
@@ -314,19 +313,6 @@ class _Job:
         if made is not None:
             self.first = made if self.first is None else min(self.first, made)
             self.last = made if self.last is None else max(self.last, made)
-
-
-def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
-    """`YYYYMMDDHHMMSS[mmm]`, with or without `_`, in a time zone, as UTC nanoseconds; None for no such time."""
-    plain = (digits or "").replace("_", "")
-    if not (plain.isascii() and plain.isdecimal() and _FIRST_YEAR <= plain[:4] <= _LAST_YEAR):
-        return None
-    try:
-        whole = datetime.strptime(plain[:14], "%Y%m%d%H%M%S").replace(tzinfo=zone)
-    except ValueError:
-        return None
-    fraction = plain[14:23]
-    return int(whole.timestamp()) * 1_000_000_000 + (int(fraction.ljust(9, "0")) if fraction else 0)
 
 
 def _form_rank(file: FoundFile) -> int:

@@ -12,7 +12,10 @@ class NotPlainError(ValueError):
 
 
 def parse_floats(text: bytes) -> Any:
-    """The document of a JSON text, of equal keys in one object the last; NotPlainError for a text that is no JSON."""
+    """The document of a JSON text, of equal keys in one object the last; NotPlainError for a text that is no JSON.
+
+    Whole numbers beyond 64 bits come as floats, too.
+    """
     try:
         return orjson.loads(text)
     except ValueError as error:

@@ -37,8 +37,11 @@ TASK_FIELDS = frozenset(
 """The columns of a table of tasks that records are made of."""
 
 
-def records_from_tasks(context: RunContext, tasks: TaskSet) -> list[Record]:
-    """Records of one device's tasks: communication by type, compute by type and by operator and shape."""
+def records_from_tasks(context: RunContext, tasks: TaskSet, most_raw: int = 0) -> list[Record]:
+    """Records of one device's tasks: communication by type, compute by type and by operator and shape.
+
+    A record of at most `most_raw` tasks carries their single times.
+    """
     if tasks.grouped:
         return [_of_type(context, tasks, group) for group in statistic_groups(tasks.frame)]
     communication = is_communication(tasks.frame["task_type"])
@@ -47,21 +50,24 @@ def records_from_tasks(context: RunContext, tasks: TaskSet) -> list[Record]:
     type_keys = [key for key in ("op_type", "task_type") if key in compute.column_names]
     records = []
     if "op_type" in compute.column_names:
-        typed = [group for group in group_tasks(compute, type_keys) if group.key[0] is not None]
+        typed = [group for group in group_tasks(compute, type_keys, None, most_raw) if group.key[0] is not None]
         records += [_of_type(context, tasks, group) for group in typed]
     shapes = [key for key in _SHAPE_KEYS if key in compute.column_names]
     keys = [*type_keys, "op_name", *shapes]
     records += [
         _of_operator(context, tasks, dict(zip(keys, group.key, strict=True)), group)
-        for group in group_tasks(compute, keys, MAX_OPERATORS)
+        for group in group_tasks(compute, keys, MAX_OPERATORS, most_raw)
         if dict(zip(keys, group.key, strict=True))["op_name"] is not None
     ]
     if "op_type" in talk.column_names:
-        records += [
-            _record(context, tasks, "communication", f"comm/{group.key[0] or 'unknown'}", group, op_type=group.key[0])
-            for group in group_tasks(talk, ["op_type"])
-        ]
+        groups = group_tasks(talk, ["op_type"], None, most_raw)
+        records += [_of_communication(context, tasks, group) for group in groups]
     return records
+
+
+def records_from_communication(context: RunContext, statistic: TaskSet) -> list[Record]:
+    """Records of one device's communication by type, of the exporter's own sums."""
+    return [_of_communication(context, statistic, group) for group in statistic_groups(statistic.frame, ["op_type"])]
 
 
 def operators_left_out(tasks: TaskSet) -> int:
@@ -73,8 +79,8 @@ def operators_left_out(tasks: TaskSet) -> int:
     return max(0, count_groups(compute, keys) - MAX_OPERATORS)
 
 
-def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Record]:
-    """One record a device: the mean and the sample std over its steps."""
+def records_from_steps(context: RunContext, steps: Sequence[Step], most_raw: int = 0) -> list[Record]:
+    """One record a device: the mean and the sample std over its steps, and where they are at most `most_raw` each."""
     records = []
     for rank_id, device_id in sorted({(s.rank_id, s.device_id) for s in steps}, key=_nulls_first):
         mine = [s for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id)]
@@ -89,6 +95,7 @@ def records_from_steps(context: RunContext, steps: Sequence[Step]) -> list[Recor
                 metadata=context.metadata,
                 workload_metadata={"class": "step"},
                 execution_config={"repeat": len(durations)},
+                runtime_raw=_raw(durations) if len(durations) <= most_raw else None,
                 metrics={f"{part}_ms_mean": mean for part in _PARTS if (mean := _mean_of(mine, part)) is not None},
                 scope="step",
                 source="msprof",
@@ -115,6 +122,11 @@ def _of_type(context: RunContext, tasks: TaskSet, group: Group) -> Record:
     op_type, task_type = group.key
     args = {"task_type": task_type}
     return _record(context, tasks, "op_type", f"op_type/{op_type}", group, op_type=op_type, args=args)
+
+
+def _of_communication(context: RunContext, tasks: TaskSet, group: Group) -> Record:
+    (op_type,) = group.key
+    return _record(context, tasks, "communication", f"comm/{op_type or 'unknown'}", group, op_type=op_type)
 
 
 def _of_operator(context: RunContext, tasks: TaskSet, key: dict[str, str | None], group: Group) -> Record:
@@ -144,6 +156,7 @@ def _record(
         workload_args=args or {},
         workload_metadata={"class": kind, "type": op_type} if op_type else {"class": kind},
         execution_config={"repeat": group.count},
+        runtime_raw=None if group.values_ns is None else _raw(value / NS_PER_MS for value in group.values_ns),
         scope=scope,
         source="msprof",
         op_type=op_type,
@@ -153,6 +166,10 @@ def _record(
         count=group.count,
         total_ns=group.total_ns,
     )
+
+
+def _raw(durations_ms: Iterable[float]) -> list[dict[str, Any]]:
+    return [{"runtime_ms": duration} for duration in durations_ms]
 
 
 def _nulls_first(ids: Iterable[int | None]) -> tuple[int, ...]:

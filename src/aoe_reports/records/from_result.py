@@ -23,7 +23,7 @@ def records_from_result(context: RunContext, result: TuningResult) -> list[Recor
         assert result.model_baseline_ms is not None
         assert result.model_result_ms is not None
         times = (result.model_baseline_ms, result.model_result_ms)
-        metrics = {**result.summary, "tuning_time_s": _number(result.tuning_time_s)}
+        metrics = {**result.summary, "tuning_time_s": plain_number(result.tuning_time_s)}
         records += _pair(context, result, "model", context.model, times, "ms", metrics=metrics)
     return records
 
@@ -115,7 +115,8 @@ def _to_ms(value: Decimal, unit: str) -> float:
     return float(value / 1000 if unit == "us" else value)
 
 
-def _number(value: Decimal | None) -> float | int | None:
-    if value is None:
+def plain_number(value: Decimal | None) -> float | int | None:
+    """A number of AOE as JSON has it; null where it is none that a float64 holds."""
+    if value is None or not value.is_finite() or abs(value) >= LARGEST:
         return None
     return int(value) if value == value.to_integral_value() else float(value)

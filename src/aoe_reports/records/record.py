@@ -37,6 +37,7 @@ class Record:
     runtime_ms_mean: float
     runtime_ms_std: float | None
     timestamp: float | str
+    """As it was written; `timestamp_ns` is what it means."""
     schema_version: str = SCHEMA_VERSION
     metadata: dict[str, Any] = field(default_factory=dict)
     workload_args: dict[str, Any] = field(default_factory=dict)
@@ -64,6 +65,10 @@ class Record:
     count: int | None = None
     total_ns: int | None = None
     """What all calls together took, exact."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Keys that v0.1 does not name, as they stood in a foreign record."""
+    absent: tuple[str, ...] = ()
+    """Optional fields that a foreign record did not have."""
 
     @property
     def series_id(self) -> str:
@@ -83,16 +88,34 @@ class Record:
 
     @property
     def fingerprint(self) -> str:
-        """What else splits a history: shapes, types and formats of the inputs, the tuning mode."""
-        parts = [self.workload_args, self.compilation_config.get("tune_mode")]
+        """What else splits a history: shapes, types and formats of the inputs, the tuning mode; of foreign ones all configs."""
+        parts: list[Any] = [self.workload_args, self.compilation_config.get("tune_mode")]
+        if self.source == "foreign":
+            parts += [self.engine_config, self.compilation_config, self.runtime_config]
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
-        """The 19 fields of v0.1 as a JSON object; `runtime_raw` only where there is one."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)[:19]}
-        if row["runtime_raw"] is None:
-            del row["runtime_raw"]
-        return row
+        """The fields of v0.1 as a JSON object, as a foreign record had them; our own say under `OURS` what v0.1 cannot."""
+        document = {name: getattr(self, name) for name in FIELDS if name not in self.absent}
+        if self.runtime_raw is None:
+            del document["runtime_raw"]
+        if self.source != "foreign":
+            typed = {name: value for name in TYPED_FIELDS if (value := getattr(self, name)) is not None}
+            document["metadata"] = {**self.metadata, OURS: typed}
+        return {**document, **self.extra}
+
+
+FIELDS = tuple(f.name for f in fields(Record)[:19])
+"""The fields of v0.1."""
+
+OPTIONAL_FIELDS = ("engine_version", *JSON_FIELDS)
+"""The fields of v0.1 that a record may be without; `runtime_raw` is null then."""
+
+TYPED_FIELDS = tuple(f.name for f in fields(Record)[19:-2])
+"""The typed fields beside v0.1."""
+
+OURS = "aoe_reports"
+"""The key in `metadata` under which we keep what has no place in v0.1."""
 
 
 def canonical_json(value: Any) -> str:

@@ -66,7 +66,7 @@ def series_of(records: pl.DataFrame) -> list[Series]:
     ordered = records.sort("series_id", "night", "timestamp_ns", "run_id")
     nights = ordered.group_by("series_id", "night", maintain_order=True).agg(
         pl.col("runtime_ms_mean").median(),
-        (pl.col("total_ns").fill_null(0).median() / 1e6).alias("total_ms"),
+        pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean")).median().alias("total_ms"),
         pl.col("run_id", *FACTS).last(),
     )
     columns = ("night", "runtime_ms_mean", "run_id", "total_ms")

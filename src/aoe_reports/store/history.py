@@ -1,28 +1,40 @@
 """History: the nights of years in one Delta table. One commit a run; the same run and content once, whatever happens.
 
-Idempotence rests on Delta's application transactions: the version of a run's transaction is read and the rows are
-written through the same table handle, so a racing writer makes the commit fail instead of doubling the run.
+Idempotence rests on commits that fail when anybody else committed since the table was looked at: whether a run or a
+member of it is there is asked of the same view that its rows are committed to, and asked again after every failure.
 """
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from deltalake.exceptions import CommitFailedError, DeltaError
+import pyarrow.compute as pc
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import RemoveAction
 
 from aoe_reports.errors import StoreError, WorkloadConflictError
-from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS, Run, RunHeader, headers_of, rows_of
+from aoe_reports.records.record import canonical_json
+from aoe_reports.store.conditions import Where, equals
+from aoe_reports.store.layout import (
+    EXTRA_KINDS,
+    HEADER_COLUMNS,
+    ROWS,
+    Run,
+    RunHeader,
+    headers_of,
+    month_of,
+    rows_of,
+    table_of,
+)
+from aoe_reports.store.log import MAX_ATTEMPTS, Log, Origin, wait
+from aoe_reports.store.parts import Part, Piece
 
-Outcome = Literal["added", "unchanged", "superseded", "less-complete"]
-
-MAX_ATTEMPTS = 20
+Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -30,126 +42,171 @@ class History:
     """The store at one URI."""
 
     uri: str
-    _table: DeltaTable
-    _headers: list[RunHeader] | None = None
+    log: Log
+    _members: dict[str, pa.Table] = field(default_factory=dict)
+    """Members of the runs in each file: what lies in a file never changes."""
 
     @classmethod
-    def open(cls, uri: str, *, create: bool = False) -> History:
+    def open(cls, uri: str, *, create: bool = False, origin: Origin | None = None) -> History:
         """Open the store at a folder or URI; with `create`, make an empty one where there is nothing."""
-        place = _location(uri)
-        for attempt in range(MAX_ATTEMPTS):
-            try:
-                if DeltaTable.is_deltatable(place):
-                    return cls(uri, _of_our_format(uri, DeltaTable(place)))
-                if not create:
-                    raise StoreError(
-                        f"{uri}: there is no store; expected one made by `aoe-reports ingest` or `nightly`"
-                    )
-                _refuse_other_folder(uri)
-                DeltaTable.create(
-                    place, ROWS, mode="ignore", partition_by=PARTITIONS, name="aoe-reports", description=FORMAT
-                )
-            except (DeltaError, OSError, ValueError) as error:
-                # somebody else may be making it right now
-                if attempt == MAX_ATTEMPTS - 1 or not create:
-                    raise StoreError(f"{uri}: the store cannot be opened: {_first_line(error)}") from error
-                _wait(attempt)
-        raise StoreError(f"{uri}: the store cannot be opened")
+        return cls(uri, Log.open(uri, origin or Origin(), create=create))
 
-    def runs(self) -> list[RunHeader]:
+    def runs(self, where: Where = ()) -> list[RunHeader]:
         """All runs, oldest first."""
-        if self._headers is None:
-            self._headers = headers_of(self._read(equals("kind", "run")))
-        return self._headers
+        return headers_of(self.rows("run", HEADER_COLUMNS, where))
 
-    def records(self, columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> pa.Table:
-        """Records as an Arrow table; `where` are SQL conditions (see `equals`) that all hold, `columns` picks."""
-        return self._read(" AND ".join([equals("kind", "record"), *where]), columns)
+    def records(self, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:
+        """Records as an Arrow table; `where` are conditions (see `equals`) that all hold, `columns` picks."""
+        return self.rows("record", columns, where)
 
-    def add(self, run: Run) -> Outcome:
-        """Store a run in one commit; the same content adds nothing, a more complete version takes its place."""
+    def rows(self, kind: str, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:
+        """Rows of one kind."""
+        names = list(columns) if columns else ROWS.names
+        empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
+        parts = self.log.parts(kind, where)
+        return pa.concat_tables([empty, *(self.log.folder.read(part, names, where) for part in parts)])
+
+    def add(self, run: Run, *, renew: bool = False) -> Outcome:
+        """Store a run in one commit; the same content adds nothing, a more complete version takes its place.
+
+        With `renew` the same content takes the place of what an older normaliser made of it, too.
+        """
+        return self.add_rows(run.header, rows_of(run), renew=renew)
+
+    def add_rows(self, header: RunHeader, rows: pa.Table, *, renew: bool = False) -> Outcome:
+        """Store all rows of a run."""
+        return self._until_committed(lambda: self._add(header, rows, renew=renew))
+
+    def add_extra(self, rows: pa.Table) -> int:
+        """Store rows that are no part of a run (changes, acknowledgements); those that are there already are left out."""
+        return self._until_committed(lambda: self._add_extra(rows))
+
+    def undo(self, run_id: str, timestamp_ns: int) -> RunHeader:
+        """Take a run out again, and leave a row of kind `change` that tells of it; it can be stored anew."""
+        return self._until_committed(lambda: self._undo(run_id, timestamp_ns))
+
+    def _until_committed(self, work: Callable[[], _T]) -> _T:
         for attempt in range(MAX_ATTEMPTS):
             try:
-                return self._add(run, fresh=attempt > 0)
+                self.log.upgrade()
+                return work()
             except CommitFailedError:
-                _wait(attempt)
-                self._reload()
-            except (DeltaError, OSError) as error:
-                raise StoreError(f"{self.uri}: the store cannot be written: {_first_line(error)}") from error
+                wait(attempt)
+                self.log.refresh()
         raise StoreError(f"{self.uri}: {MAX_ATTEMPTS} commits failed because others wrote at the same time")
 
-    def _add(self, run: Run, *, fresh: bool) -> Outcome:
-        header = run.header
-        known = [stored for stored in self.runs() if _overlaps(stored, header)]
-        self._refuse_other_workload(header, known)
-        if any(_covers(stored, header) for stored in known):
+    def _add(self, header: RunHeader, rows: pa.Table, *, renew: bool) -> Outcome:
+        known = self._overlapping(header)
+        _refuse_other_workload(header, known)
+        renews = renew and bool(known) and all(_renews(header, stored) for stored in known)
+        if not renews and any(_covers(stored, header) for stored in known):
             return "unchanged"
-        if not all(_completes(header, stored) for stored in known):
+        if not renews and not all(_completes(header, stored) for stored in known):
             return "less-complete"
-        done = self._table.transaction_version(header.run_id)
-        if done is not None and done % 2 == 1 and not known and not fresh:
-            raise CommitFailedError(header.run_id)  # perhaps somebody else added it since our runs were read
-        options: dict[str, Any] = {"mode": "append"}
-        if known:
-            ids = sorted({header.run_id, *(stored.run_id for stored in known)})
-            options = {"mode": "overwrite", "predicate": " OR ".join(equals("run_id", run_id) for run_id in ids)}
-        version = 1 if done is None else done + 1 + done % 2  # odd: the run is there; even is left for taking it out
-        commit = CommitProperties(app_transactions=[Transaction(header.run_id, version)], max_commit_retries=0)
-        write_deltalake(self._table, rows_of(run), commit_properties=commit, **options)
-        gone = {stored.run_id for stored in known}
-        kept = [stored for stored in self.runs() if stored.run_id not in gone]
-        self._headers = sorted([*kept, header], key=lambda h: (h.timestamp_ns, h.run_id))
-        return "superseded" if known else "added"
+        kept, removes = self._without({stored.run_id for stored in known}) if known else ([], [])
+        self._commit([*_pieces(rows), *kept], removes)
+        return "renewed" if renews else "superseded" if known else "added"
 
-    def _refuse_other_workload(self, header: RunHeader, known: Sequence[RunHeader]) -> None:
-        for stored in known:
-            if stored.model != header.model:
-                raise WorkloadConflictError(
-                    f"{header.path}: this run is already stored as workload {stored.model!r} (run "
-                    f"{stored.run_id}); storing it as {header.model!r} too would count it twice"
-                )
+    def _add_extra(self, rows: pa.Table) -> int:
+        kinds = rows["kind"].unique().to_pylist()
+        present = [self.rows(kind) for kind in kinds]
+        told = {tuple(row.values()) for table in present for row in table.to_pylist()}
+        missing = [row for row in rows.to_pylist() if tuple(row.values()) not in told]
+        if missing:
+            self._commit(_pieces(table_of(missing)), [])
+        return len(missing)
 
-    def _read(self, condition: str, columns: Sequence[str] | None = None) -> pa.Table:
-        names = list(columns) if columns else ROWS.names
-        try:
-            # Delta's own engine: Arrow's datasets would read through Python objects on threads that outlive us
-            rows = pa.table(self._table.scan(columns=names, predicate=condition))
-        except (DeltaError, OSError, pa.ArrowException) as error:
-            raise StoreError(f"{self.uri}: the store cannot be read: {_first_line(error)}") from error
-        return rows.cast(pa.schema([ROWS.field(name) for name in names]))
+    def _undo(self, run_id: str, timestamp_ns: int) -> RunHeader:
+        found = self.runs([equals("run_id", run_id)])
+        if not found:
+            raise StoreError(f"{self.uri}: there is no run {run_id}; `history runs` lists them")
+        kept, removes = self._without({run_id})
+        self._commit([*_pieces(self._change_of(found[0], timestamp_ns)), *kept], removes)
+        return found[0]
 
-    def _reload(self) -> None:
-        self._table = DeltaTable(_location(self.uri))
-        self._headers = None
+    def _change_of(self, gone: RunHeader, timestamp_ns: int) -> pa.Table:
+        """The row that tells who took which run out, and when."""
+        told = {**self.log.origin.as_metadata(), "night": gone.night, "content_hash": gone.content_hash}
+        return table_of(
+            [
+                {
+                    "kind": "change",
+                    "month": month_of(timestamp_ns),
+                    "run_id": gone.run_id,
+                    "timestamp_ns": timestamp_ns,
+                    "model": gone.model,
+                    "subject": gone.run_id,
+                    "state": "undone",
+                    "path": gone.path,
+                    "body": canonical_json(told),
+                }
+            ]
+        )
+
+    def _commit(self, pieces: Iterable[Piece], removes: list[RemoveAction]) -> None:
+        self.log.commit(self.log.folder.write(pieces), removes)
+
+    def _without(self, run_ids: Collection[str]) -> tuple[list[Piece], list[RemoveAction]]:
+        """What takes these runs out: the files that hold them go, with what else is in them written anew."""
+        pieces, removes = [], []
+        wanted = tuple(equals("run_id", run_id) for run_id in sorted(run_ids))
+        for part in self.log.parts(where=[wanted]):
+            if part.kind in EXTRA_KINDS:
+                continue
+            rows = self.log.folder.read_checked(part)
+            gone = pc.is_in(rows["run_id"], pa.array(sorted(run_ids)))
+            kept = rows.filter(pc.invert(gone))
+            if kept.num_rows < rows.num_rows:
+                removes.append(part.removal())
+            if 0 < kept.num_rows < rows.num_rows:
+                pieces.append(Piece(part.kind, part.month, kept, part.merged))
+        return pieces, removes
+
+    def _overlapping(self, header: RunHeader) -> list[RunHeader]:
+        """The stored versions of a run: those that have a member in common with it."""
+        keys = {key for member in header.members for key in (member.identity, member.content_hash)}
+        pattern = "|".join(re.escape(key) for key in sorted(keys))
+        parts = self.log.parts("run")
+        self._members = {part.path: self._members_in(part) for part in parts}
+        if not parts:
+            return []
+        members = pa.concat_tables(self._members.values())
+        named = pc.equal(members["run_id"], header.run_id)
+        alike = members.filter(pc.or_(named, pc.match_substring_regex(members["members"], pattern)))[
+            "run_id"
+        ].to_pylist()
+        if not alike:
+            return []
+        found = self.runs([tuple(equals("run_id", run_id) for run_id in sorted(set(alike)))])
+        return [stored for stored in found if _overlaps(stored, header)]
+
+    def _members_in(self, part: Part) -> pa.Table:
+        known = self._members.get(part.path)
+        return self.log.folder.read(part, ("run_id", "members")) if known is None else known
 
 
-def equals(column: str, value: str, sign: str = "=") -> str:
-    """A condition on a text column, with the value quoted as SQL wants it."""
-    quoted = value.replace("'", "''")
-    return f"{column} {sign} '{quoted}'"
+def _pieces(rows: pa.Table) -> Iterator[Piece]:
+    """Rows as they lie: each kind and month in a file of its own."""
+    places = sorted(set(zip(rows["kind"].to_pylist(), rows["month"].to_pylist(), strict=True)))
+    for kind, month in places:
+        mine = pc.and_(pc.equal(rows["kind"], kind), pc.equal(rows["month"], month))
+        yield Piece(kind, month, rows.filter(mine))
 
 
-def _location(uri: str) -> str:
-    """A folder's path or a URI, if Delta can keep a table there."""
-    found = sorted(set(str(Path(uri).absolute())) & set(_UNFIT)) if "://" not in uri else []
-    if found:
-        raise StoreError(f"{uri}: Delta cannot keep a table in a path with {' '.join(found)}; expected one without")
-    return uri
-
-
-_UNFIT = "%[]\\"
-"""Characters in a path at which delta-rs 1.6 panics or looks elsewhere (tried one by one)."""
-
-
-def _wait(attempt: int) -> None:
-    """Step aside for other writers: longer each time, and not in step with them."""
-    time.sleep(random.uniform(0, 0.02 * (attempt + 1)))  # noqa: S311 -- no secret
+def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> None:
+    for stored in known:
+        if stored.model != header.model:
+            raise WorkloadConflictError(
+                f"{header.path}: this run is already stored as workload {stored.model!r} (run "
+                f"{stored.run_id}); storing it as {header.model!r} too would count it twice"
+            )
 
 
 def _overlaps(stored: RunHeader, header: RunHeader) -> bool:
-    """Whether two versions have a member in common: then they are one run."""
-    return stored.run_kind == header.run_kind and any(
-        member.same_as(other) for member in header.members for other in stored.members
+    """Whether two versions have a member in common, or a run's own records came back: then they are one run."""
+    return stored.run_id == header.run_id or (
+        stored.run_kind == header.run_kind
+        and any(member.same_as(other) for member in header.members for other in stored.members)
     )
 
 
@@ -170,23 +227,6 @@ def _completes(header: RunHeader, stored: RunHeader) -> bool:
     return whole and (header.rows, header.content_hash) > (stored.rows, stored.content_hash)
 
 
-def _of_our_format(uri: str, table: DeltaTable) -> DeltaTable:
-    """The table, if this version can read what is in it."""
-    written = table.metadata().description
-    if written != FORMAT:
-        raise StoreError(f"{uri}: this is {written or 'some other Delta table'!r}; this version reads {FORMAT!r}")
-    return table
-
-
-def _refuse_other_folder(uri: str) -> None:
-    """A store is not made inside a folder that already holds something else."""
-    if "://" in uri:
-        return
-    if Path(uri).is_file():
-        raise StoreError(f"{uri}: this is a file; expected a folder or a URI for the store")
-    if Path(uri).is_dir() and {path.name for path in Path(uri).iterdir()} - {"_delta_log"}:
-        raise StoreError(f"{uri}: this folder is not empty and is no store; expected an empty or a new folder")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+def _renews(header: RunHeader, stored: RunHeader) -> bool:
+    """Whether `header` is what a newer normaliser makes of the same content."""
+    return header.normaliser_version > stored.normaliser_version and _covers(header, stored)

@@ -13,17 +13,26 @@ import pyarrow as pa
 from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
+from aoe_reports.records.row import JsonTexts, row_of_record
 
-FORMAT = "aoe-reports history, format 1"
-"""Stands in the table's description; another format is refused."""
+FORMAT = 2
+"""Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
 
-NORMALISER_VERSION = 1
+1 had rows of runs in the months of their records and a transaction a run; 2 has rows of runs together, and parts whose
+names hold their hash.
+"""
+
+NORMALISER_VERSION = 2
 """Goes up when the same files would become other records."""
 
 PARTITIONS = ["kind", "month"]
-"""`kind` is run, record or finding; verdict, change and ack have their columns already."""
+"""`kind` is run, record, finding or change; verdict and ack have their columns already."""
 
-METRIC = "runtime_ms_mean"
+RUNS_MONTH = "all"
+"""Where the rows of runs lie: in one place, because every ingest asks all of them whether a run is there already."""
+
+EXTRA_KINDS = frozenset({"change", "ack"})
+"""Kinds whose rows tell of a run and are no part of it: they stay when it goes."""
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 ROWS = pa.schema(
@@ -87,7 +96,7 @@ class RunHeader:
     """What the store knows of one run: enough to tell whether it is there already, and how much of it."""
 
     run_id: str
-    run_kind: Literal["profile", "tuning"]
+    run_kind: Literal["profile", "tuning", "foreign"]
     timestamp_ns: int
     night: str
     model: str
@@ -130,18 +139,35 @@ def rows_of(run: Run) -> pa.Table:
         "timestamp_ns": header.timestamp_ns,
         "night": header.night,
     }
-    rows: list[dict[str, Any]] = [_run_row(run)]
-    rows += [_record_row(record) for record in run.records]
-    rows += [{"kind": "finding", **finding.as_dict()} for finding in run.findings]
-    return pa.Table.from_pylist([_storable({**row, **common}) for row in rows], schema=ROWS)
+    text = JsonTexts()
+    rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
+    rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
+    rows += [{"kind": "finding", **finding.as_dict(), **common} for finding in run.findings]
+    return table_of(rows)
 
 
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose texts are text: the odd byte of a file name becomes a question mark."""
-    return {
-        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
-        for name, value in row.items()
-    }
+def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Rows as they are stored."""
+    return pa.table([_column(field, rows) for field in ROWS], schema=ROWS)
+
+
+def _column(field: pa.Field, rows: Sequence[dict[str, Any]]) -> pa.Array:
+    values = [row.get(field.name) for row in rows]
+    if field.type != _TEXT:
+        return pa.array(values, field.type)
+    return pa.array([value if value is None or value.isascii() else storable(value) for value in values], _TEXT)
+
+
+def storable(text: str) -> str:
+    """A text that is text: the odd byte of a file name becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+HEADER_COLUMNS = (
+    "run_id", "run_kind", "timestamp_ns", "night", "model", "hardware", "content_hash", "members", "status", "path",
+    "normaliser_version",
+)  # fmt: skip
+"""What a header is made of."""
 
 
 def headers_of(rows: pa.Table) -> list[RunHeader]:
@@ -181,19 +207,6 @@ def _run_row(run: Run) -> dict[str, Any]:
         "body": canonical_json(run.body),
         **{name: canonical_json(value) if isinstance(value, dict) else value for name, value in run.facts.items()},
     }
-
-
-def _record_row(record: Record) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        name: getattr(record, name)
-        for name in ROWS.names
-        if name not in {"kind", "month", "night", "members", "rows"} and hasattr(record, name)
-    }
-    for name in JSON_FIELDS:
-        row[name] = canonical_json(row[name])
-    row["timestamp"] = canonical_json(record.timestamp)
-    row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
-    return {"kind": "record", "metric": METRIC, **row}
 
 
 RECORD_COLUMNS = tuple(

@@ -57,9 +57,15 @@ def bank_files(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.kind == "gdat"]
 
 
+def record_files(discovery: Discovery) -> list[FoundFile]:
+    """The files of benchmark log records among the files found."""
+    return [file for file in discovery.files if file.name.kind == "record"]
+
+
 def files_without_run(discovery: Discovery) -> list[FoundFile]:
-    """What gradient tuning left among the files found: no runs, nothing that records are made of."""
-    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in RESULT_KINDS]
+    """What gradient tuning left beside its banks among the files found: no runs, nothing that records are made of."""
+    runs = {*RESULT_KINDS, "gdat"}
+    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
 
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:

@@ -1,35 +1,71 @@
-"""Records of runs as JSON lines, as one JSON list, or as Parquet."""
+"""Records of runs as JSON lines, as one JSON list, or as Parquet: run after run, never all of them at once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aoe_reports.errors import AoeReportsError
+from aoe_reports.records.from_document import OwnRun
+from aoe_reports.records.record import OURS
 from aoe_reports.store.layout import RECORD_COLUMNS, ROWS, Run, rows_of
 from aoe_reports.workflows.output import whole_file
 
 
-def records_text(runs: Sequence[Run], *, as_list: bool) -> str:
-    """The 19 fields of v0.1 of every record: a JSON list, or one object a line."""
-    records = [record.as_json() for run in runs for record in run.records]
-    if as_list:
-        return json.dumps(records, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
+def records_as_lines(runs: Iterable[Run]) -> Iterator[str]:
+    """The 19 fields of v0.1 of every record, one object a line."""
+    for run in runs:
+        for document in documents_of(run):
+            yield json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_records_parquet(runs: Sequence[Run], path: Path) -> None:
+def records_as_list(runs: Iterable[Run]) -> Iterator[str]:
+    """The same as one JSON list."""
+    opened = False
+    for run in runs:
+        for document in documents_of(run):
+            text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2).replace("\n", "\n  ")
+            yield f"{',' if opened else '['}\n  {text}"
+            opened = True
+    yield "\n]\n" if opened else "[]\n"
+
+
+def documents_of(run: Run, *, whole: bool = True) -> Iterator[dict[str, Any]]:
+    """The records of a run as JSON objects; the first of ours tells what the run is, so that it can come back.
+
+    `whole` says that these are all records of the run.
+    """
+    header = run.header
+    for place, record in enumerate(run.records):
+        document = record.as_json()
+        if place == 0 and record.source != "foreign":
+            told = OwnRun(
+                header.run_kind,
+                header.night,
+                header.status,
+                header.members,
+                len(run.records) if whole else None,
+                header.normaliser_version,
+                run.body,
+            )
+            document["metadata"][OURS]["run"] = told.as_json()
+        yield document
+
+
+def write_records_parquet(runs: Iterable[Run], path: Path) -> None:
     """Records as the store holds them: the fields of v0.1 and the typed columns beside them."""
     names = list(RECORD_COLUMNS)
-    tables = [rows_of(run).slice(1, len(run.records)).select(names) for run in runs]
-    empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
+    schema = pa.schema([ROWS.field(name) for name in names])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            pq.write_table(pa.concat_tables([empty, *tables]), file, write_page_checksum=True)
+        with whole_file(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+            for run in runs:
+                if run.records:
+                    writer.write_table(rows_of(run).slice(1, len(run.records)).select(names))
     except OSError as error:
         raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error

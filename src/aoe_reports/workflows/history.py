@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
-from aoe_reports.store import History, equals
+from aoe_reports.records.row import record_of_row
+from aoe_reports.store import History, Run, Where, equals
+from aoe_reports.store.layout import RECORD_COLUMNS
+from aoe_reports.workflows.export import documents_of
 
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
@@ -25,15 +30,34 @@ def list_history(
     last: int | None = None,
 ) -> list[dict[str, Any]]:
     """Runs or records, oldest first; `last` keeps the newest."""
-    if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
-        raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
+    _refuse_no_date(since)
     history = History.open(store)
-    rows = _runs(history, workload) if what == "runs" else _records(history, workload, scope)
-    rows = [row for row in rows if since is None or row["night"] >= since]
+    where = [] if since is None else [equals("night", since, ">=")]
+    rows = _runs(history, workload, where) if what == "runs" else _records(history, workload, scope, where)
     return rows[-last:] if last is not None else rows
 
 
-def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
+def stored_documents(
+    store: str, *, workload: str | None = None, scope: str | None = None, since: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Records as the JSON objects they were, run by run, oldest first."""
+    _refuse_no_date(since)
+    history = History.open(store)
+    where = [*_conditions(workload, scope), *([] if since is None else [equals("night", since, ">=")])]
+    rows = history.records((*RECORD_COLUMNS, "night"), where).to_pylist()
+    rows.sort(key=lambda row: (row["run_id"], *_place(row)))
+    by_run = {run_id: list(of_run) for run_id, of_run in groupby(rows, lambda row: row["run_id"])}
+    for header in history.runs():
+        run = Run(header, [record_of_row(row) for row in by_run.get(header.run_id, [])], [])
+        yield from documents_of(run, whole=workload is None and scope is None)
+
+
+def _refuse_no_date(since: str | None) -> None:
+    if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
+        raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
+
+
+def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:
     return [
         {
             "night": header.night,
@@ -47,15 +71,22 @@ def _runs(history: History, workload: str | None) -> list[dict[str, Any]]:
             "members": len(header.members),
             "path": header.path,
         }
-        for header in history.runs()
+        for header in history.runs(where)
         if workload in {None, header.model}
     ]
 
 
-def _records(history: History, workload: str | None, scope: str | None) -> list[dict[str, Any]]:
-    where = [] if scope is None else [equals("scope", scope)]
-    if workload is not None:
-        where.append(f"({equals('model', workload)} OR {equals('workload', workload)})")
-    rows = history.records(_COLUMNS, where).to_pylist()
-    rows.sort(key=lambda row: (row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]))
+def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[dict[str, Any]]:
+    rows = history.records(_COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
+    rows.sort(key=_place)
     return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What records are put in order by."""
+    return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]
+
+
+def _conditions(workload: str | None, scope: str | None) -> Where:
+    of_scope = [] if scope is None else [equals("scope", scope)]
+    return of_scope if workload is None else [*of_scope, (equals("model", workload), equals("workload", workload))]

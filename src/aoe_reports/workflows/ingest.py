@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aoe_reports.errors import AoeReportsError, ReadError, WorkloadConflictError
+from aoe_reports.errors import AoeReportsError, ReadError, StoreError, WorkloadConflictError
 from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
-from aoe_reports.workflows.captures import aoe_files, files_without_run, find_runs
-from aoe_reports.workflows.load import TuningRun, load_profile, load_tuning
-from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning
+from aoe_reports.store.care import tend
+from aoe_reports.store.layout import NORMALISER_VERSION
+from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
+from aoe_reports.workflows.load import TuningRun, load_bank, load_profile, load_tuning
+from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.origin import origin_of
+from aoe_reports.workflows.record_files import load_records
 
 
 @dataclass(slots=True)
@@ -61,6 +65,15 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
+    read: set[str] = set()
+    for source in (_profiles, _banks, _tunings):
+        for item in source(discovery, options, gathered):
+            read.add(item.run.header.run_id)
+            yield item
+    yield from _records(discovery, options, gathered, read)
+
+
+def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
     for captures in find_runs(discovery):
         try:
             profile = load_profile(captures, options)
@@ -73,11 +86,25 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
+
+
+def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
+    for found in bank_files(discovery):
+        try:
+            bank, findings = load_bank(found)
+        except (ReadError, OSError) as error:
+            gathered.failed(_as_read_error(error, found.path), found.path)
+            continue
+        runs = runs_of_bank(bank, findings, options)
+        told = {finding for run in runs for finding in run.findings}
+        gathered.findings += [finding for finding in findings if finding not in told]
+        yield from map(Gained, runs)
     for found in files_without_run(discovery):
-        message = (
-            f"what gradient tuning leaves ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
-        )
+        message = f"this ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
+
+
+def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
     for found in aoe_files(discovery):
         try:
             tunings, findings = load_tuning(found, options)
@@ -90,21 +117,63 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
             yield Gained(run_of_tuning(tuning, options), tuning)
 
 
-def ingest(paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered) -> list[Stored]:
+def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read: set[str]) -> Iterator[Gained]:
+    """Runs of files of records; one that was `read` from what it was made of is not taken a second time."""
+    seen: set[str] = set()
+    for found in record_files(discovery):
+        try:
+            runs, findings = load_records(found, options, seen, read)
+        except (ReadError, OSError) as error:
+            gathered.failed(_as_read_error(error, found.path), found.path)
+            continue
+        gathered.findings += findings
+        yield from map(Gained, runs)
+
+
+TEND_EVERY = 32
+"""Runs after which an ingest of many looks whether there are small files to be merged."""
+
+
+def ingest(
+    paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered, command: str = "ingest"
+) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for item in gather_runs(paths, options, gathered):
-        history = history or History.open(store, create=True)
+    for count, item in enumerate(gather_runs(paths, options, gathered)):
+        history = history or History.open(store, create=True, origin=origin_of(command))
+        if count % TEND_EVERY == 0:
+            _tend(history, gathered)
         try:
-            outcome = history.add(item.run)
+            outcome = history.add(item.run, renew=options.renew)
             stored.append(_kept(item, outcome))
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(item.run))
         except WorkloadConflictError as error:
             message = str(error).removeprefix(f"{item.run.header.path}: ")
             gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
+    if history is not None:
+        gathered.findings += _older(history, stored, store)
     return stored
+
+
+def _older(history: History, stored: Sequence[Stored], store: str) -> list[Finding]:
+    """How many of the runs read are in the store as an older version made them."""
+    older = {header.content_hash for header in history.runs() if header.normaliser_version < NORMALISER_VERSION}
+    count = sum(item.outcome == "unchanged" and item.run.header.content_hash in older for item in stored)
+    if count == 0:
+        return []
+    message = f"{count} of these runs are stored as an older version normalised them (see --renew)"
+    return [Finding("info", "older-normaliser", store, message)]
+
+
+def _tend(history: History, gathered: Gathered) -> None:
+    """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
+    try:
+        tend(history.log)
+    except StoreError as error:
+        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {error}")
+        gathered.findings.append(finding)
 
 
 def _kept(item: Gained, outcome: Outcome) -> Stored:

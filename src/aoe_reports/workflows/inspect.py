@@ -8,15 +8,16 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from aoe_reports.checks.records import sound_records
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, in_order
-from aoe_reports.readers.bank import BankFile, read_bank
+from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES
-from aoe_reports.workflows.captures import aoe_files, bank_files, find_captures, look_at, read_file
+from aoe_reports.workflows.captures import aoe_files, bank_files, find_captures, look_at, read_file, record_files
 from aoe_reports.workflows.load import load_tuning
 from aoe_reports.workflows.options import RunOptions
 
@@ -58,25 +59,28 @@ def inspect_paths(
         rows.append(
             {**_empty(file), "run": tunings[0].run_id if tunings else None, "rows": changed if tunings else None}
         )
-    for file in bank_files(discovery):
+    for file in (*bank_files(discovery), *record_files(discovery)):
         row = _empty(file)
         try:
-            bank = read_bank(file.path, file.name)
+            row |= _bank_row(file, findings) if file.name.source == "aoe" else _records_row(file, findings)
         except ReadError as error:
             unreadable = True
             findings.append(Finding("error", "unreadable", str(file.path), str(error)))
-        else:
-            row |= _bank_row(bank)
-            findings += bank.findings
         rows.append(row)
     return sorted(rows, key=lambda row: str(row["path"])), in_order(findings), unreadable
 
 
-def _bank_row(file: BankFile) -> dict[str, Any]:
-    if not file.parsed:
+def _bank_row(file: FoundFile, findings: list[Finding]) -> dict[str, Any]:
+    bank = read_bank(file.path, file.name)
+    findings += bank.findings
+    if not bank.parsed:
         return {}
-    summary = file.bank.summary()
+    summary = bank.bank.summary()
     return {"rows": summary["gradients"], "summary": summary}
+
+
+def _records_row(file: FoundFile, findings: list[Finding]) -> dict[str, Any]:
+    return {"rows": sum(1 for _ in sound_records(file.path, findings))}
 
 
 def _row(file: FoundFile, capture: Capture, run: str, findings: list[Finding], *, superseded: bool) -> dict[str, Any]:

@@ -11,18 +11,22 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet, split_devices
+from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistics
 from aoe_reports.checks.results import check_result_file
 from aoe_reports.findings import Finding, is_below
+from aoe_reports.readers.bank import BankFile, read_bank
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, digits_to_ns
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
+from aoe_reports.timestamps import digits_to_ns
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
 from aoe_reports.workflows.options import RunOptions
 
@@ -36,6 +40,8 @@ class CaptureData:
 
     capture: Capture
     tasks: tuple[TaskSet, ...]
+    communication: tuple[TaskSet, ...]
+    """The exporter's sums of communication, where no communication is among the tasks."""
     steps: tuple[Step, ...]
     findings: tuple[Finding, ...]
     rows: int
@@ -63,6 +69,11 @@ class ProfileRun:
     def tasks(self) -> list[TaskSet]:
         """The tasks of all ranks and devices."""
         return [tasks for data in self.captures for tasks in data.tasks]
+
+    @property
+    def communication(self) -> list[TaskSet]:
+        """The sums of communication of all ranks and devices that have none among their tasks."""
+        return [sums for data in self.captures for sums in data.communication]
 
     @property
     def steps(self) -> list[Step]:
@@ -108,6 +119,12 @@ def load_tuning(found: FoundFile, options: RunOptions) -> tuple[list[TuningRun],
     """(the runs in one AOE result file, none where nothing of it can be used; everything found in it)."""
     file, findings = check_tuning(found)
     return [_tuning_run(file, result, findings, options) for result in file.results], findings
+
+
+def load_bank(found: FoundFile) -> tuple[BankFile, list[Finding]]:
+    """(a gradient bank, everything found in it)."""
+    file = read_bank(found.path, found.name)
+    return file, check_bank_file(file)
 
 
 def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RunOptions) -> TuningRun:
@@ -159,6 +176,9 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         if frame is None:
             frame, grouped = kernels(joined(times)), False
     steps = read_steps(capture, lambda telling: read(telling, None))
+    talk = None
+    if frame is None or grouped or not is_communication(frame["task_type"]).any():
+        talk = joined(read(capture.preferred("communication_statistic"), None))
     read_paths = {data.path for data in tables}
     findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
     for data in tables:
@@ -166,6 +186,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     return CaptureData(
         capture,
         tuple(split_devices(capture.info.rank_of, frame, grouped=grouped)) if frame is not None else (),
+        tuple(split_devices(capture.info.rank_of, talk, grouped=True)) if talk is not None else (),
         tuple(steps),
         tuple(findings),
         sum(data.frame.num_rows for data in tables),

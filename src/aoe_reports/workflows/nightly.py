@@ -49,11 +49,11 @@ def run_nightly(
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
     gathered = Gathered()
-    stored = ingest(paths, store, options, gathered)
+    stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
-    profiles = [item for item in stored if item.run.header.run_kind == "profile"]
-    nights = {item.run.header.night for item in profiles}
-    series = _series(History.open(store), profiles) if profiles else []
+    measured = [item for item in stored if item.run.header.run_kind != "tuning"]
+    nights = {item.run.header.night for item in measured}
+    series = _series(History.open(store), measured) if measured else []
     changes = find_changes(series, nights)
     rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
     short = sum(len(one.nights) <= LEAST_NIGHTS for one in series)
@@ -80,12 +80,12 @@ def run_nightly(
     return result
 
 
-def _series(history: History, profiles: Sequence[Stored]) -> list[Series]:
+def _series(history: History, measured: Sequence[Stored]) -> list[Series]:
     """The histories that these runs continue, up to their newest night."""
-    newest = max(item.run.header.night for item in profiles)
-    ours = frozenset[str]().union(*(item.series for item in profiles))
-    where = [equals("source", "msprof"), equals("night", newest, "<=")]
-    incomplete = [header.run_id for header in history.runs() if header.status == "incomplete"]
+    newest = max(item.run.header.night for item in measured)
+    ours = frozenset[str]().union(*(item.series for item in measured))
+    where = [equals("source", "aoe", "!="), equals("night", newest, "<=")]
+    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
     return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
 

@@ -7,12 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from aoe_reports.findings import Finding, has, in_order
+from aoe_reports.findings import Finding, has, in_order, is_below
+from aoe_reports.readers.bank import BankFile
 from aoe_reports.records.context import UNKNOWN, RunContext
-from aoe_reports.records.from_profile import MAX_OPERATORS, operators_left_out, records_from_steps, records_from_tasks
-from aoe_reports.records.from_result import records_from_result
-from aoe_reports.records.identity import Member, content_hash_of
+from aoe_reports.records.from_profile import (
+    MAX_OPERATORS,
+    operators_left_out,
+    records_from_communication,
+    records_from_steps,
+    records_from_tasks,
+)
+from aoe_reports.records.from_result import plain_number, records_from_result
+from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.records.record import Record
+from aoe_reports.results import TuningResult
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.workflows.load import ProfileRun, TuningRun
 from aoe_reports.workflows.options import RunOptions
@@ -41,12 +49,17 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
         metadata={"profiler": profile.captures[0].capture.source},
     )
     findings = [*profile.findings, *named.findings]
-    records: list[Record] = records_from_steps(context, profile.steps)
+    records: list[Record] = records_from_steps(context, profile.steps, options.raw)
     for tasks in profile.tasks:
-        records += records_from_tasks(context, tasks)
+        records += records_from_tasks(context, tasks, options.raw)
         if left_out := operators_left_out(tasks):
             message = f"{left_out} operators beyond the {MAX_OPERATORS} longest become no record (their types do)"
             findings.append(Finding("info", "operators-capped", str(profile.path), message))
+    for sums in profile.communication:
+        records += records_from_communication(context, sums)
+    if options.raw and (without := sum(record.runtime_raw is None for record in records)):
+        message = f"{without} records carry no single times: there are more than {options.raw}, or only sums of them"
+        findings.append(Finding("info", "raw-capped", str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
     return Run(header, records, in_order(findings), {}, _facts(context))
@@ -74,17 +87,82 @@ def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
         kind="tuning",
         status=status(tuning),
     )
+    findings = in_order([*tuning.findings, *named.findings])
+    usable = not any(finding.rule in UNUSABLE for finding in findings)
+    records = records_from_result(context, result) if usable else []
+    return Run(header, records, findings, _body(result, told=bool(records)), _facts(context))
+
+
+def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
+    """What a tuning report says of the whole run, and of its parts where no record tells of them."""
     body = {
         "kind": result.kind,
+        "container": result.container,
+        "vocabulary": result.vocabulary,
         "tuning_name": result.tuning_name,
+        "tuning_time_s": plain_number(result.tuning_time_s),
+        "model_baseline_ms": plain_number(result.model_baseline_ms),
+        "model_result_ms": plain_number(result.model_result_ms),
+        "model_improvement": result.model_improvement,
         "summary": result.summary,
         "failed_operators": list(result.failed_operators),
         "modified": len(result.modifications),
     }
-    findings = in_order([*tuning.findings, *named.findings])
-    usable = not any(finding.rule in UNUSABLE for finding in findings)
-    records = records_from_result(context, result) if usable else []
-    return Run(header, records, findings, body, _facts(context))
+    if told:
+        return body
+    modifications = [
+        {
+            "name": modification.name,
+            "op_type": list(modification.op_type),
+            "tune_mode": modification.mode,
+            "update_mode": modification.update_mode,
+            "before": plain_number(modification.before),
+            "after": plain_number(modification.after),
+            "unit": modification.unit,
+        }
+        for modification in result.modifications
+    ]
+    return {**body, "modifications": modifications}
+
+
+def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOptions) -> list[Run]:
+    """The models of a gradient bank, a run each: v0.1 has no record for them, so all there is stands in the run's row.
+
+    A model is what is said of it: tuned again it is another run. No bank tells its time, so the file's own is taken.
+    """
+    path, timestamp_ns = str(file.path), file.path.stat().st_mtime_ns
+    runs = []
+    for model in file.bank.models:
+        content = identity_of("gdat", model.modelhash, model.sizes_bytes, model.start, model.deltas)
+        member = Member(content, content, len(model.sizes_bytes), named=False)
+        run_id = run_id_of(timestamp_ns, content)
+        named = _name(options.workload, path)
+        context = RunContext(
+            run_id,
+            timestamp_ns,
+            named.model,
+            options.hardware or file.bank.soc or UNKNOWN,
+            engine_version=options.engine_version or UNKNOWN,
+        )
+        state = "not tuned" if not model.tuned else "tuned" if model.times == len(model.sizes_bytes) else "damaged"
+        header = _header(run_id, timestamp_ns, options.zone, context, (member,), path, kind="tuning", status=state)
+        body = {
+            "kind": "gdat",
+            "tuning_name": None,
+            "soc": file.bank.soc,
+            "modelhash": model.modelhash,
+            "gradient_sizes_bytes": list(model.sizes_bytes),
+            "gradient_start": model.start,
+            "gradient_times": list(model.deltas),
+        }
+        inside = [f for f in findings if f.pointer is None or is_below(f.pointer, model.pointer)]
+        runs.append(Run(header, [], in_order([*inside, *named.findings, _no_record(path)]), body, _facts(context)))
+    return runs
+
+
+def _no_record(path: str) -> Finding:
+    message = "gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file"
+    return Finding("info", "no-record", path, message)
 
 
 UNUSABLE = frozenset({"schema", "unit-mismatch", "status-unknown", "segment-kind", "segment-count"})
@@ -103,6 +181,8 @@ def _facts(context: RunContext) -> dict[str, Any]:
 def status(tuning: TuningRun) -> str:
     """How a tuning ended, in AOE's words where it has some."""
     result = tuning.result
+    if result.truncated:
+        return "incomplete"  # whatever stands there: the rest may say otherwise
     if result.status is not None:
         return result.status
     return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"

@@ -20,6 +20,10 @@ class RunOptions:
     zone_given: bool = False
     max_expanded: int | None = None
     """How far one compressed file may expand, in bytes."""
+    raw: int = 0
+    """Records of at most so many tasks or steps carry each one's time."""
+    renew: bool = False
+    """Whether runs that an older version stored are replaced by what this one makes of the same files."""
 
 
 def zone_of(name: str) -> tzinfo:

@@ -1,0 +1,205 @@
+"""Care of the store: what it holds, compaction, what may be deleted."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate
+
+import pyarrow as pa
+from deltalake.exceptions import CommitFailedError
+from pyarrow import fs
+
+from aoe_reports.errors import StoreError
+from aoe_reports.store.layout import RUNS_MONTH
+from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
+from aoe_reports.store.parts import Part, Piece, now_ms, reason
+
+SURPLUS = 48
+"""So many files more than needed are let be before an ingest merges them."""
+
+SMALL_ROWS = 65_536
+SMALL_RUNS = 2048
+"""A file with fewer rows is merged with others; rows of runs are read by every ingest, and merged more often."""
+
+AT_ONCE = 500_000
+"""Rows that are merged in one commit, and so held in memory."""
+
+ORDER = ("model", "workload", "series_id", "timestamp_ns", "run_id", "rule", "path", "line", "column", "message")
+"""How merged rows lie: a query for one workload then opens few row groups."""
+
+DAY_MS = 86_400_000
+KEPT_DAYS = 7
+"""A file that was taken out of the table stays so long for those who still read an older view of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What the store holds."""
+
+    runs: int
+    records: int
+    bytes: int
+    files: int
+    version: int
+    format: int | None
+    last_compaction: str | None
+
+
+def info(log: Log) -> Info:
+    """What the store holds, without opening one of its files."""
+    parts = log.parts()
+    merged = max((part.modified_ms for part in parts if part.merged), default=None)
+    return Info(
+        sum(part.rows for part in parts if part.kind == "run"),
+        sum(part.rows for part in parts if part.kind == "record"),
+        sum(part.size for part in parts),
+        len(parts),
+        log.version,
+        log.format,
+        None if merged is None else datetime.fromtimestamp(merged // 1000, UTC).isoformat(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a compaction did."""
+
+    before: int
+    after: int
+    rows: int
+
+
+def tend(log: Log) -> Merged | None:
+    """Merge small files if there are many; where somebody else commits meanwhile, it is left for the next time."""
+    small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
+    if len(small) - len(set(small)) < SURPLUS:
+        return None
+    groups = _mergeable(log.parts())
+    groups.sort(key=lambda group: (-len(group), group[0].path))
+    try:
+        merged = _merge(log, next(_batches(groups)))
+    except CommitFailedError:
+        log.refresh()
+        return None
+    log.clean()
+    return merged
+
+
+def compact(log: Log) -> Merged:
+    """Merge and sort all that can be; a commit that fails because of others is tried again."""
+    before, rows = len(log.parts()), 0
+    for attempt in range(MAX_ATTEMPTS):
+        try:
+            log.upgrade()
+            while groups := _mergeable(log.parts(), every=True):
+                rows += _merge(log, next(_batches(groups))).rows
+            log.checkpoint()
+            log.clean()
+            return Merged(before, len(log.parts()), rows)
+        except CommitFailedError:
+            wait(attempt)
+            log.refresh()
+    raise StoreError(f"{log.uri}: {MAX_ATTEMPTS} compactions failed because others wrote at the same time")
+
+
+def _mergeable(parts: Sequence[Part], *, every: bool = False) -> list[list[Part]]:
+    """The files of one kind and month that could be one; with `every` also one that nobody sorted yet."""
+    groups: dict[tuple[str, str], list[Part]] = {}
+    for part in parts:
+        if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
+            groups.setdefault((part.kind, _home(part.kind, part.month)), []).append(part)
+    return [_bounded(group) for group in groups.values() if len(group) > 1 or (every and not _at_home(group[0]))]
+
+
+def _bounded(group: list[Part]) -> list[Part]:
+    """As many files of a group as are merged at once: two at least."""
+    rows = list(accumulate(part.rows for part in group))
+    return group[: max(2, bisect_right(rows, AT_ONCE))]
+
+
+def _at_home(part: Part) -> bool:
+    return part.merged and part.month == _home(part.kind, part.month)
+
+
+def _home(kind: str, month: str) -> str:
+    """The month that a file's rows belong in: format 1 had rows of runs elsewhere."""
+    return RUNS_MONTH if kind == "run" else month
+
+
+def _small(kind: str) -> int:
+    return SMALL_RUNS if kind == "run" else SMALL_ROWS
+
+
+def _batches(groups: Sequence[list[Part]]) -> Iterator[list[list[Part]]]:
+    """Groups that are merged together: not too many rows, and one group at least."""
+    batch: list[list[Part]] = []
+    rows = 0
+    for group in groups:
+        count = sum(part.rows for part in group)
+        if batch and rows + count > AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(group)
+        rows += count
+    if batch:
+        yield batch
+
+
+def _merge(log: Log, groups: Sequence[list[Part]]) -> Merged:
+    adds = log.folder.write(_sorted_pieces(log, groups), data_change=False)
+    gone = [part for group in groups for part in group]
+    log.commit(adds, [part.removal(data_change=False) for part in gone])
+    return Merged(len(gone), len(adds), sum(part.rows for part in gone))
+
+
+def _sorted_pieces(log: Log, groups: Sequence[list[Part]]) -> Iterator[Piece]:
+    for group in groups:
+        whole = pa.concat_tables([log.folder.read_checked(part) for part in group], promote_options="default")
+        ordered = whole.sort_by([(name, "ascending") for name in ORDER if name in whole.column_names])
+        for start in range(0, ordered.num_rows, SMALL_ROWS):
+            yield Piece(
+                group[0].kind, _home(group[0].kind, group[0].month), ordered.slice(start, SMALL_ROWS), merged=True
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """What a vacuum deleted."""
+
+    files: int
+    bytes: int
+
+
+def vacuum(log: Log, days: float) -> Vacuumed:
+    """Delete files that are no part of the table, were not written lately and were not taken out of it lately."""
+    since = now_ms() - int(days * DAY_MS)
+    kept = {part.path for part in log.parts()} | set(_removed_since(log, since))
+    files = size = 0
+    for found in log.folder.listed():
+        ours = found.path.startswith("kind=") and found.path not in kept
+        if ours and _modified_ms(found) <= since:
+            if not log.folder.delete(found.path):
+                raise StoreError(f"{log.uri}/{found.path}: cannot be deleted")
+            files, size = files + 1, size + (found.size or 0)
+    return Vacuumed(files, size)
+
+
+def _removed_since(log: Log, since_ms: int) -> Iterator[str]:
+    """Files that recent commits took out: commits stay in the log for 30 days."""
+    for found in log.folder.listed("_delta_log"):
+        if found.extension != "json" or _modified_ms(found) < since_ms:
+            continue
+        try:
+            lines = log.folder.content(found.path).to_pybytes().splitlines()
+            removes = [json.loads(line)["remove"] for line in lines if line.startswith(b'{"remove"')]
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{log.uri}/{found.path}: a commit cannot be read: {reason(error)}") from error
+        yield from (remove["path"] for remove in removes if remove.get("deletionTimestamp", since_ms) >= since_ms)
+
+
+def _modified_ms(found: fs.FileInfo) -> int:
+    return int((found.mtime_ns or 0) // 1_000_000)

@@ -1,0 +1,326 @@
+"""The table's log: opening, what is in force, commits that fail when anybody else committed in between."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
+from pyarrow import fs
+
+from aoe_reports.errors import ForeignStoreError, StoreError
+from aoe_reports.store.conditions import Where
+from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
+from aoe_reports.store.objects import object_store
+from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
+
+MAX_ATTEMPTS = 60
+LONGEST_WAIT = 0.5
+
+PROPERTIES = {
+    "delta.checkpointInterval": "20",
+    # every opening unpacks what the log says of every file: the columns that queries ask for, no others
+    "delta.dataSkippingStatsColumns": ",".join(BOUNDED),
+    # removed files are remembered in checkpoints for this long; `store vacuum` reads commits instead, which stay 30 days
+    "delta.deletedFileRetentionDuration": "interval 1 minutes",
+}
+_DESCRIPTION = re.compile(r"aoe-reports history, format (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who commits: the command, the version of aoe-reports, and the user where the surroundings tell."""
+
+    command: str = "python"
+    version: str | None = None
+    user: str | None = None
+
+    def as_metadata(self) -> dict[str, str]:
+        """What stands in Delta's commit metadata."""
+        known = {"command": self.command, "aoe_reports_version": self.version, "user": self.user}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+@dataclass(slots=True)
+class Log:
+    """The log of the table at one URI, and the folder that its files lie in."""
+
+    uri: str
+    folder: Folder
+    origin: Origin
+    _table: DeltaTable
+    _actions: pa.Table | None = field(default=None)
+    _parts: dict[str | None, list[Part]] = field(default_factory=dict)
+    _behind: bool = field(default=False)
+    _current: bool = field(default=False)
+
+    @classmethod
+    def open(cls, uri: str, origin: Origin, *, create: bool = False, version: int | None = None) -> Log:
+        """Open the log at a folder or URI; with `create`, make an empty table where there is nothing."""
+        place = _location(uri)
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                table = DeltaTable(place, version=version)
+            except TableNotFoundError as error:
+                if not create:
+                    raise StoreError(f"{uri}: {_why_not_there(uri)}") from error
+                _create(uri, place, origin)
+            except (DeltaError, OSError, ValueError) as error:
+                # somebody else may be making it right now
+                if attempt >= CREATION_ATTEMPTS or not create:
+                    raise StoreError(f"{uri}: the store cannot be opened: {reason(error)}") from error
+                wait(attempt)
+            else:
+                log = cls(uri, cls.folder_of(uri), origin, table)
+                _refuse_newer_format(uri, log.format)
+                if version is None:
+                    log.refuse_damaged_commit()
+                return log
+        raise StoreError(f"{uri}: the store cannot be opened")
+
+    @staticmethod
+    def folder_of(uri: str) -> Folder:
+        """The files at a URI, whether or not they are a table."""
+        return Folder(uri, _files(_location(uri)))
+
+    @property
+    def version(self) -> int:
+        """The commit that this view of the table is of."""
+        return int(self._table.version())
+
+    @property
+    def format(self) -> int | None:
+        """The format of the store; None where the table is not ours."""
+        written = _DESCRIPTION.fullmatch(self._table.metadata().description or "")
+        return None if written is None else int(written[1])
+
+    def parts(self, kind: str | None = None, where: Where = ()) -> list[Part]:
+        """The files in force, of one kind or of all, that may hold what is asked for."""
+        actions = self._in_force()
+        if where:
+            return [part for part in parts_of(possible(actions, kind, where)) if part.may_hold(where)]
+        if kind not in self._parts:
+            self._parts[kind] = parts_of(possible(actions, kind, ()))
+        return self._parts[kind]
+
+    def sizes(self) -> list[tuple[str, str, int]]:
+        """Kind, month and rows of each file in force."""
+        columns = ("partition.kind", "partition.month", "num_records")
+        return list(zip(*(self._in_force()[name].to_pylist() for name in columns), strict=True))
+
+    def _in_force(self) -> pa.Table:
+        if self._behind:
+            self.refresh()
+        if self._actions is None:
+            self._actions = pa.table(self._table.get_add_actions(flatten=True))
+        return self._actions
+
+    def refresh(self) -> None:
+        """See what was committed since."""
+        try:
+            self._table.update_incremental()
+        except (DeltaError, OSError):
+            with self._told("read"):
+                self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
+        self._actions, self._parts, self._behind = None, {}, False
+        _refuse_newer_format(self.uri, self.format)
+        self.refuse_damaged_commit()
+
+    def commit(self, adds: list[AddAction], removes: list[RemoveAction]) -> None:
+        """Commit files; CommitFailedError where anybody committed since this view: what was looked up may not hold now."""
+        facts: dict[str, Any] = {**self.origin.as_metadata(), "adds": len(adds), "removes": len(removes)}
+        properties = CommitProperties(custom_metadata=facts, max_commit_retries=0)
+        before = self.version
+        try:
+            self._table.create_write_transaction(
+                [*adds, *removes],
+                "append",
+                self._table.schema(),
+                PARTITIONS,
+                commit_properties=properties,
+                # looking for commits that are too old takes as long as all the rest; see `clean`
+                post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
+            )
+        except (DeltaError, OSError) as error:
+            self.refresh()
+            mine, present = {add.path for add in adds}, {part.path for part in self.parts()}
+            if mine & present:
+                return  # it was committed, and what failed came after: a checkpoint, an answer
+            for path in mine:
+                self.folder.delete(path)
+            if self.version == before:
+                raise StoreError(f"{self.uri}: the store cannot be written: {reason(error)}") from error
+            raise CommitFailedError(str(error)) from error
+        self._behind = True
+
+    def upgrade(self) -> None:
+        """Give a store of an older version what this one has; its columns are added, no file is touched."""
+        if self._current:
+            return
+        present = {column.name for column in self._table.schema().fields}
+        missing = [name for name in ROWS.names if name not in present]
+        self._current = self.format == FORMAT and not missing
+        if self._current:
+            return
+        with self._told("written"):
+            properties = CommitProperties(custom_metadata=self.origin.as_metadata())
+            if missing:
+                columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
+                self._table.alter.add_columns(columns, commit_properties=properties)
+            if self.format != FORMAT:
+                self._table.alter.set_table_properties(PROPERTIES, commit_properties=properties)
+                self._table.alter.set_table_description(_description(), commit_properties=properties)
+        self.refresh()
+
+    def checkpoint(self) -> None:
+        """Write what is in force into one file, so that opening reads few commits."""
+        self._in_force()
+        with self._told("written"):
+            self._table.create_checkpoint()
+
+    def clean(self) -> None:
+        """Let Delta delete commits of more than 30 days ago, when there are so many that looking for them pays."""
+        (old,) = self.folder.files.get_file_info([commit_path(max(0, self.version - MANY_COMMITS))])
+        if old.mtime_ns is not None and old.mtime_ns // 1_000_000 < now_ms() - LOG_RETENTION_MS:
+            with self._told("written"):
+                self._table.cleanup_metadata()
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Errors of Delta's library as ours; that somebody else committed is no error."""
+        try:
+            yield
+        except CommitFailedError:
+            raise
+        except (DeltaError, OSError) as error:
+            raise StoreError(f"{self.uri}: the store cannot be {what}: {reason(error)}") from error
+
+    def refuse_damaged_commit(self) -> None:
+        """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
+        path = commit_path(self.version)
+        try:
+            problem = commit_problem(self.folder.content(path).to_pybytes())
+        except FileNotFoundError:
+            return  # Delta found what it needs in a checkpoint
+        except OSError as error:
+            problem = reason(error)
+        if problem:
+            raise StoreError(f"{self.uri}/{path}: {problem}; see `store verify`")
+
+
+def commit_problem(content: bytes) -> str | None:
+    """What is wrong with the text of a commit, if anything."""
+    if not content:
+        return "this commit is an empty file: what it said is lost"
+    try:
+        actions = [json.loads(line) for line in content.splitlines() if line.strip()]
+        facts = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
+        counts = Counter(name for action in actions for name in action)
+    except (ValueError, TypeError):
+        return "this commit is damaged or cut off: what it said is lost"
+    if facts is None:
+        return "this commit is cut off: it does not say what it is"
+    for name, action in (("adds", "add"), ("removes", "remove")):
+        if name in facts and int(facts[name]) != counts[action]:
+            return f"this commit is cut off: it says {facts[name]} {name} and has {counts[action]}"
+    return None
+
+
+CREATION_ATTEMPTS = 10
+MANY_COMMITS = 500
+LOG_RETENTION_MS = 30 * 86_400_000
+
+
+def commit_path(version: int) -> str:
+    """Where a commit lies."""
+    return f"_delta_log/{version:020}.json"
+
+
+def wait(attempt: int) -> None:
+    """Step aside for other writers: longer each time, and not in step with them."""
+    time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.02 * (attempt + 1))))  # noqa: S311 -- no secret
+
+
+def _description() -> str:
+    return f"aoe-reports history, format {FORMAT}"
+
+
+def _create(uri: str, place: str, origin: Origin) -> None:
+    _refuse_other_folder(uri)
+    try:
+        DeltaTable.create(
+            place,
+            ROWS,
+            mode="ignore",
+            partition_by=PARTITIONS,
+            name="aoe-reports",
+            description=_description(),
+            configuration=PROPERTIES,
+            commit_properties=CommitProperties(custom_metadata=origin.as_metadata()),
+        )
+    except CommitFailedError:
+        return  # somebody else made it
+    except (DeltaError, OSError) as error:
+        raise StoreError(f"{uri}: the store cannot be made: {reason(error)}") from error
+
+
+def _location(uri: str) -> str:
+    """A folder's path or a URI, if Delta can keep a table there."""
+    found = sorted(set(str(Path(uri).absolute())) & set(_UNFIT)) if "://" not in uri else []
+    if found:
+        raise StoreError(f"{uri}: Delta cannot keep a table in a path with {' '.join(found)}; expected one without")
+    if "://" not in uri and Path(uri).is_file():
+        raise StoreError(f"{uri}: this is a file; expected a folder or a URI for the store")
+    return uri
+
+
+_UNFIT = "%[]\\"
+"""Characters in a path at which delta-rs 1.6 panics or looks elsewhere (tried one by one)."""
+
+
+def _files(place: str) -> fs.FileSystem:
+    """The files below the store; paths are relative to it."""
+    if "://" in place and not place.startswith("file://"):
+        return object_store(place)
+    path = place.removeprefix("file://")
+    return fs.SubTreeFileSystem(str(Path(path).absolute()), fs.LocalFileSystem())
+
+
+def _refuse_newer_format(uri: str, written: int | None) -> None:
+    """This version reads its own format and the older ones."""
+    if written is None:
+        raise ForeignStoreError(f"{uri}: this is some other Delta table; expected a store of aoe-reports")
+    if written > FORMAT:
+        raise ForeignStoreError(
+            f"{uri}: this store has format {written}, and this version of aoe-reports reads up to {FORMAT}; "
+            "a newer version of aoe-reports is needed"
+        )
+
+
+def _why_not_there(uri: str) -> str:
+    try:
+        if "://" not in uri and (Path(uri) / "_delta_log").is_dir():
+            list((Path(uri) / "_delta_log").iterdir())
+    except OSError as error:
+        return f"the store cannot be opened: {reason(error)}"
+    return "there is no store; expected one made by `aoe-reports ingest` or `nightly`"
+
+
+def _refuse_other_folder(uri: str) -> None:
+    """A store is not made inside a folder that already holds something else."""
+    try:
+        if "://" not in uri and Path(uri).is_dir() and {path.name for path in Path(uri).iterdir()} - {"_delta_log"}:
+            raise StoreError(f"{uri}: this folder is not empty and is no store; expected an empty or a new folder")
+    except OSError as error:
+        raise StoreError(f"{uri}: the store cannot be made: {reason(error)}") from error

@@ -1,0 +1,295 @@
+"""Parts: the Parquet files of the store. Page checksums inside, the hash of the whole in the name: no damage is silent."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake.transaction import AddAction, RemoveAction
+from pyarrow import fs
+
+from aoe_reports.errors import StoreError
+from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
+from aoe_reports.store.layout import PARTITIONS, ROWS
+
+BOUNDED = ("run_id", "timestamp_ns", "night", "model")
+"""Columns whose least and greatest value stand in the table's log: a query opens only the files that may hold it."""
+
+LONGEST_BOUND = 64
+ROW_GROUP = 8192
+_MERGED = "merged"
+_NAME = re.compile(rf"(?:part|{_MERGED})-[0-9a-f]{{32}}-(?P<hash>[0-9a-f]{{64}})\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of the table, as its log knows it."""
+
+    path: str
+    kind: str
+    month: str
+    rows: int
+    size: int
+    modified_ms: int
+    bounds: dict[str, tuple[Any, Any]]
+    complete: frozenset[str] = frozenset()
+    """Columns that have a value in every row."""
+
+    @property
+    def hash(self) -> str | None:
+        """The hash in its name; None where some other program wrote it."""
+        name = _NAME.fullmatch(self.path.rpartition("/")[2])
+        return None if name is None else name["hash"]
+
+    @property
+    def merged(self) -> bool:
+        """Whether compaction wrote it."""
+        return self.path.rpartition("/")[2].startswith(_MERGED)
+
+    def may_hold(self, where: Where) -> bool:
+        """Whether any row may fit."""
+        return may_hold(where, self.bounds)
+
+    def undecided(self, where: Where) -> list[AnyOf]:
+        """What has to be asked of its rows."""
+        return undecided(where, {name: ends for name, ends in self.bounds.items() if name in self.complete})
+
+    def removal(self, *, data_change: bool = True) -> RemoveAction:
+        """What takes it out of the table; the file stays until vacuum."""
+        values: dict[str, str | None] = {"kind": self.kind, "month": self.month}
+        return RemoveAction(
+            self.path, data_change=data_change, deletion_timestamp=now_ms(), size=self.size, partition_values=values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows of one kind and month that become one file."""
+
+    kind: str
+    month: str
+    rows: pa.Table
+    merged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The files below a store, on a disk or in an object store."""
+
+    uri: str
+    files: fs.FileSystem
+
+    def write(self, pieces: Iterable[Piece], *, data_change: bool = True) -> list[AddAction]:
+        """Write new files; what makes them parts of the table is a commit. None stays where one cannot be written."""
+        written: list[AddAction] = []
+        try:
+            for piece in pieces:
+                content = _parquet(piece.rows)
+                path = _path_for(piece, content)
+                stats = json.dumps(statistics_of(piece.rows))
+                values: dict[str, str | None] = {"kind": piece.kind, "month": piece.month}
+                written.append(AddAction(path, content.size, values, now_ms(), data_change, stats))
+                self._write(path, content)
+        except StoreError:
+            for add in written:
+                self.delete(add.path)
+            raise
+        return written
+
+    def _write(self, path: str, content: pa.Buffer) -> None:
+        try:
+            self.files.create_dir(path.rpartition("/")[0], recursive=True)
+            with self.files.open_output_stream(path) as file:
+                file.write(content)
+        except OSError as error:
+            raise StoreError(f"{self.uri}: the store cannot be written: {reason(error)}") from error
+
+    def delete(self, path: str) -> bool:
+        """Delete a file, if it can be."""
+        with contextlib.suppress(OSError):
+            self.files.delete_file(path)
+            return True
+        return False
+
+    def read(self, part: Part, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:
+        """Rows of a part that fit; without `columns` those that it has, of newer versions, too."""
+        try:
+            with self._source(part) as source:
+                file = pq.ParquetFile(source, page_checksum_verification=True)
+                return _rows_of(file, part, columns, where)
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(f"{self.uri}/{part.path}: a file of the store cannot be read: {reason(error)}") from error
+
+    def read_checked(self, part: Part) -> pa.Table:
+        """All rows of a part whose content is what its name says: what is damaged is never written anew as if it were not."""
+        try:
+            content = self.content(part.path)
+            if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
+                raise StoreError(f"{self.uri}/{part.path}: the content is not what was written; see `store verify`")
+            return _rows_of(pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True), part, None, ())
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(f"{self.uri}/{part.path}: a file of the store cannot be read: {reason(error)}") from error
+
+    def content(self, path: str) -> pa.Buffer:
+        """All bytes of a file."""
+        with self.files.open_input_file(path) as file:
+            return file.read_buffer()
+
+    def listed(self, folder: str = "") -> list[fs.FileInfo]:
+        """Every file below a folder, in the order of their paths; nothing where there is no such folder."""
+        try:
+            found = self.files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+        except OSError as error:
+            raise StoreError(f"{self.uri}: the store cannot be read: {reason(error)}") from error
+        return sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
+
+    @contextlib.contextmanager
+    def _source(self, part: Part) -> Iterator[Any]:
+        if isinstance(self.files, fs.PyFileSystem):  # one request, and no Python object on threads that outlive us
+            yield pa.BufferReader(self.content(part.path))
+            return
+        with self.files.open_input_file(part.path) as file:
+            yield file
+
+
+def _parquet(rows: pa.Table) -> pa.Buffer:
+    """Rows as a file; a column without a value is left out, which Delta's readers take for what it is."""
+    buffer = pa.BufferOutputStream()
+    left_out = {name for name in rows.column_names if rows[name].null_count == rows.num_rows} | set(PARTITIONS)
+    plain = rows.select([name for name in rows.column_names if name not in left_out])
+    pq.write_table(
+        plain, buffer, compression="zstd", row_group_size=ROW_GROUP, write_page_checksum=True, store_schema=False
+    )
+    return buffer.getvalue()
+
+
+def _path_for(piece: Piece, content: pa.Buffer) -> str:
+    lead = _MERGED if piece.merged else "part"
+    name = f"{lead}-{uuid.uuid4().hex}-{hashlib.sha256(content).hexdigest()}.parquet"
+    return f"kind={piece.kind}/month={piece.month}/{name}"
+
+
+def _rows_of(file: pq.ParquetFile, part: Part, columns: Sequence[str] | None, where: Where) -> pa.Table:
+    stored = file.schema_arrow.names
+    where = part.undecided(where)
+    wanted = [*PARTITIONS, *stored] if columns is None else [*columns, *sorted(columns_of(where) - set(columns))]
+    groups = [group for group in range(file.num_row_groups) if may_hold(where, _bounds_of(file, group, where))]
+    present = [name for name in wanted if name in stored]
+    read = file.read_row_groups(groups, columns=present, use_threads=False)
+    given = {"kind": part.kind, "month": part.month}
+    arrays, fields = [], []
+    for name in wanted:
+        kind = ROWS.field(name).type if name in ROWS.names else read.schema.field(name).type
+        fields.append(pa.field(name, kind))
+        if name in given:
+            arrays.append(pa.repeat(given[name], read.num_rows))
+        elif name in present:
+            arrays.append(read[name] if read.schema.field(name).type == kind else read[name].cast(kind))
+        else:
+            arrays.append(pa.nulls(read.num_rows, kind))
+    fitting = matching(pa.table(arrays, schema=pa.schema(fields)), where)
+    return fitting if columns is None else fitting.select(list(columns))
+
+
+def _bounds_of(file: pq.ParquetFile, group: int, where: Where) -> dict[str, tuple[Any, Any]]:
+    """The bounds of a row group's columns, as far as conditions ask for them."""
+    asked = columns_of(where)
+    if not asked:
+        return {}
+    found = {}
+    held = file.metadata.row_group(group)
+    for index, name in enumerate(file.schema_arrow.names):
+        if name in asked:
+            known = held.column(index).statistics
+            if known is not None and known.has_min_max:
+                found[name] = (known.min, known.max)
+    return found
+
+
+def statistics_of(rows: pa.Table) -> dict[str, Any]:
+    """What the log says of a part: its rows, and the bounds of a few columns."""
+    least: dict[str, Any] = {}
+    most: dict[str, Any] = {}
+    present = [name for name in BOUNDED if name in rows.column_names]
+    for name in present:
+        ends = pc.min_max(rows[name]).as_py()
+        longest = max(len(str(ends["min"])), len(str(ends["max"])))
+        if ends["min"] is not None and longest <= LONGEST_BOUND:
+            least[name], most[name] = ends["min"], ends["max"]
+    nulls = {name: rows[name].null_count for name in present}
+    return {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
+
+
+def possible(actions: pa.Table, kind: str | None, where: Where) -> pa.Table:
+    """The add actions of one kind, without most of those that cannot hold what is asked for: thousands become few at once."""
+    if kind is not None:
+        actions = actions.filter(pc.equal(actions["partition.kind"], kind))
+    for choice in alternatives(where):
+        for condition in choice if len(choice) == 1 else ():
+            least, most = f"min.{condition.column}", f"max.{condition.column}"
+            if least in actions.column_names and condition.sign in {"=", ">="}:
+                actions = actions.filter(
+                    pc.fill_null(pc.greater_equal(actions[most], condition.value), fill_value=True)
+                )
+            if least in actions.column_names and condition.sign in {"=", "<="}:
+                actions = actions.filter(pc.fill_null(pc.less_equal(actions[least], condition.value), fill_value=True))
+    return actions
+
+
+def parts_of(actions: pa.Table) -> list[Part]:
+    """The log's add actions as parts, in a stable order."""
+    bounds = [name for name in BOUNDED if f"min.{name}" in actions.column_names]
+    rows = actions.select(
+        [
+            "path", "partition.kind", "partition.month", "num_records", "size_bytes", "modification_time",
+            *(f"{fact}.{name}" for name in bounds for fact in ("min", "max", "null_count")),
+        ]
+    )  # fmt: skip
+    columns = [column.to_pylist() for column in rows.columns]
+    parts = [
+        Part(
+            path,
+            kind,
+            month,
+            count or 0,
+            size,
+            _milliseconds(modified),
+            dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
+            frozenset(name for name, nulls in zip(bounds, told[2::3], strict=True) if nulls == 0),
+        )
+        for path, kind, month, count, size, modified, *told in zip(*columns, strict=True)
+    ]
+    return sorted(parts, key=lambda part: (part.kind, part.month, part.path))
+
+
+def now_ms() -> int:
+    """Now, as Delta's log counts; nothing that is printed depends on it."""
+    return time.time_ns() // 1_000_000
+
+
+def _milliseconds(modified: Any) -> int:
+    return modified if isinstance(modified, int) else int(modified.timestamp() * 1000)
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an error says; of Delta's, which tell their causes in a tree, the last cause, too."""
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    text = str(error)
+    first, *others = text.splitlines() or [type(error).__name__]
+    causes = [_ESCAPES.sub("", line).strip(" ↳") for line in others if "↳" in line]
+    return ": ".join([first[:300], *causes[-1:]])
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")

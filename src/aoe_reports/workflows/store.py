@@ -1,0 +1,50 @@
+"""Care of the store, as commands do it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from aoe_reports.errors import UsageError
+from aoe_reports.findings import Finding
+from aoe_reports.store import History
+from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
+from aoe_reports.store.verify import verify
+from aoe_reports.workflows.origin import origin_of
+
+Row = dict[str, Any]
+
+
+def store_info(store: str) -> Row:
+    """What the store holds, as one row."""
+    return asdict(info(History.open(store).log))
+
+
+def verify_store(store: str) -> tuple[list[Row], list[Finding]]:
+    """How much was looked at, and what is damaged."""
+    findings, files = verify(store, origin_of("store verify"))
+    return [{"files": files, "damaged": len({finding.path for finding in findings})}], findings
+
+
+def compact_store(store: str) -> Row:
+    """Merge and sort what the store holds; how many files there were and are."""
+    done = compact(History.open(store, origin=origin_of("store compact")).log)
+    return {"files_before": done.before, "files": done.after, "rows_merged": done.rows}
+
+
+def vacuum_store(store: str, days: int, *, force: bool) -> Row:
+    """Delete files that are no part of the store any more."""
+    if days < KEPT_DAYS and not force:
+        raise UsageError(
+            f"--days {days}: whoever still reads an older view of the store, or is writing into it, needs files of the "
+            f"last {KEPT_DAYS} days; --force deletes them all the same"
+        )
+    done = vacuum(History.open(store, origin=origin_of("store vacuum")).log, days)
+    return {"files_deleted": done.files, "bytes_deleted": done.bytes, "days": days}
+
+
+def undo_run(store: str, run_id: str) -> Row:
+    """Take a run out of the store; who did it and when stands in the store from then on."""
+    gone = History.open(store, origin=origin_of("store undo")).undo(run_id, time.time_ns())
+    return {"night": gone.night, "run": gone.run_id, "workload": gone.model, "path": gone.path, "state": "undone"}

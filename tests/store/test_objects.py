@@ -1,0 +1,38 @@
+"""The same store through Delta's clients for object stores, here over a folder: no call may need a disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aoe_reports.simulation.nights import write_nights
+from aoe_reports.store import History, Origin
+from aoe_reports.store.care import compact, vacuum
+from aoe_reports.store.objects import object_store
+from aoe_reports.store.verify import verify
+from aoe_reports.workflows.ingest import Gathered, ingest
+from aoe_reports.workflows.options import RunOptions
+
+
+def test_a_store_in_an_object_store_is_written_read_merged_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aoe_reports.store.log._files", object_store)
+    store = str(tmp_path / "store")
+    write_nights(tmp_path / "nights", 5)
+    options = RunOptions(workload="w", zone_given=True)
+    for outcome in ("added", "unchanged"):
+        stored = ingest([tmp_path / "nights"], store, options, Gathered())
+        assert {item.outcome for item in stored} == {outcome}
+    history = History.open(store)
+    before = history.records().sort_by([("series_id", "ascending"), ("timestamp_ns", "ascending")])
+    assert compact(history.log).after == 2
+    assert vacuum(history.log, 0).files == 10
+    assert history.records().sort_by([("series_id", "ascending"), ("timestamp_ns", "ascending")]).equals(before)
+    assert verify(store, Origin()) == ([], 2)
+    lost = history.log.parts("record")[0].path
+    (tmp_path / "store" / lost).unlink()
+    assert [(finding.rule, finding.path) for finding in verify(store, Origin())[0]] == [
+        ("store-missing", f"{store}/{lost}")
+    ]
