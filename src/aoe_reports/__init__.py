@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "DeviceBreakdown": "analysis.breakdown",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
@@ -38,6 +40,7 @@ _HOMES = {
     "ResultFile": "readers.results",
     "TableData": "readers.summary",
     "TuningResult": "results",
+    "break_down_events": "analysis.breakdown",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
     "load_schema": "schemas",
@@ -51,6 +54,7 @@ _HOMES = {
 __all__ = [
     "AoeReportsError",
     "BankFile",
+    "DeviceBreakdown",
     "Finding",
     "GradientBank",
     "GradientModel",
@@ -61,6 +65,7 @@ __all__ = [
     "ResultFile",
     "TableData",
     "TuningResult",
+    "break_down_events",
     "check_result",
     "check_result_file",
     "load_schema",

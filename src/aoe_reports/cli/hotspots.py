@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import (
+    MAX_ID,
     Format,
     MaxExpanded,
     Output,
@@ -16,8 +17,6 @@ from aoe_reports.cli.output import (
     write,
 )
 from aoe_reports.findings import reasons_of
-
-MAX_ID = 2**31 - 1
 
 
 def hotspots(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
@@ -17,11 +18,12 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
-COMMANDS = (inspect, table, check, hotspots, normalize, ingest, history, nightly, demo)
+COMMANDS = (inspect, table, check, hotspots, steps, breakdown, normalize, ingest, history, nightly, demo)
 GROUPS = (store,)
 """Commands that have commands."""
 

@@ -39,6 +39,8 @@ Renew = Annotated[
     bool, typer.Option("--renew", help="Replace runs that an older version stored by what this one makes of them.")
 ]
 DEFAULT_STORE = "./aoe-history"
+MAX_ID = 2**31 - 1
+"""The largest number of a rank, device or step that an option takes."""
 
 Format = Literal["text", "json", "csv", "markdown", "html"]
 CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]

@@ -64,6 +64,45 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("share", "Share", "percent"),
         Column("cumulative_share", "Cumulative", "percent"),
     ),
+    "steps": (
+        Column("run", "Run"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("model_id", "Model", "integer"),
+        Column("step", "Step", "integer"),
+        Column("duration_us", "Duration (us)", "us"),
+        Column("fp_bp_us", "FP to BP (us)", "us"),
+        Column("iteration_refresh_us", "Refresh (us)", "us"),
+        Column("data_aug_bound_us", "Data aug (us)", "us"),
+        Column("computing_us", "Computing (us)", "us"),
+        Column("communication_us", "Communication (us)", "us"),
+        Column("communication_not_overlapped_us", "Not overlapped (us)", "us"),
+        Column("overlapped_us", "Overlapped (us)", "us"),
+        Column("free_us", "Free (us)", "us"),
+    ),
+    "breakdown": (
+        Column("run", "Run"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("step", "Step", "integer"),
+        Column("end_to_end_us", "End to end (us)", "us"),
+        Column("computing_us", "Computing (us)", "us"),
+        Column("communication_us", "Communication (us)", "us"),
+        Column("communication_not_overlapped_us", "Not overlapped (us)", "us"),
+        Column("overlapped_us", "Overlapped (us)", "us"),
+        Column("free_us", "Free (us)", "us"),
+    ),
+    "gaps": (
+        Column("position", "#", "integer"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("step", "Step", "integer"),
+        Column("duration_us", "Gap (us)", "us"),
+        Column("communication_us", "Communication in it (us)", "us"),
+        Column("before", "After task"),
+        Column("after", "Before task"),
+        Column("reason", "Cause"),
+    ),
     "ingest": (
         Column("night", "Night"),
         Column("run", "Run"),
@@ -144,6 +183,16 @@ def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Rep
     """Rows as a report of one section."""
     flat = _WithSummaries(rows)
     return Report(title, "", [Section("", grid=Grid(shown_columns(kind, flat), flat) if rows else None)])
+
+
+def breakdown_report(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[str, Any]]) -> Report:
+    """What devices did, and their longest gaps."""
+    sections = rows_report("breakdown", "Breakdown", rows).sections
+    if gaps:
+        sentence = "Between two tasks that compute; a device's longest first."
+        grid = Grid(shown_columns("gaps", gaps), gaps)
+        sections = [*sections, Section("Longest gaps in computing", [sentence], grid)]
+    return Report("Breakdown", "", sections)
 
 
 class _WithSummaries(Sequence[Mapping[str, Any]]):

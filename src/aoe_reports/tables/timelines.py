@@ -48,4 +48,8 @@ WHOLE_TIMELINES = ("trace_view", "msprof")
 """Timelines that show every task of the device."""
 
 DEVICE_PROCESS = "Ascend Hardware"
+FLOW_CATEGORY = "HostToDevice"
+HOST_PROCESS = "CANN"
+COMMUNICATION_PROCESSES = frozenset({"HCCL", "Communication"})
+"""What the process of communication is called; the first until 2025."""
 OVERLAP_PROCESS = "Overlap Analysis"

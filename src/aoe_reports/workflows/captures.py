@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.tables import check_table, without_copies_between
 from aoe_reports.columns import keep_where, words_in
@@ -17,7 +18,7 @@ from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import RESULT_KINDS
+from aoe_reports.readers.names import PROFILER_DB, RESULT_KINDS
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
@@ -39,6 +40,11 @@ def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
 def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """As `find_runs`, and captures of which there are only files about them."""
     return group_runs(group_captures(discovery.files))
+
+
+def cluster_captures(discovery: Discovery) -> list[Capture]:
+    """What analyses of whole clusters wrote beside the ranks they were made of."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_cluster]
 
 
 def aoe_files(discovery: Discovery) -> list[FoundFile]:
@@ -115,6 +121,16 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
     return frame.select(EVENTS_SCHEMA.names), list(findings)
 
 
+def databases_with(capture: Capture, kind: str) -> list[FoundFile]:
+    """The databases that hold the events of a timeline which is not here as a file."""
+    writers = {"trace_view": {"torch_npu", "mindspore"}, "msprof": {"msprof"}}.get(kind, set())
+    if any(file.name.kind == kind for file in capture.timelines):
+        return []
+    return [
+        file for file in capture.files if file.name.kind == PROFILER_DB and file.holds and file.name.source in writers
+    ]
+
+
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
     """Count and duration of a timeline's events by some of their words; None where the file cannot be used."""
     from aoe_reports.readers.timelines.events import sum_durations  # noqa: PLC0415 -- most commands read tables
@@ -164,6 +180,21 @@ def read_tasks(
         if telling is not None and frame is not None and frame.num_rows:
             return split_devices(capture.info.rank_of, frame, grouped=telling.kind == "op_statistic"), tables
     return [], tables
+
+
+def read_steps(capture: Capture, read: Callable[[Telling | None], list[TableData]]) -> list[Step]:
+    """Steps of the framework's table where there is one, else of msprof's."""
+    rank = capture.info.rank_of
+    framework = joined(read(capture.preferred("step_trace_time")))
+    traced = joined(read(capture.preferred("step_trace")))
+    if framework is not None and framework.num_rows:
+        return steps_of_trace_time(rank, framework)
+    return steps_of_trace(rank, traced) if traced is not None else []
+
+
+def label_of(captures: Sequence[Capture]) -> str:
+    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
+    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
 
 
 def joined(tables: Sequence[TableData]) -> pa.Table | None:

@@ -28,7 +28,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
-from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_tasks
+from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, label_of, read_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
             for rank in sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank):
                 if selection.rank in {None, rank}:
                     mine = [tasks for tasks in sets if tasks.rank_id == rank]
-                    rows += _rows(_label(captures), rank, *_groups(mine, selection), selection)
+                    rows += _rows(label_of(captures), rank, *_groups(mine, selection), selection)
     if not rows and not has(findings, "error"):
         asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
         findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
@@ -188,11 +188,6 @@ def _rows(
 
 def _us(ns: float | None) -> float | None:
     return None if ns is None else round(ns / 1000, 6)
-
-
-def _label(captures: Sequence[Capture]) -> str:
-    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
-    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
 
 
 def _stands_in(data: TableData) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.hotspots import is_communication
-from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
+from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet, split_devices
 from aoe_reports.checks.bank import check_bank_file
 from aoe_reports.checks.forms import check_forms, check_no_tasks, check_statistics
@@ -27,7 +27,7 @@ from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
 from aoe_reports.timestamps import digits_to_ns
-from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_telling
+from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
@@ -175,7 +175,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         frame, grouped = joined(statistic), True
         if frame is None:
             frame, grouped = kernels(joined(times)), False
-    steps = _steps(capture, read)
+    steps = read_steps(capture, lambda telling: read(telling, None))
     talk = None
     if frame is None or grouped or not is_communication(frame["task_type"]).any():
         talk = joined(read(capture.preferred("communication_statistic"), None))
@@ -198,16 +198,6 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
 
 COMPARED = frozenset({"task_type", "task_duration_ns"})
 """What two forms of the same tasks are compared by."""
-
-
-def _steps(capture: Capture, read: Callable[[Telling | None, frozenset[str] | None], list[TableData]]) -> list[Step]:
-    """Steps of the framework's table where there is one, else of msprof's."""
-    rank = capture.info.rank_of
-    framework = joined(read(capture.preferred("step_trace_time"), None))
-    traced = joined(read(capture.preferred("step_trace"), None))
-    if framework is not None and framework.num_rows:
-        return steps_of_trace_time(rank, framework)
-    return steps_of_trace(rank, traced) if traced is not None else []
 
 
 def _first_ns(tables: Sequence[TableData]) -> int | None:

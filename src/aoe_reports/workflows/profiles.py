@@ -15,11 +15,10 @@ from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import PROFILER_DB
 from aoe_reports.readers.profile import Capture, group_captures
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, TIMELINES
-from aoe_reports.workflows.captures import read_file, stream_events_of
+from aoe_reports.workflows.captures import databases_with, read_file, stream_events_of
 
 _EVENTS = "_events"
 
@@ -48,7 +47,7 @@ class Profile:
     def timelines(self) -> tuple[str, ...]:
         """The timelines that are here, as files or in databases."""
         here = {file.name.kind for capture in self.captures for file in capture.timelines}
-        here |= {kind for kind in TIMELINES if any(_databases(capture, kind) for capture in self.captures)}
+        here |= {kind for kind in TIMELINES if any(databases_with(capture, kind) for capture in self.captures)}
         return tuple(name for name in TIMELINES if name in here)
 
     def table(self, kind: str) -> Any:
@@ -72,7 +71,7 @@ class Profile:
     def events(self, kind: str, columns: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The events of one kind of timeline, batch after batch; findings come first."""
         for capture in self.captures:
-            for file in (*self._event_files(capture, kind), *_databases(capture, kind)):
+            for file in (*self._event_files(capture, kind), *databases_with(capture, kind)):
                 try:
                     with stream_events_of(file, columns) as (batches, found):
                         self._found += found
@@ -119,16 +118,6 @@ class Profile:
             return frame.add_column(0, "rank_id", pa.array(ranks, pa.int64()))
         ranks = [capture.info.rank_id] * frame.num_rows
         return frame.add_column(0, "rank_id", pa.array(ranks, pa.int64()))
-
-
-def _databases(capture: Capture, kind: str) -> list[FoundFile]:
-    """The databases that hold the events of a timeline which is not here as a file."""
-    writers = {"trace_view": {"torch_npu", "mindspore"}, "msprof": {"msprof"}}.get(kind, set())
-    if any(file.name.kind == kind for file in capture.timelines):
-        return []
-    return [
-        file for file in capture.files if file.name.kind == PROFILER_DB and file.holds and file.name.source in writers
-    ]
 
 
 def read_profile(path: Path | str, *, max_expanded: int | None = None) -> Profile:

@@ -56,7 +56,6 @@ INTEGER_ARGS: dict[str, tuple[str, ...]] = {
 NO_ID_COLUMNS = frozenset({"model_id", "subtask_id"})
 """Where 4294967295 stands for none."""
 
-FLOW_CATEGORY = "HostToDevice"
 RAW_FLOW = 2**32
 PACKED_FLOW = 2**48
 """How the id of a HostToDevice flow tells its connection: below RAW_FLOW it is the connection (copies, seen in 2025-01);

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from aoe_reports.errors import ReadError
 from aoe_reports.readers.timelines.shape import (
-    FLOW_CATEGORY,
     INTEGER_ARGS,
     LATEST_NS,
     LONGEST_US,
@@ -34,6 +33,7 @@ from aoe_reports.readers.timelines.shape import (
     text_array,
 )
 from aoe_reports.tables.table import NO_ID
+from aoe_reports.tables.timelines import FLOW_CATEGORY
 
 MEMORY_LIMIT = "256MB"
 MAX_EVENT_BYTES = 2 << 20

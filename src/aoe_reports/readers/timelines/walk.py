@@ -19,7 +19,6 @@ import pyarrow as pa
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements
 from aoe_reports.readers.timelines.shape import (
-    FLOW_CATEGORY,
     INTEGER_ARGS,
     LATEST_NS,
     LONGEST_US,
@@ -37,6 +36,7 @@ from aoe_reports.readers.timelines.shape import (
     thread_key,
 )
 from aoe_reports.tables.table import NO_ID
+from aoe_reports.tables.timelines import FLOW_CATEGORY
 
 BATCH_ROWS = 1 << 14
 _KEYS = {"ph": "ph", "name": "name", "category": "cat", "flow_id": "id", "pid": "pid", "tid": "tid"}

@@ -1,0 +1,40 @@
+"""`steps`: how long each step or iteration took, and on what."""
+
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import (
+    MAX_ID,
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Strict,
+    exit_code,
+    render,
+    say,
+    write,
+)
+from aoe_reports.findings import reasons_of
+
+
+def steps(
+    paths: Paths,
+    rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
+    device: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)] = None,
+    step: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)] = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+    max_expanded: MaxExpanded = None,
+) -> None:
+    """List steps and iterations by rank: how long each took, on what, and which rank was the slowest."""
+    from aoe_reports.workflows.steps import StepSelection, find_steps
+
+    found = find_steps(paths, StepSelection(rank, device, step, max_expanded))
+    reasons = reasons_of(found.findings, strict=strict)
+    write(render(form, "steps", "Steps", paths, found.rows, found.findings, reasons), output)
+    if form != "json":
+        say(found.findings)
+    raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -1,0 +1,319 @@
+"""`breakdown`: truths planted in a timeline are found, and what the profiler says of itself is held against its tasks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import ROOT, Cli
+
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
+PROFILED = 4711 << 10
+HOST, TALK, OVERLAP = PROFILED | 8 << 5, PROFILED | 15 << 5, PROFILED | 16 << 5
+ORIGIN = 1717575960208020758
+
+
+def device(number: int) -> int:
+    return PROFILED | 14 << 5 | number
+
+
+class Trace:
+    """A timeline in the words of the exporters; times in us after ORIGIN."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        for pid, name in ((HOST, "CANN"), (9, "Python")):
+            self.named(pid, name)
+        self.connection = 0
+
+    def named(self, pid: int, name: str, threads: dict[int, str] | None = None) -> None:
+        self.events.append({"name": "process_name", "pid": pid, "tid": 0, "ph": "M", "args": {"name": name}})
+        for tid, thread in (threads or {}).items():
+            self.events.append({"name": "thread_name", "pid": pid, "tid": tid, "ph": "M", "args": {"name": thread}})
+
+    def event(self, name: str, place: tuple[int, int], start: float, length: float, **args: Any) -> None:
+        ns = ORIGIN + round(start * 1000)
+        self.events.append(
+            {
+                "name": name, "pid": place[0], "tid": place[1], "ts": f"{ns // 1000}.{ns % 1000:03d}", "dur": length,
+                "ph": "X", "args": args,
+            }
+        )  # fmt: skip
+
+    def task(self, name: str, start: float, length: float, launched: float | None = None, on: int = 0) -> None:
+        self.connection += 1
+        self.event(name, (device(on), 3), start, length, **{"Task Type": "AI_CORE", "connection_id": self.connection})
+        if launched is not None:
+            self.event("Node@launch", (HOST, 7), launched, 1, connection_id=self.connection, level="node")
+
+    def talk(self, name: str, start: float, length: float, launched: float | None = None, on: int = 0) -> None:
+        self.connection += 1
+        self.event(name, (TALK | on, 0), start, length, connection_id=self.connection)
+        self.event("Notify_Wait", (TALK | on, 1), start, length, **{"task type": "Notify_Wait"})
+        if launched is not None:
+            self.event("Node@launch", (HOST, 7), launched, 1, connection_id=self.connection, level="node")
+
+    def flow(self, number: int, begin: float, end: float) -> None:
+        for ph, pid, at in (("s", HOST, begin), ("f", device(0), end)):
+            ns = ORIGIN + round(at * 1000)
+            event = {"name": "HostToDevice", "ph": ph, "cat": "HostToDevice", "id": str(number), "pid": pid, "tid": 3}
+            self.events.append({**event, "ts": f"{ns // 1000}.{ns % 1000:03d}"})
+
+    def overlap(self, **sums: float) -> None:
+        threads = {0: "Computing", 1: "Communication", 2: "Communication(Not Overlapped)", 3: "Free"}
+        self.named(OVERLAP, "Overlap Analysis", threads)
+        for tid, thread in threads.items():
+            self.event(thread, (OVERLAP, tid), 0, sums[thread.split("(")[-1].strip(")").replace(" ", "_")])
+
+    def write(self, folder: Path, devices: int = 1) -> Path:
+        for number in range(devices):
+            self.named(device(number), "Ascend Hardware", {3: "Stream 3"})
+            self.named(TALK | number, "Communication", {0: "Group 0 Communication", 1: "Plane 0"})
+        output = folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True, exist_ok=True)
+        (output.parent / "profiler_info_0.json").write_text("{}")
+        (output / "trace_view.json").write_text(json.dumps(self.events))
+        return folder
+
+
+def planted() -> Trace:
+    """Two steps: an overlap of 60 us, a late launch of 500 us, a wait for communication of 240 us."""
+    trace = Trace()
+    trace.event("ProfilerStep#7", (9, 9), 0, 1000)
+    trace.event("ProfilerStep#8", (9, 9), 1000, 1000)
+    trace.task("first", 100, 100, launched=50)
+    trace.task("second", 200.5, 99.5, launched=60)
+    trace.talk("allReduce_1", 240, 100, launched=70)  # 60 us of it beside `second`
+    trace.task("late", 800, 100, launched=780)  # the gap began at 300
+    trace.talk("allReduce_2", 910, 230, launched=100)
+    trace.task("behind", 1140, 60, launched=1005)  # the gap began at 900: mostly communication
+    trace.task("last", 1250, 50, launched=990)  # launched in step 7, runs in step 8
+    return trace
+
+
+def test_what_is_planted_is_found(cli: Cli, tmp_path: Path) -> None:
+    document = cli("breakdown", planted().write(tmp_path), "--format", "json").json
+    assert document["findings"] == []
+    whole, seven, eight = document["rows"]
+    assert whole == {
+        "run": str(tmp_path / "rank0_ascend_pt"), "rank_id": 0, "device_id": 0, "step": None, "start_ns": ORIGIN + 100_000,
+        "end_to_end_us": 1200.0, "computing_us": 409.5, "communication_us": 330.0, "overlapped_us": 60.0,
+        "communication_not_overlapped_us": 270.0, "free_us": 520.5, "tasks": 5,
+    }  # fmt: skip
+    assert (seven["step"], seven["tasks"], seven["computing_us"], seven["communication_us"]) == (7, 4, 349.5, 330.0)
+    assert (eight["step"], eight["tasks"], eight["computing_us"], eight["end_to_end_us"]) == (8, 1, 60.0, 60.0)
+
+
+def test_the_longest_gaps_have_neighbours_and_a_cause(cli: Cli, tmp_path: Path) -> None:
+    gaps = cli("breakdown", planted().write(tmp_path), "--format", "json").json["gaps"]
+    told = [(gap["duration_us"], gap["before"], gap["after"], gap["step"], gap["cause"]) for gap in gaps]
+    assert told == [
+        (500.0, "second", "late", 7, "host launched late"),
+        (240.0, "late", "behind", 8, "waiting for communication"),
+        (50.0, "behind", "last", 7, "unknown"),
+        (0.5, "first", "second", 7, "unknown"),
+    ]
+    assert (gaps[0]["launch"], gaps[0]["launched_after_us"], gaps[0]["communication_us"]) == (
+        "Node@launch",
+        480.0,
+        40.0,
+    )
+    assert gaps[0]["reason"] == "host launched late: Node@launch began 480.000 us into it"
+    assert gaps[1]["reason"] == "waiting for communication: 95.8% of it, longest allReduce_2"
+    assert len(cli("breakdown", tmp_path, "--gaps", 2, "--format", "json").json["gaps"]) == 2
+    assert cli("breakdown", tmp_path, "--gaps", 0, "--format", "json").json["gaps"] == []
+
+
+def test_the_launch_is_found_by_its_flow_where_calls_are_not_recorded(cli: Cli, tmp_path: Path) -> None:
+    trace = Trace()
+    trace.task("first", 0, 10)
+    trace.task("late", 200, 10)
+    trace.flow((3 << 64) + 5, 190, 200)
+    (gap,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["gaps"]
+    assert gap["reason"] == "host launched late: its call began 180.000 us into it"
+    assert gap["launch"] is None
+
+
+def test_a_call_behind_its_task_tells_that_the_clocks_differ(cli: Cli, tmp_path: Path) -> None:
+    trace = Trace()
+    trace.task("first", 0, 10)
+    trace.task("late", 200, 10, launched=205)
+    (gap,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["gaps"]
+    assert gap["reason"].endswith(
+        "began 195.000 us into it, 5.000 us behind the task: the clocks of host and device differ"
+    )
+
+
+def test_devices_are_told_apart(cli: Cli, tmp_path: Path) -> None:
+    trace = Trace()
+    for number, length in ((0, 10), (1, 30)):
+        trace.task("a", 0, length, on=number)
+        trace.talk("allReduce", 5, 20, on=number)
+    folder = trace.write(tmp_path, devices=2)
+    rows = cli("breakdown", folder, "--format", "json").json["rows"]
+    told = [(row["device_id"], row["computing_us"], row["overlapped_us"], row["end_to_end_us"]) for row in rows]
+    assert told == [(0, 10.0, 5.0, 25.0), (1, 30.0, 20.0, 30.0)]
+    assert [row["device_id"] for row in cli("breakdown", folder, "--device", 1, "--format", "json").json["rows"]] == [1]
+    assert cli("breakdown", folder, "--device", 2).code == 1
+
+
+def test_what_the_profiler_says_is_held_against_its_tasks(cli: Cli, tmp_path: Path) -> None:
+    for name, computing, said in (("same", 409.5, 0), ("near", 409.51, 0), ("other", 400.0, 1)):
+        trace = planted()
+        trace.overlap(Computing=computing, Communication=330, Not_Overlapped=270, Free=520.5)
+        found = cli("breakdown", trace.write(tmp_path / name), "--format", "json").json["findings"]
+        assert [finding["rule"] for finding in found] == ["forms-disagree"] * said
+    assert found[0]["message"] == (
+        "Computing: 409.500 us by the tasks here, but 400.000 us in Overlap Analysis: 9.500 us apart, 0.028 us are "
+        "explained by rounding"
+    )
+    assert cli("breakdown", tmp_path / "other", "--strict").code == 1
+
+
+def test_the_table_of_steps_is_held_against_the_tasks(cli: Cli, tmp_path: Path) -> None:
+    folder = planted().write(tmp_path)
+    table = next(folder.rglob("ASCEND_PROFILER_OUTPUT")) / "step_trace_time.csv"
+    header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
+    table.write_text(f"{header}\n7,349.5,270,60,330,1\n8,60,0,0,0,0\n")
+    found = cli("breakdown", folder, "--format", "json").json["findings"]
+    (message,) = (finding["message"] for finding in found)
+    assert message == (
+        "Free: 580.500 us by the tasks here, but 1.000 us for step 7 in the table of steps: 579.500 us apart, 0.026 us are "
+        "explained by rounding"
+    )
+
+
+def test_tasks_outside_of_all_steps_are_told(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    trace.task("tail", 2500, 10, launched=2400)
+    (finding,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["findings"]
+    assert (finding["rule"], finding["message"][:32]) == ("step-missing", "1 tasks belong to no step: the h")
+
+
+def test_steps_and_ranks_are_chosen(cli: Cli, tmp_path: Path) -> None:
+    folder = planted().write(tmp_path)
+    document = cli("breakdown", folder, "--step", 8, "--format", "json").json
+    assert [row["step"] for row in document["rows"]] == [8]
+    assert [gap["after"] for gap in document["gaps"]] == ["behind"]
+    ended = cli("breakdown", folder, "--rank", 3)
+    assert ended.code == 1
+    assert "no task of a device in a timeline here (rank 3)" in ended.err
+
+
+def test_the_order_of_events_and_of_files_decides_nothing(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    before = cli("breakdown", trace.write(tmp_path), "--format", "json").out
+    trace.events.reverse()
+    assert cli("breakdown", trace.write(tmp_path), "--format", "json").out == before
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
+def test_every_form(cli: Cli, tmp_path: Path, form: str) -> None:
+    ended = cli("breakdown", planted().write(tmp_path), "--format", form)
+    assert ended.code == 0
+    assert ("Node@launch" in ended.out) == (form != "csv")
+
+
+def test_a_capture_without_a_timeline_is_told(cli: Cli, msprof: Path) -> None:
+    ended = cli("breakdown", msprof / "torch_npu_two_ranks", "--format", "json")
+    assert ended.code == 1
+    assert ended.rules() == {"no-timeline", "nothing-measured"}
+
+
+@needs_real
+@pytest.mark.parametrize("form", ["text", "db"])
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_real_ranks_agree_with_the_profilers_own_analysis(cli: Cli, form: str, level: int) -> None:
+    folder = REAL / "torch_npu_2025-01" / form / f"level{level}"
+    broken = cli("breakdown", folder, "--format", "json").json
+    assert broken["findings"] == []  # Overlap Analysis and step_trace_time agree to what rounding explains
+    steps = cli("steps", folder, "--format", "json").json["rows"]
+    mine = [row for row in broken["rows"] if row["step"] is not None]
+    assert [(row["rank_id"], row["step"]) for row in mine] == [(row["rank_id"], row["step"]) for row in steps]
+    for row, stated in zip(mine, steps, strict=True):
+        for name in ("computing_us", "communication_us", "communication_not_overlapped_us", "free_us"):
+            assert row[name] == pytest.approx(stated[name], abs=0.03)
+
+
+@needs_real
+def test_real_iterations_agree_with_the_profilers_own_analysis(cli: Cli) -> None:
+    broken = cli("breakdown", REAL / "msprof_2023-08", "--format", "json").json
+    assert broken["findings"] == []
+    told = [(row["device_id"], row["step"], row["computing_us"], row["communication_us"]) for row in broken["rows"]]
+    assert told == [(0, 1, 5914.58, 41534.3), (0, 2, 5928.1, 9303.05), (0, 3, 5946.6, 9213.81)]
+
+
+def test_a_damaged_timeline_is_told_and_not_used(cli: Cli, tmp_path: Path) -> None:
+    folder = planted().write(tmp_path)
+    file = next(folder.rglob("trace_view.json"))
+    file.write_bytes(file.read_bytes()[:-200])
+    ended = cli("breakdown", folder, "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.json["reasons"]) == (1, [], ["damage"])
+    assert ended.rules() == {"json-truncated"}
+
+
+def test_a_timeline_without_a_task_is_told(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("breakdown", Trace().write(tmp_path), "--format", "json")
+    assert (ended.code, ended.rules()) == (1, {"no-timeline", "nothing-measured"})
+
+
+def test_a_compressed_timeline_is_read(cli: Cli, tmp_path: Path) -> None:
+    file = next(planted().write(tmp_path).rglob("trace_view.json"))
+    before = cli("breakdown", tmp_path, "--format", "json").json["rows"]
+    file.with_name("trace_view.json.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert cli("breakdown", tmp_path, "--format", "json").json["rows"] == before
+
+
+def test_slices_are_one_timeline(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    before = cli("breakdown", trace.write(tmp_path / "whole"), "--format", "json").json["rows"]
+    output = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    names = [event for event in trace.events if event["ph"] == "M"]
+    others = [event for event in trace.events if event["ph"] != "M"]
+    for number in (0, 1):
+        file = output / f"msprof_slice_{number}_2026060515514{number}.json"
+        file.write_text(json.dumps([*names, *others[number::2]]))
+    rows = cli("breakdown", output.parent, "--format", "json").json["rows"]
+    assert [{**row, "run": None, "rank_id": 0} for row in rows] == [{**row, "run": None} for row in before]
+
+
+def test_a_database_is_read_like_a_timeline(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    connection = sqlite3.connect(output / "ascend_pytorch_profiler_0.db")
+    connection.executescript("""
+        CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO STRING_IDS VALUES (1, 'AI_CORE'), (2, 'first'), (3, 'late'), (4, 'allReduce'), (5, 'launch');
+        CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,
+            globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER);
+        INSERT INTO TASK VALUES (1000, 2000, 5, 1, 1, 0, 1, 4294967295, 2, 1, 4294967295);
+        INSERT INTO TASK VALUES (9000, 9500, 5, 2, 2, 0, 1, 4294967295, 2, 2, 4294967295);
+        CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockDim INTEGER,
+            mixBlockDim INTEGER, taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER,
+            inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, outputShapes INTEGER, attrInfo INTEGER);
+        INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES (2, 1, 1, 1), (3, 2, 1, 1);
+        CREATE TABLE COMMUNICATION_OP (opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER,
+            groupName INTEGER, opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, algType INTEGER,
+            count NUMERIC, opType INTEGER);
+        INSERT INTO COMMUNICATION_OP VALUES (4, 1500, 2500, 3, 4, 1, 0, 0, 4, 4, 1, 4);
+        CREATE TABLE CANN_API (startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,
+            connectionId INTEGER PRIMARY KEY, name INTEGER);
+        INSERT INTO CANN_API VALUES (8000, 8100, 10000, 1, 2, 5);
+    """)
+    connection.commit()
+    connection.close()
+    document = cli("breakdown", tmp_path, "--format", "json").json
+    (row,) = document["rows"]
+    names = ("device_id", "start_ns", "end_to_end_us", "computing_us", "communication_us", "overlapped_us", "free_us")
+    assert [row[name] for name in names] == [5, 1000, 8.5, 1.5, 1.0, 0.5, 6.5]
+    (gap,) = document["gaps"]
+    assert (gap["before"], gap["after"], gap["launched_after_us"]) == ("first", "late", 6.0)
+    assert gap["cause"] == "host launched late"

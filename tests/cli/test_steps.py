@@ -1,0 +1,182 @@
+"""`steps`: steps of every form, ranks held against each other, steps without head or tail named."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from commandline import ROOT, Cli
+
+COLUMNS = [
+    "run",
+    "rank_id",
+    "device_id",
+    "model_id",
+    "step",
+    "start_ns",
+    "duration_us",
+    "fp_bp_us",
+    "iteration_refresh_us",
+    "data_aug_bound_us",
+    "computing_us",
+    "communication_us",
+    "communication_not_overlapped_us",
+    "overlapped_us",
+    "free_us",
+]
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+HEADER = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
+
+
+def written(folder: Path, ranks: dict[int, list[tuple[int, int, int]]]) -> Path:
+    """Captures of several ranks; (step, computing, communication) in us for each."""
+    for rank, steps in ranks.items():
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        lines = [HEADER, *(f"{step},{computing},{talk},0,{talk},10" for step, computing, talk in steps)]
+        (output / "step_trace_time.csv").write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+    return folder
+
+
+def messages(cli: Cli, *arguments: object, rule: str) -> list[str]:
+    found = cli("steps", *arguments, "--format", "json").json["findings"]
+    return [finding["message"] for finding in found if finding["rule"] == rule]
+
+
+def test_steps_of_a_framework(cli: Cli, msprof: Path) -> None:
+    rows = cli("steps", msprof / "torch_npu_two_ranks", "--format", "json").json["rows"]
+    assert [(row["rank_id"], row["step"]) for row in rows] == [(0, 50), (0, 51), (1, 50), (1, 51)]
+    assert list(rows[0]) == COLUMNS
+    assert rows[0] == {
+        "run": str(msprof / "torch_npu_two_ranks"), "rank_id": 0, "device_id": None, "model_id": None, "step": 50,
+        "start_ns": None, "duration_us": 27202.679, "fp_bp_us": None, "iteration_refresh_us": None,
+        "data_aug_bound_us": None, "computing_us": 668.79, "communication_us": 793.839,
+        "communication_not_overlapped_us": 789.839, "overlapped_us": 4.0, "free_us": 25744.05,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ten_iterations", "ten_iterations_timeline"])
+def test_iterations_are_listed_once_from_text_and_from_json(cli: Cli, msprof: Path, name: str) -> None:
+    rows = cli("steps", msprof / name, "--format", "json").json["rows"]
+    assert [row["step"] for row in rows] == list(range(1, 11))
+    assert {(row["device_id"], row["model_id"], row["computing_us"]) for row in rows} == {(0, 2, None)}
+    assert (rows[0]["duration_us"], rows[0]["fp_bp_us"]) == (47587.81, 4264.0)
+    assert all(row["start_ns"] is not None for row in rows)
+
+
+def test_a_database_of_steps(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank3_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output.parent / "profiler_info_3.json").write_text("{}")
+    connection = sqlite3.connect(output / "analysis.db")
+    connection.execute(
+        "CREATE TABLE StepTraceTime (deviceId, step TEXT, computing, communication_not_overlapped, overlapped, "
+        "communication, free, stage, bubble, communication_not_overlapped_and_exclude_receive, preparing)"
+    )
+    connection.execute("INSERT INTO StepTraceTime VALUES (5, '7', 100.5, 20.25, 1, 21.25, 9, 0, 0, 0, 0)")
+    connection.commit()
+    connection.close()
+    (row,) = cli("steps", tmp_path, "--format", "json").json["rows"]
+    assert (row["rank_id"], row["device_id"], row["step"], row["duration_us"]) == (3, 5, 7, 129.75)
+
+
+def test_rank_device_and_step_are_chosen(cli: Cli, msprof: Path) -> None:
+    ranks = msprof / "torch_npu_two_ranks"
+    (row,) = cli("steps", ranks, "--rank", 1, "--step", 51, "--format", "json").json["rows"]
+    assert (row["rank_id"], row["step"]) == (1, 51)
+    iterations = msprof / "ten_iterations"
+    assert len(cli("steps", iterations, "--device", 0, "--format", "json").json["rows"]) == 10
+    ended = cli("steps", iterations, "--device", 1, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (1, [])
+    assert "no step here (device 1)" in ended.out
+
+
+def test_what_a_cluster_says_is_used_where_its_ranks_say_nothing(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    ended = cli("steps", msprof / "cluster_of_two_ranks", "--format", "json")
+    rows = ended.json["rows"]
+    assert [(row["rank_id"], row["step"], row["duration_us"]) for row in rows] == [
+        (0, 50, 26410.316),
+        (1, 50, 26366.316),
+    ]
+    table = next((msprof / "cluster_of_two_ranks").rglob("cluster_step_trace_time.csv"))
+    (tmp_path / table.parent.name).mkdir()
+    shutil.copy(table, tmp_path / table.parent.name)
+    alone = cli("steps", tmp_path, "--format", "json").json["rows"]
+    assert [{**row, "run": ""} for row in alone] == [{**row, "run": ""} for row in rows]
+
+
+def test_a_cluster_that_says_otherwise_than_its_ranks_is_told(cli: Cli, tmp_path: Path) -> None:
+    written(tmp_path, {0: [(1, 100, 20)], 1: [(1, 100, 20)]})
+    cluster = tmp_path / "cluster_analysis_output"
+    cluster.mkdir()
+    lines = [HEADER.replace("Step,", "Step,Type,Index,"), "1,rank,0,100,20,0,20,10", "1,rank,1,100,20,0,20,11"]
+    (cluster / "cluster_step_trace_time.csv").write_text("".join(f"{line}\n" for line in lines))
+    assert messages(cli, tmp_path, rule="forms-disagree") == [
+        "rank 1, step 1: 131.000 us here, but 130.000 us in the rank's own table, which is used"
+    ]
+    assert len(cli("steps", tmp_path, "--format", "json").json["rows"]) == 2
+
+
+def test_the_slowest_rank_is_named_by_step(cli: Cli, tmp_path: Path) -> None:
+    always = written(tmp_path / "always", {0: [(1, 50, 50), (2, 50, 50)], 1: [(1, 80, 30), (2, 70, 40)]})
+    assert messages(cli, always, rule="rank-skew") == [
+        "all 2 steps: the slowest is always rank 1",
+        "step 1: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 computes longest",
+        "step 2: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 computes longest",
+    ]
+    turns = written(
+        tmp_path / "turns", {0: [(1, 50, 50), (2, 50, 70), (3, 5, 5)], 1: [(1, 50, 60), (2, 50, 50), (3, 5, 5)]}
+    )
+    assert messages(cli, turns, rule="rank-skew") == [
+        "all 3 steps: the slowest is not always the same (rank 0 in 2, rank 1 in 1)",
+        "step 1: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0",
+        "step 2: rank 0 is the slowest with 130.000 us, 20.000 us (18.2%) more than rank 1",
+        "step 3: all ranks take 20.000 us",
+    ]
+    assert len(messages(cli, turns, "--step", 2, rule="rank-skew")) == 1
+
+
+def test_steps_without_head_or_tail_are_named(cli: Cli, msprof: Path) -> None:
+    found = messages(cli, msprof / "step_trace_of_the_new_exporter", rule="step-missing")
+    assert found == ["iterations without head (FP Start): 2", "iterations without tail (BP End): 2"]
+
+
+def test_a_rank_without_steps_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    shutil.copytree(msprof / "torch_npu_two_ranks", tmp_path / "in")
+    (tmp_path / "in" / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").unlink()
+    assert messages(cli, tmp_path / "in", rule="step-missing") == [
+        "no table of steps here (step_trace, step_trace_time)"
+    ]
+    ended = cli("steps", msprof / "statistic_only", "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
+def test_steps_in_every_form(cli: Cli, msprof: Path, tmp_path: Path, form: str) -> None:
+    printed = cli("steps", msprof / "torch_npu_two_ranks", "--format", form)
+    assert printed.code == 0
+    cli("steps", msprof / "torch_npu_two_ranks", "--format", form, "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_text() == printed.out
+
+
+@needs_real
+def test_steps_of_real_ranks(cli: Cli) -> None:
+    for level in (0, 1, 2):
+        rows = cli("steps", REAL / "torch_npu_2025-01" / "text" / f"level{level}", "--format", "json").json["rows"]
+        assert [(row["rank_id"], row["step"]) for row in rows] == [(0, 50), (1, 50)]
+    assert (rows[1]["computing_us"], rows[1]["communication_us"], rows[1]["free_us"]) == (
+        8902.301,
+        97455.326,
+        26441.689,
+    )
+    rows = cli("steps", REAL / "torch_npu_2025-01" / "db" / "level2", "--format", "json").json["rows"]
+    assert [row["computing_us"] for row in rows] == [8900.456, 8926.368]
+    rows = cli("steps", REAL / "msprof_2023-08", "--format", "json").json["rows"]
+    assert [row["duration_us"] for row in rows] == [
+        47587.81, 15369.16, 15304.02, 15375.02, 17467.03, 15528.70, 15422.47, 16455.82, 15105.87, 16329.38,
+    ]  # fmt: skip
