@@ -158,7 +158,7 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         frame, grouped = joined(statistic), True
         if frame is None:
             frame, grouped = kernels(joined(times)), False
-    steps = _steps(capture, read)
+    steps = read_steps(capture, read)
     read_paths = {data.path for data in tables}
     findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
     for data in tables:
@@ -179,7 +179,9 @@ COMPARED = frozenset({"task_type", "task_duration_ns"})
 """What two forms of the same tasks are compared by."""
 
 
-def _steps(capture: Capture, read: Callable[[Telling | None, frozenset[str] | None], list[TableData]]) -> list[Step]:
+def read_steps(
+    capture: Capture, read: Callable[[Telling | None, frozenset[str] | None], list[TableData]]
+) -> list[Step]:
     """Steps of the framework's table where there is one, else of msprof's."""
     rank = capture.info.rank_of
     framework = joined(read(capture.preferred("step_trace_time"), None))

@@ -115,6 +115,14 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("workload-conflict", "error", "runs", "the same content is stored under another workload"),
     ("time-unknown", "warning", "runs", "nothing tells when it was made"),
     ("time-zone-assumed", "info", "runs", "a time without a zone was taken as UTC"),
+    (
+        "not-comparable",
+        "error",
+        "comparisons",
+        "what is known of two captures differs (a warning with --force): a difference of times would say little",
+    ),
+    ("comparability-unknown", "warning", "comparisons", "what decides whether two captures compare is not known"),
+    ("steps-by-place", "info", "comparisons", "no step number is in both captures: steps are paired in their order"),
     ("operators-capped", "info", "runs", "more operators than become records"),
 )
 """(rule, severity, what it is about, when it fires) of the rules that reading and storing apply."""
