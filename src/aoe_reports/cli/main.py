@@ -10,6 +10,7 @@ import typer
 
 from aoe_reports import __version__
 from aoe_reports.cli.check import check
+from aoe_reports.cli.collect import collect
 from aoe_reports.cli.compare import compare
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
@@ -21,7 +22,7 @@ from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
-COMMANDS = (inspect, table, check, hotspots, compare, normalize, ingest, history, nightly, demo)
+COMMANDS = (inspect, table, check, hotspots, compare, collect, normalize, ingest, history, nightly, demo)
 
 app = typer.Typer(
     name="aoe-reports",

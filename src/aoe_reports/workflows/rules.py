@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aoe_reports.checks.bank import BANK_RULES
+from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
@@ -133,6 +134,10 @@ def list_rules() -> list[dict[str, Any]]:
     rows = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "profiling_options", "reason": reason, "source": ""}
+        for name, severity, reason in OPTION_RULES
     ]
     rows += [
         {"rule": name, "severity": rule.severity, "on": rule.on, "reason": rule.reason, "source": rule.source}
