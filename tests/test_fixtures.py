@@ -116,10 +116,10 @@ NO_SMALL_TEXT = {
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
     "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped",
     "repeated-record", "raw-capped", "older-normaliser", "workload-unknown", "workload-conflict", "time-unknown", "time-zone-assumed",
-    "rank-skew", "no-timeline", "device-unknown",
+    "rank-skew", "no-timeline", "device-unknown", "not-comparable", "comparability-unknown", "steps-by-place",
     "store-missing", "store-truncated", "store-damaged", "store-log", "store-doubled", "store-half-run", "store-not-compacted",
 }  # fmt: skip
-"""Rules that take a large file, a database, links, a store, words or another command: they are tested elsewhere."""
+"""Rules that take a large file, a database, links, a store, words, a second capture or another command: they are tested elsewhere."""
 
 
 def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:

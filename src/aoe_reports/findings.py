@@ -71,12 +71,15 @@ def has(findings: Iterable[Finding], severity: Severity) -> bool:
 
 _FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
 
+_COMPARABILITY = frozenset({"not-comparable", "comparability-unknown"})
+
 
 def reasons_of(findings: Iterable[Finding], *, strict: bool = False) -> list[str]:
     """Why findings make the exit code 1, in the contract's words; with `strict` warnings do, too."""
     bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
-    reasons = ["damage"] if any(f.rule not in _FAILED_TUNING for f in bad) else []
-    return [*reasons, *(["tuning-failed"] if any(f.rule in _FAILED_TUNING for f in bad) else [])]
+    reasons = ["damage"] if any(f.rule not in _FAILED_TUNING | _COMPARABILITY for f in bad) else []
+    reasons += ["tuning-failed"] if any(f.rule in _FAILED_TUNING for f in bad) else []
+    return [*reasons, *(["not-comparable"] if any(f.rule in _COMPARABILITY for f in bad) else [])]
 
 
 def is_below(pointer: str | None, root: str) -> bool:

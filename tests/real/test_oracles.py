@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -71,6 +72,21 @@ def test_hotspots_of_level1(cli: Cli) -> None:
     rows = cli("hotspots", PYTORCH / "level1", "--rank", 0, "--format", "json").json["rows"]
     assert (rows[0]["op_type"], rows[0]["count"], rows[0]["total_us"]) == ("ForeachAddList", 3, 1959.079)
     assert (rows[1]["op_type"], rows[1]["count"]) == ("TransData", 57)
+
+
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_compare_agrees_with_op_statistic(cli: Cli, level: str) -> None:
+    folders = [PYTORCH / level / f"rank{rank}_ascend_pt" for rank in (0, 1)]
+    rows = cli("compare", *folders, "--top", 1000, "--format", "json").json["rows"]
+    assert len(rows) > 30
+    for folder, side in zip(folders, ("baseline", "candidate"), strict=True):
+        with (folder / "ASCEND_PROFILER_OUTPUT" / "op_statistic.csv").open() as file:
+            stated = {(row["OP Type"], row["Core Type"]): row for row in csv.DictReader(file)}
+        told = {(row["op_type"], row["task_type"]): row for row in rows if row[f"{side}_count"]}
+        assert set(told) == set(stated)
+        for key, row in told.items():
+            assert row[f"{side}_count"] == int(stated[key]["Count"])
+            assert row[f"{side}_total_us"] == pytest.approx(float(stated[key]["Total Time(us)"]), abs=0.02)
 
 
 def test_a_sanitised_name_is_no_device(cli: Cli) -> None:

@@ -51,9 +51,9 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, mo
     """
     if tasks.num_rows == 0:
         return []
-    groups_of, names = _group_codes(tasks, keys)
+    groups_of, names = group_codes(tasks, keys)
     durations, _ = integers(tasks["task_duration_ns"])
-    ordered, starts = _sorted_within(groups_of, durations, names.count)
+    ordered, starts = sorted_within(groups_of, durations, names.count)
     counts = np.diff(starts, append=len(ordered))
     if int(ordered.max()) * len(ordered) >= _INT64_MAX:
         ordered = ordered.astype(object)  # slow, and exact
@@ -91,7 +91,7 @@ def _std(ordered: Ints, mean: float) -> float:
 
 def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
     """How many groups `group_tasks` would make."""
-    return _group_codes(tasks, keys)[1].count if tasks.num_rows else 0
+    return group_codes(tasks, keys)[1].count if tasks.num_rows else 0
 
 
 def _order_in_time(tasks: pa.Table, groups_of: Ints) -> Ints:
@@ -140,7 +140,7 @@ def quantile(ordered: Ints, q: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class Names:
     """The keys of all groups, each put into words only when asked for."""
 
     count: int
@@ -152,7 +152,7 @@ class _Names:
         return tuple(words[numbers[group] - 1] if numbers[group] else None for numbers, words in pairs)
 
 
-def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, _Names]:
+def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
     """A dense group number for each row, and each group's key."""
     groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
@@ -168,7 +168,7 @@ def _group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, _Names]:
         numbers = [*(before[present // width] for before in numbers), present % width]
         words.append(words_of_key)
         count = len(present)
-    return groups_of, _Names(count, numbers, words)
+    return groups_of, Names(count, numbers, words)
 
 
 def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
@@ -184,7 +184,7 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(occurs), place[sparse]
 
 
-def _sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
     """(values ordered by group, then by size; where each group begins).
 
     One sort of one integer (the narrower, the quicker) where both fit in.

@@ -11,6 +11,8 @@ import typer
 from aoe_reports import __version__
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
+from aoe_reports.cli.collect import collect
+from aoe_reports.cli.compare import compare
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
 from aoe_reports.cli.hotspots import hotspots
@@ -23,7 +25,9 @@ from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
-COMMANDS = (inspect, table, check, hotspots, steps, breakdown, normalize, ingest, history, nightly, demo)
+COMMANDS = (
+    inspect, table, check, hotspots, steps, breakdown, compare, collect, normalize, ingest, history, nightly, demo,
+)  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""
 

@@ -65,6 +65,8 @@ class CaptureInfo:
     aic_metrics: str | None = None
     cann_version: str | None = None
     hardware: dict[str, Any] = field(default_factory=dict)
+    device_type: str | None = None
+    """The name of the chip, where all devices have the same one."""
 
     def rank_of(self, device_id: int | None) -> int | None:
         """The rank of a device of this capture."""
@@ -369,6 +371,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
                 ranks=known.ranks | info.ranks,
                 start_ns=info.start_ns or known.start_ns,
                 end_ns=info.end_ns or known.end_ns,
+                device_type=info.device_type or known.hardware_name,
             )
     return info
 

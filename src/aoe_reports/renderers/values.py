@@ -14,6 +14,7 @@ _GROUPED_FROM = 10_000
 
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",
+    "ratio": lambda value: f"{value:.4f}",
     "change": lambda value: f"{value:+.1%}",
     "gain": lambda value: f"{value:+.2%}",
     "us": lambda value: f"{value:,.3f}",

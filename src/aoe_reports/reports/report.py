@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["text", "integer", "us", "ms", "percent", "change", "gain", "state", "bars"]
+Kind = Literal["text", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "bars"]
 """`change` and `gain` are signed shares, with one digit and with two; `state` is how something ended, in a word, with more
 behind a colon; `bars` are two lengths between 0 and 1, which show
 as a picture what other columns say in numbers: a renderer that draws nothing leaves them out."""

@@ -103,6 +103,29 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("after", "Before task"),
         Column("reason", "Cause"),
     ),
+    "compare": (
+        Column("position", "#", "integer"),
+        Column("rank_id", "Rank", "integer"),
+        Column("op_type", "Operator type"),
+        Column("task_type", "Core"),
+        Column("op_name", "Operator"),
+        Column("input_shapes", "Input shapes"),
+        Column("metric", "What of a step"),
+        Column("step", "Step", "integer"),
+        Column("state", "State", "state"),
+        Column("baseline_count", "Count before", "integer"),
+        Column("candidate_count", "Count after", "integer"),
+        Column("baseline_total_us", "Total before (us)", "us"),
+        Column("candidate_total_us", "Total after (us)", "us"),
+        Column("difference_us", "Difference (us)", "us"),
+        Column("ratio", "Ratio", "ratio"),
+        Column("mean_difference_us", "Difference of means (us)", "us"),
+        Column("ci_low_us", "from (us)", "us"),
+        Column("ci_high_us", "to (us)", "us"),
+        Column("cause", "Cause"),
+        Column("new_inputs", "New inputs"),
+        Column("vanished_inputs", "Vanished inputs"),
+    ),
     "ingest": (
         Column("night", "Night"),
         Column("run", "Run"),
@@ -223,4 +246,4 @@ def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column,
 
 def _says(value: Any) -> bool:
     """Whether a cell tells anything: 0 does."""
-    return value is not None and value is not False and value != ""
+    return value is not None and value is not False and value not in ("", [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aoe_reports.checks.bank import BANK_RULES
+from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
@@ -124,6 +125,14 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("time-unknown", "warning", "runs", "nothing tells when it was made"),
     ("time-zone-assumed", "info", "runs", "a time without a zone was taken as UTC"),
     ("raw-capped", "info", "runs", "records of more tasks or steps than --raw says: their single times are left out"),
+    (
+        "not-comparable",
+        "error",
+        "comparisons",
+        "what is known of two captures differs (a warning with --force): a difference of times would say little",
+    ),
+    ("comparability-unknown", "warning", "comparisons", "what decides whether two captures compare is not known"),
+    ("steps-by-place", "info", "comparisons", "no step number is in both captures: steps are paired in their order"),
     ("operators-capped", "info", "runs", "more operators than become records"),
     ("store-missing", "error", "the store", "a file of the store is not there"),
     ("store-truncated", "error", "the store", "a file of the store has not the size that was written"),
@@ -146,6 +155,10 @@ def list_rules() -> list[dict[str, Any]]:
     rows = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "profiling_options", "reason": reason, "source": ""}
+        for name, severity, reason in OPTION_RULES
     ]
     rows += [
         {"rule": name, "severity": rule.severity, "on": rule.on, "reason": rule.reason, "source": rule.source}

@@ -1,0 +1,67 @@
+"""`collect`: how to take the profile that a question needs."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import Output, Strict, exit_code, say, write
+from aoe_reports.errors import UsageError
+from aoe_reports.findings import in_order, reasons_of
+
+
+def collect(
+    framework: Annotated[
+        Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"] | None,
+        typer.Option(help="What runs the model.", show_default=False),
+    ] = None,
+    question: Annotated[
+        Literal["hotspots", "steps", "timeline", "communication", "tuning"],
+        typer.Option("--for", help="What the profile is to tell."),
+    ] = "hotspots",
+    check: Annotated[
+        str | None,
+        typer.Option(
+            "--check",
+            metavar="JSON",
+            help="Check a string of profiling_options (empty: the default set).",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Say how to take a profile: a snippet or command, the files that each key yields, how to switch profiling off."""
+    if check is not None:
+        from aoe_reports.checks.options import check_options
+
+        rows, found = check_options(check)
+        findings = in_order(found)
+        reasons = reasons_of(findings, strict=strict)
+        if form == "json":
+            from aoe_reports.renderers.as_json import render_rows
+
+            write(render_rows("collect", [check], rows, findings, reasons), output)
+        else:
+            from aoe_reports.renderers import RENDERERS
+            from aoe_reports.reports.options import options_report
+
+            write(RENDERERS[form](options_report(rows)), output)
+            say(findings)
+        raise typer.Exit(exit_code(findings, strict=strict))
+    if framework is None:
+        raise UsageError("collect: expected --framework, or --check")
+    from aoe_reports.profiling.recipes import recipe
+
+    found_recipe = recipe(framework, question)
+    if form == "json":
+        from aoe_reports.renderers.as_json import render_rows
+
+        more = asdict(found_recipe)
+        settings = more.pop("settings")
+        write(render_rows("collect", [], settings, [], [], more), output)
+        return
+    from aoe_reports.renderers.recipe import render_markdown, render_text
+
+    write((render_markdown if form == "markdown" else render_text)(found_recipe), output)

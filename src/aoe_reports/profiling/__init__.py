@@ -1,0 +1,1 @@
+"""How profiles are taken: the options of the profiler (`options`) and what each question needs (`recipes`)."""

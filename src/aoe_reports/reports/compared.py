@@ -1,0 +1,62 @@
+"""What `compare` found as a report: the sums of each pair first, then what makes the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aoe_reports.reports.report import Grid, Report, Section
+from aoe_reports.reports.rows import shown_columns
+
+
+def compare_report(
+    rows: Sequence[Mapping[str, Any]], totals: Sequence[Mapping[str, Any]], method: Mapping[str, Any]
+) -> Report:
+    """One section for each candidate and rank, and one that says how it was done."""
+    sections = []
+    for total in totals:
+        same = [row for row in rows if all(row[key] == total[key] for key in ("candidate", "rank_id"))]
+        grid = Grid(shown_columns("compare", same), same) if same else None
+        sections.append(
+            Section(
+                _title(total),
+                _sentences(total, sum(row["metric"] is None or row["step"] is not None for row in same)),
+                grid=grid,
+            )
+        )
+    if totals:
+        sections.append(Section("How it was compared", _how(method)))
+    return Report("Comparison", "", sections)
+
+
+def _title(total: Mapping[str, Any]) -> str:
+    rank = "" if total["rank_id"] is None else f", rank {total['rank_id']}"
+    return f"{total['candidate']} against {total['baseline']}{rank}"
+
+
+def _sentences(total: Mapping[str, Any], shown: int) -> list[str]:
+    ratio = "" if total["ratio"] is None else f", ratio {total['ratio']:.4f}"
+    before, after, difference = (total[f"{name}_us"] for name in ("baseline_total", "candidate_total", "difference"))
+    sums = f"Before {before:,.3f} us, after {after:,.3f} us: difference {difference:+,.3f} us{ratio}."
+    more = [f"The {shown} rows with the largest change of {total['groups']}."] if shown < total["groups"] else []
+    return [sums, *more]
+
+
+def _how(method: Mapping[str, Any]) -> list[str]:
+    level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
+    order = (
+        "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
+        "total stands first."
+    )
+    interval = (
+        f"From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
+        f"resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
+        f"distribution that such means approach; none with fewer than {least} values on a side. It tells of the spread "
+        "inside of these captures, not of what another capture would show."
+    )
+    cause = (
+        "Cause names the largest of three parts that add up to the difference: calls with the same inputs (shapes, "
+        "formats, data types) take longer or shorter; there are more or fewer of them; calls have inputs that the other "
+        "side does not have."
+    )
+    return [order, interval, cause]

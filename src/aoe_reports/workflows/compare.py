@@ -1,0 +1,482 @@
+"""Captures against each other: reads each once, says whether they compare, and what takes longer or shorter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.analysis.comparison import (
+    LEAST_VALUES,
+    LEVEL,
+    MOST_RESAMPLED,
+    RESAMPLES,
+    SEED,
+    Compared,
+    Difference,
+    Side,
+    compare_calls,
+    compare_values,
+    in_order,
+)
+from aoe_reports.analysis.hotspots import GROUPINGS, is_communication
+from aoe_reports.analysis.steps import Step
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import column_of, has_value, keep_where
+from aoe_reports.errors import ReadError, UsageError
+from aoe_reports.findings import Finding
+from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
+from aoe_reports.readers.summary import TableData
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
+from aoe_reports.tables.pmu import metrics_set
+from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_steps, read_tasks, read_telling
+
+By = Literal["op_type", "op_name", "shape", "communication", "step"]
+
+KEYS: dict[By, tuple[str, ...]] = {
+    "op_type": GROUPINGS["op_type"],
+    "op_name": GROUPINGS["op_name"],
+    "shape": GROUPINGS["shape"],
+    "communication": ("op_type",),
+}
+TELLS: dict[By, str] = {"op_type": "op_type", "op_name": "op_name", "shape": "input_shapes", "communication": "op_type"}
+"""The column without which a grouping says nothing."""
+
+METHOD = {
+    "level": LEVEL,
+    "resamples": RESAMPLES,
+    "seed": SEED,
+    "least_values": LEAST_VALUES,
+    "normal_above": MOST_RESAMPLED,
+}
+_MOST_INPUTS = 5
+"""How many of the inputs that stand on one side only a row names."""
+_PARTS = (
+    "computing", "communication", "communication_not_overlapped", "overlapped", "free",
+    "fp_bp", "iteration_refresh", "data_aug_bound",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """How captures are compared."""
+
+    by: By = "op_type"
+    top: int = 20
+    rank: int | None = None
+    all_tasks: bool = False
+    force: bool = False
+    max_expanded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The rows, the sums of each pair, what was found on the way, and whether something could not be read."""
+
+    rows: list[dict[str, Any]]
+    totals: list[dict[str, Any]]
+    findings: list[Finding]
+    unreadable: bool
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run as it is compared."""
+
+    label: str
+    captures: tuple[Capture, ...]
+    tasks: list[TaskSet] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    metrics: str | None = None
+    """The set of PMU metrics, as the header of the tasks shows it."""
+
+    @property
+    def ranks(self) -> list[int | None]:
+        found = {part.rank_id for part in self.tasks or self.steps}
+        return sorted(found, key=lambda rank: -1 if rank is None else rank)
+
+
+def compare_paths(paths: Sequence[Path], options: CompareOptions) -> Comparison:
+    """Every path after the first against the first; each has to hold one run."""
+    findings: list[Finding] = []
+    runs, unreadable = [], False
+    for path in paths:
+        run, could_not = _read_run(path, options, findings)
+        unreadable |= could_not
+        runs.append(run)
+    rows: list[dict[str, Any]] = []
+    totals: list[dict[str, Any]] = []
+    baseline = runs[0]
+    if baseline is not None:
+        comparable = [run for run in runs[1:] if run is not None and _may_be_compared(baseline, run, options, findings)]
+        for ranks in _pairs_of_ranks([baseline, *comparable], options, findings) if comparable else ():
+            compare = _compare_steps if options.by == "step" else _compare_calls
+            compare([baseline, *comparable], ranks, options, rows, totals, findings)
+    return Comparison(rows, totals, findings_in_order(findings), unreadable)
+
+
+def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> tuple[_Run | None, bool]:
+    """(the run below a path, None where nothing of it can be compared; whether something could not be read)."""
+    discovery = discover([path], max_expanded=options.max_expanded)
+    findings += discovery.findings
+    found = find_runs(discovery)
+    if len(found) > 1:
+        raise UsageError(
+            f"{path}: holds {len(found)} runs; name one of them (aoe-reports inspect tells where they lie)"
+        )
+    if not found:
+        if not any(finding.severity == "error" for finding in discovery.findings):
+            findings.append(Finding("error", "nothing-measured", str(path), "no profile here to compare"))
+        return None, discovery.unreadable
+    captures = found[0]
+    run = _Run(str(path), captures)
+    unreadable = discovery.unreadable
+    for capture in captures:
+        findings += capture.findings
+        ranks = {capture.info.rank_id, *capture.info.ranks.values()}
+        if options.rank is not None and options.rank not in ranks:
+            continue
+        try:
+            _read_capture(run, capture, options, findings)
+        except (ReadError, OSError) as error:
+            unreadable = True
+            findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
+    if options.rank is not None:
+        run.tasks = [tasks for tasks in run.tasks if tasks.rank_id == options.rank]
+        run.steps = [step for step in run.steps if step.rank_id == options.rank]
+    what, there = ("step", run.steps) if options.by == "step" else ("task", run.tasks)
+    if not there:
+        of_rank = f" of rank {options.rank}" if options.rank is not None else ""
+        findings.append(Finding("error", "nothing-measured", str(path), f"no {what}{of_rank} to compare here"))
+        return None, unreadable
+    return run, unreadable
+
+
+def _read_capture(run: _Run, capture: Capture, options: CompareOptions, findings: list[Finding]) -> None:
+    def read(telling: Telling | None) -> list[TableData]:
+        found = read_telling(telling, hashed=False)
+        findings.extend(finding for data in found for finding in data.findings)
+        return found
+
+    run.steps += read_steps(capture, read)
+    if options.by == "step":
+        return
+    fields = {*KEYS[options.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
+    if len(set(capture.info.ranks.values())) > 1:
+        fields.add("device_id")
+    communication = options.all_tasks or options.by == "communication"
+    by_type = options.by == "op_type" and not communication
+    sets, tables = read_tasks(capture, frozenset(fields) | TASK_FALLBACKS, by_type=by_type, all_tasks=communication)
+    findings += [finding for data in tables for finding in data.findings]
+    run.tasks += sets
+    if sets and tables[-1].table.name in TASK_KINDS:
+        run.metrics = metrics_set(field.header for field in tables[-1].match.fields)
+    elif sets:
+        name = tables[-1].table.name
+        message = f"no table of tasks with their operators here; {name} stands in (it tells no inputs of calls)"
+        findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+
+
+def _may_be_compared(baseline: _Run, candidate: _Run, options: CompareOptions, findings: list[Finding]) -> bool:
+    """Hold what is known of two runs against each other; what differs is said, and refused unless forced."""
+    known, unknown = [], []
+    for what, of in FACTS.items():
+        if options.by == "step" and of is _shapes_told:
+            continue  # steps have no inputs
+        before, after = of(baseline), of(candidate)
+        if before is None or after is None:
+            unknown.append(what)
+        elif before != after:
+            known.append(f"{what} ({_said(before)} before, {_said(after)} after)")
+    if unknown:
+        message = f"not known of both sides: {', '.join(unknown)}; whether they compare in that cannot be told"
+        findings.append(Finding("warning", "comparability-unknown", candidate.label, message))
+    if not known:
+        return True
+    message = f"not comparable with {baseline.label}: other {', '.join(known)}"
+    if not options.force:
+        message += "; --force compares nevertheless"
+    findings.append(Finding("warning" if options.force else "error", "not-comparable", candidate.label, message))
+    return options.force
+
+
+def _said(value: Any) -> str:
+    return ", ".join(map(_said, value)) if isinstance(value, tuple) else str(value)
+
+
+def _one(run: _Run, of: Callable[[Capture], Any]) -> Any:
+    """What all captures of a run say alike; None where they say nothing."""
+    said = {value for capture in run.captures if (value := of(capture)) is not None}
+    return None if not said else next(iter(said)) if len(said) == 1 else tuple(sorted(said))
+
+
+def _device_type(run: _Run) -> Any:
+    """The chip by its name, else by the numbers of its cores and its clock."""
+    named = _one(run, lambda capture: capture.info.device_type)
+    if named is not None:
+        return named
+    wanted = ("ai_core_num", "aiv_num", "aic_frequency")
+    return _one(
+        run,
+        lambda capture: (
+            tuple(f"{name} {capture.info.hardware[name]}" for name in wanted if name in capture.info.hardware) or None
+        ),
+    )
+
+
+def _metrics(run: _Run) -> Any:
+    """What the header of the tasks shows comes first: a profiler may be told of metrics that it then leaves out."""
+    return run.metrics or _one(run, lambda capture: metrics_set([capture.info.aic_metrics or ""]))
+
+
+def _step_count(run: _Run) -> int | None:
+    return max(Counter(step.rank_id for step in run.steps).values(), default=None)
+
+
+def _shapes_told(run: _Run) -> str | None:
+    if not run.tasks:
+        return None
+    return "told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told"
+
+
+FACTS: dict[str, Callable[[_Run], Any]] = {
+    "device type": _device_type,
+    "CANN version": lambda run: _one(run, lambda capture: capture.info.cann_version),
+    "profiler level": lambda run: _one(run, lambda capture: capture.info.profiler_level),
+    "set of AI Core metrics": _metrics,
+    "number of steps": _step_count,
+    "telling of shapes": _shapes_told,
+}
+"""What has to be the same on both sides; None where nothing tells."""
+
+
+def _pairs_of_ranks(
+    runs: Sequence[_Run], options: CompareOptions, findings: list[Finding]
+) -> list[tuple[int | None, bool]]:
+    """(rank, whether all ranks are taken together) of each table of rows that is to be made."""
+    of_first = runs[0].ranks
+    if all(run.ranks == of_first for run in runs):
+        return [(rank, False) for rank in of_first]
+    counts = {len(run.ranks) for run in runs}
+    if counts == {1}:
+        message = "another rank than in the baseline, or of unknown rank"
+        findings += [
+            Finding("warning", "comparability-unknown", run.label, message) for run in runs[1:] if run.ranks != of_first
+        ]
+        return [(None, True)]
+    for run in runs[1:]:
+        if run.ranks != of_first:
+            message = f"not comparable with {runs[0].label}: other ranks ({_said(tuple(of_first))} before, {_said(tuple(run.ranks))} after)"
+            severity: Literal["warning", "error"] = "warning" if options.force else "error"
+            findings.append(Finding(severity, "not-comparable", run.label, message))
+    return [(None, True)] if options.force else []
+
+
+def _compare_calls(
+    runs: Sequence[_Run],
+    ranks: tuple[int | None, bool],
+    options: CompareOptions,
+    rows: list[dict[str, Any]],
+    totals: list[dict[str, Any]],
+    findings: list[Finding],
+) -> None:
+    rank, pooled = ranks
+    sides = [_side([tasks for tasks in run.tasks if pooled or tasks.rank_id == rank], options) for run in runs]
+    needed = TELLS[options.by]
+    silent = [
+        run
+        for run, side in zip(runs, sides, strict=True)
+        if side.frame.num_rows and needed not in side.frame.column_names
+    ]
+    if silent:
+        message = f"its tasks do not tell their {needed}: nothing to compare by {options.by}"
+        findings += [Finding("error", "nothing-measured", run.label, message) for run in silent]
+        return
+    keys = [key for key in KEYS[options.by] if all(key in side.frame.column_names for side in sides)]
+    compared = compare_calls(sides, keys, options.top)
+    for run, one in zip(runs[1:], compared, strict=True):
+        if one.groups and one.common_ns == 0 and one.candidate_ns and one.baseline_ns:
+            message = f"not comparable with {runs[0].label}: no call has inputs that a call of the baseline has"
+            severity: Literal["warning", "error"] = "warning" if options.force else "error"
+            findings.append(Finding(severity, "not-comparable", run.label, message))
+            if not options.force:
+                continue
+        totals.append(_totals(runs[0], run, rank, one))
+        for position, difference in enumerate(one.differences, start=1):
+            known = dict(zip(keys, difference.key, strict=True))
+            rows.append(_row(position, runs[0], run, rank, known, difference))
+
+
+def _side(sets: Sequence[TaskSet], options: CompareOptions) -> Side:
+    """The calls of one rank that are compared; communication is called the same in all ages."""
+    grouped = any(tasks.grouped for tasks in sets)
+    frames = [_chosen(tasks, options) for tasks in sets]
+    if grouped:
+        frames = [frame if tasks.grouped else _counted(frame) for tasks, frame in zip(sets, frames, strict=True)]
+    if not frames:
+        return Side(_EMPTY)
+    return Side(pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0], grouped)
+
+
+def _chosen(tasks: TaskSet, options: CompareOptions) -> pa.Table:
+    """The rows that are compared."""
+    frame = _renamed(tasks.frame)
+    if tasks.grouped or "task_type" not in frame.column_names:
+        return frame
+    communication = is_communication(frame["task_type"])
+    if options.by == "communication":
+        return frame.filter(keep_where(communication))
+    if communication.any() and not options.all_tasks:
+        return frame.filter(keep_where(~communication))
+    return frame
+
+
+def _counted(frame: pa.Table) -> pa.Table:
+    """Tasks in the form of a table of types, for want of tasks elsewhere in the same run."""
+    ones = column_of(np.ones(frame.num_rows, dtype=np.int64), np.ones(frame.num_rows, dtype=bool))
+    return frame.append_column("count", ones).append_column("total_time_ns", frame["task_duration_ns"])
+
+
+_WORDS = ("op_type", "task_type", "op_name", "input_shapes", "input_formats", "input_data_types")
+_EMPTY = pa.schema(
+    [*((name, pa.dictionary(pa.int32(), pa.string())) for name in _WORDS), ("task_duration_ns", pa.int64())]
+).empty_table()
+
+
+def _renamed(frame: pa.Table) -> pa.Table:
+    """The frame with the word that exporters have used for communication since 2025."""
+    if "task_type" not in frame.column_names:
+        return frame
+    column = frame["task_type"]
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if not column.num_chunks:
+        return frame
+    column = column.unify_dictionaries()
+    words = column.chunk(0).dictionary.to_pylist()
+    if COMMUNICATION_TASKS.isdisjoint(words) or COMMUNICATION_TASKS.issubset(words):
+        return frame
+    spelled = pa.array(["COMMUNICATION" if word in COMMUNICATION_TASKS else word for word in words], pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, spelled) for chunk in column.chunks]
+    return frame.set_column(frame.column_names.index("task_type"), "task_type", pa.chunked_array(chunks))
+
+
+def _compare_steps(
+    runs: Sequence[_Run],
+    ranks: tuple[int | None, bool],
+    options: CompareOptions,
+    rows: list[dict[str, Any]],
+    totals: list[dict[str, Any]],
+    findings: list[Finding],
+) -> None:
+    rank, pooled = ranks
+    baseline = [step for step in runs[0].steps if pooled or step.rank_id == rank]
+    for run in runs[1:]:
+        candidate = [step for step in run.steps if pooled or step.rank_id == rank]
+        numbers = [[step.step for step in steps] for steps in (baseline, candidate)]
+        if set(numbers[0]).isdisjoint(numbers[1]):
+            message = f"no step number of {runs[0].label} stands here: steps are paired in their order, from 1"
+            findings.append(Finding("info", "steps-by-place", run.label, message))
+            numbers = [list(range(1, len(steps) + 1)) for steps in (baseline, candidate)]
+        whole = [("duration", _durations(baseline, "duration"), _durations(candidate, "duration"))]
+        whole += [(part, _durations(baseline, part), _durations(candidate, part)) for part in _PARTS]
+        position = 0
+        for part, before, after in whole:
+            if before and after:
+                position += 1
+                rows.append(
+                    _row(position, runs[0], run, rank, {"metric": part}, compare_values(before, after, (part,)))
+                )
+        single = in_order(
+            [
+                compare_values(_of(baseline, numbers[0], number), _of(candidate, numbers[1], number), (f"{number}",))
+                for number in _in_order({*numbers[0], *numbers[1]})
+            ]
+        )
+        for difference in single[: options.top]:
+            position += 1
+            known = {"metric": "duration", "step": _number(difference.key[0])}
+            rows.append(_row(position, runs[0], run, rank, known, difference))
+        sums = [sum(_durations(steps, "duration")) for steps in (baseline, candidate)]
+        totals.append(_totals(runs[0], run, rank, Compared((), len(single), sums[0], sums[1], None)))
+
+
+def _number(word: str | None) -> int | None:
+    return int(word) if word is not None and word != "None" else None
+
+
+def _in_order(numbers: Collection[int | None]) -> list[int | None]:
+    return sorted(numbers, key=lambda number: -1 if number is None else number)
+
+
+def _durations(steps: Sequence[Step], part: str) -> list[int]:
+    times = [getattr(step, f"{part}_ns") for step in steps]
+    return [time for time in times if time is not None]
+
+
+def _of(steps: Sequence[Step], numbers: Sequence[int | None], wanted: int | None) -> list[int]:
+    return [step.duration_ns for step, number in zip(steps, numbers, strict=True) if number == wanted]
+
+
+def _totals(baseline: _Run, candidate: _Run, rank: int | None, one: Compared) -> dict[str, Any]:
+    return {
+        "baseline": baseline.label,
+        "candidate": candidate.label,
+        "rank_id": rank,
+        "groups": one.groups,
+        "baseline_total_us": one.baseline_ns / 1000,
+        "candidate_total_us": one.candidate_ns / 1000,
+        "difference_us": (one.candidate_ns - one.baseline_ns) / 1000,
+        "ratio": round(one.candidate_ns / one.baseline_ns, 6) if one.baseline_ns else None,
+        "common_inputs_us": None if one.common_ns is None else one.common_ns / 1000,
+    }
+
+
+def _row(
+    position: int, baseline: _Run, candidate: _Run, rank: int | None, known: dict[str, Any], one: Difference
+) -> dict[str, Any]:
+    means = [
+        total / count if count else None
+        for total, count in ((one.baseline_ns, one.baseline_count), (one.candidate_ns, one.candidate_count))
+    ]
+    apart = means[1] - means[0] if means[0] is not None and means[1] is not None else None
+    return {
+        "position": position,
+        "baseline": baseline.label,
+        "candidate": candidate.label,
+        "rank_id": rank,
+        **{name: known.get(name) for name in ("op_type", "task_type", "op_name", "input_shapes", "metric", "step")},
+        "state": one.state,
+        "baseline_count": one.baseline_count,
+        "candidate_count": one.candidate_count,
+        "count_difference": one.candidate_count - one.baseline_count,
+        "baseline_total_us": one.baseline_ns / 1000 if one.baseline_count else None,
+        "candidate_total_us": one.candidate_ns / 1000 if one.candidate_count else None,
+        "difference_us": one.difference_ns / 1000,
+        "ratio": None if one.ratio is None or not one.candidate_count else round(one.ratio, 6),
+        "baseline_mean_us": _us(means[0]),
+        "candidate_mean_us": _us(means[1]),
+        "mean_difference_us": _us(apart),
+        "ci_low_us": _us(one.interval.low if one.interval else None),
+        "ci_high_us": _us(one.interval.high if one.interval else None),
+        "interval": one.interval.method if one.interval else None,
+        "calls_us": _us(one.calls_ns),
+        "count_us": _us(one.count_ns),
+        "inputs_us": _us(one.inputs_ns),
+        "cause": one.cause,
+        "new_inputs": list(one.new_inputs[:_MOST_INPUTS]),
+        "new_inputs_count": len(one.new_inputs),
+        "vanished_inputs": list(one.vanished_inputs[:_MOST_INPUTS]),
+        "vanished_inputs_count": len(one.vanished_inputs),
+    }
+
+
+def _us(ns: float | None) -> float | None:
+    return None if ns is None else round(ns / 1000, 6)
