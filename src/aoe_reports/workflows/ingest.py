@@ -179,7 +179,10 @@ def _tend(history: History, gathered: Gathered) -> None:
 def _kept(item: Gained, outcome: Outcome) -> Stored:
     records = item.run.records
     slim = replace(item.run, records=[record for record in records if record.scope in SUMMARY_SCOPES])
-    return Stored(slim, outcome, item.tuning, len(records), frozenset(record.series_id for record in records))
+    tuning = item.tuning
+    if tuning is not None:  # its document and text are some hundred times what a summary says of it
+        tuning = replace(tuning, file=replace(tuning.file, results=(), document=None, text=b""))
+    return Stored(slim, outcome, tuning, len(records), frozenset(record.series_id for record in records))
 
 
 def _less_complete(run: Run) -> Finding:
