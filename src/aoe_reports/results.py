@@ -92,10 +92,6 @@ INTERRUPTIBLE = (
 )
 """Keys that tell by being there or not whether a tuning went on to its end."""
 
-SUMMARY_COUNTS = ("repo_add_num", "repo_hit_num", "repo_reserved_num", "repo_unsatisfied_num", "repo_update_num")
-"""What a repository summary counts, the total apart."""
-
-
 STATUSES = {
     "tuning successful": "successful",
     "tuning failed": "failed",

@@ -50,6 +50,13 @@ def test_a_pipe_or_a_folder_named_like_a_file_of_ours_is_said(kernel: Path, tmp_
     assert len(found.files) == 1
 
 
+def test_a_result_is_known_by_its_words_even_if_its_first_bracket_is_lost(aoe: Path, tmp_path: Path) -> None:
+    text = next((aoe / "array_subgraphs").iterdir()).read_text().lstrip("[ \n{")
+    (tmp_path / "copied.txt").write_text(text)
+    (file,) = discover([tmp_path / "copied.txt"]).files
+    assert (file.name.kind, file.name.source) == ("sgat", "aoe")
+
+
 def test_raw_data_and_other_tools_are_passed_over(kernel: Path, tmp_path: Path) -> None:
     for folder in (f"{PROF}/device_0/data", "OPPROF_20260101000000_X", f"{PROF}/device_0/sqlite"):
         (tmp_path / folder).mkdir(parents=True)

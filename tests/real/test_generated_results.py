@@ -28,3 +28,27 @@ def test_every_planted_fault_is_found_at_its_place(cli: Cli, tmp_path: Path) -> 
     failed = {Path(f["path"]).name for f in ended["findings"] if f["rule"] == "tuning-failed"}
     stated = {path.name for path in folder.iterdir() if b"tuning failed" in path.read_bytes()}
     assert failed == stated - planted.keys()
+
+
+SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "aoe" / "doc_samples"
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the documents' samples are not beside the project")
+@pytest.mark.parametrize(
+    ("name", "line", "column", "what"),
+    [
+        ("opat_blog_fragment", 1, 1, "'{' missing"),
+        ("opat_v1_62rc1", 1, 1087, "a '}' too many"),
+        ("opat_v2_800_tf", 50, 1, "an ellipsis"),
+        ("sgat_v1_62rc1", 1, 417, "',' missing between two members"),
+        ("sgat_v2_800_tf", 1, 1, "'{' missing"),
+    ],
+)
+def test_a_broken_sample_is_told_of_with_its_place_under_its_own_name(
+    cli: Cli, name: str, line: int, column: int, what: str
+) -> None:
+    ended = cli("check", SAMPLES / f"{name}.raw.txt", "--format", "json")
+    (finding,) = ended.json["findings"]
+    assert (finding["rule"], finding["line"], finding["column"]) == ("json-syntax", line, column)
+    assert what in finding["message"]
+    assert ended.code == 1

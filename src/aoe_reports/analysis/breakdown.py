@@ -134,7 +134,6 @@ class Activity:
         self._tasks, self._operators, self._planes = _Spans(), _Spans(), _Spans()
         self._calls, self._flows, self._arrivals = _Spans(), _Spans(), _Spans()
         self._steps: dict[int, tuple[int, int]] = {}
-        self._pids: set[str] = set()
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, batch: pa.RecordBatch) -> None:

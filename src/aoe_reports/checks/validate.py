@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,7 @@ def _validate_damaged(text: bytes, kind: str | None, path: str) -> list[Finding]
     is_parsed, document, cut = parse_json(Path(path), text, said, "part")
     told = check_schema(kind or kind_of(document), document, path) if is_parsed else []
     certain = [finding for finding in told if finding.pointer is None or not is_below(cut, finding.pointer)]
-    return with_places([*(_under(path, finding) for finding in said), *certain], text)
-
-
-def _under(path: str, finding: Finding) -> Finding:
-    return Finding(finding.severity, finding.rule, path, finding.message, finding.line, finding.column, finding.pointer)
+    return with_places([*(replace(finding, path=path) for finding in said), *certain], text)
 
 
 def kind_of(document: Any) -> str:

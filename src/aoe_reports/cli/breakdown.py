@@ -4,26 +4,16 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import (
-    MAX_ID,
-    Format,
-    MaxExpanded,
-    Output,
-    Paths,
-    Strict,
-    exit_code,
-    say,
-    write,
-)
+from aoe_reports.cli.output import Device, Format, MaxExpanded, Output, Paths, Rank, Step, Strict, exit_code, say, write
 from aoe_reports.findings import reasons_of
 
 
 def breakdown(
     paths: Paths,
     gaps: Annotated[int, typer.Option(min=0, max=1000, help="How many of the longest gaps of a device.")] = 10,
-    rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
-    device: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)] = None,
-    step: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)] = None,
+    rank: Rank = None,
+    device: Device = None,
+    step: Step = None,
     form: Annotated[Format, typer.Option("--format", help="Form of the output; csv has no gaps.")] = "text",
     output: Output = None,
     strict: Strict = False,

@@ -34,7 +34,7 @@ def check(
     ] = False,
     interval: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks of --watch.")] = 1.0,
 ) -> None:
-    """Validate AOE results against schema and rules, and tables of the profiler against their declarations."""
+    """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""
     from aoe_reports import __version__
     from aoe_reports.renderers import CHECK_RENDERERS
     from aoe_reports.reports.checked import Checked

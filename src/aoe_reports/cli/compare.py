@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import MAX_ID, Format, MaxExpanded, Output, Strict, exit_code, say, write
+from aoe_reports.cli.output import AllTasks, Format, MaxExpanded, Output, Rank, Strict, exit_code, say, write
 from aoe_reports.findings import reasons_of
 
 
@@ -18,8 +18,8 @@ def compare(
         Literal["op_type", "op_name", "shape", "communication", "step"], typer.Option(help="What makes up a row.")
     ] = "op_type",
     top: Annotated[int, typer.Option(min=1, help="How many rows for each rank of each candidate.")] = 20,
-    rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
-    all_tasks: Annotated[bool, typer.Option("--all-tasks", help="Communication, events and copies, too.")] = False,
+    rank: Rank = None,
+    all_tasks: AllTasks = False,
     force: Annotated[bool, typer.Option("--force", help="Compare even what is known not to be comparable.")] = False,
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,

@@ -41,6 +41,10 @@ Renew = Annotated[
 DEFAULT_STORE = "./aoe-history"
 MAX_ID = 2**31 - 1
 """The largest number of a rank, device or step that an option takes."""
+Rank = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)]
+Device = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)]
+Step = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)]
+AllTasks = Annotated[bool, typer.Option("--all-tasks", help="Communication, events and copies, too.")]
 
 Format = Literal["text", "json", "csv", "markdown", "html"]
 CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]

@@ -5,11 +5,13 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.output import (
-    MAX_ID,
+    Device,
     Format,
     MaxExpanded,
     Output,
     Paths,
+    Rank,
+    Step,
     Strict,
     exit_code,
     render,
@@ -21,9 +23,9 @@ from aoe_reports.findings import reasons_of
 
 def steps(
     paths: Paths,
-    rank: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)] = None,
-    device: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)] = None,
-    step: Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)] = None,
+    rank: Rank = None,
+    device: Device = None,
+    step: Step = None,
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
     strict: Strict = False,

@@ -193,10 +193,9 @@ def _header_of(head: str) -> list[str]:
 
 def _by_content(text: str) -> FileName | None:
     """Tell a table by its header, an AOE result or gradient bank by its words; None for what is neither."""
+    if '"basic"' in text and '"tuning_name"' in text:  # however it begins: a damaged one may lack its first bracket
+        return FileName("sgat" if '"SGAT"' in text else "opat", "json", "aoe")
     if text.startswith(("[", "{")):
-        if '"basic"' in text and '"tuning_name"' in text:
-            kind = "sgat" if '"SGAT"' in text else "opat"
-            return FileName(kind, "json", "aoe")
         if '"modelhash"' in text and '"gradientSize"' in text:
             return FileName("gdat", "json", "aoe")
         is_record = _RECORD.search(text) and not _OUTPUT.match(text)

@@ -8,7 +8,7 @@ import orjson
 
 
 class NotPlainError(ValueError):
-    """The text is no JSON, or has to be parsed exactly: keys may stand in an object twice."""
+    """The text is no JSON, as far as the quick parser can tell."""
 
 
 def parse_floats(text: bytes) -> Any:
@@ -28,14 +28,6 @@ def has_members(text: bytes, count: int) -> bool:
     Each has a colon; a colon in a string makes the answer no, which only costs a closer look.
     """
     return text.count(b":") == count
-
-
-def parse_plain(text: bytes) -> Any:
-    """The document of a JSON text without repeated keys; NotPlainError for a text that an exact parser has to see."""
-    document = parse_floats(text)
-    if not repeats_no_key(text, document):
-        raise NotPlainError("a key may stand twice")
-    return document
 
 
 def repeats_no_key(text: bytes, document: Any) -> bool:
