@@ -136,6 +136,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("operators-capped", "info", "runs", "more operators than become records"),
     ("store-missing", "error", "the store", "a file of the store is not there"),
     ("store-truncated", "error", "the store", "a file of the store has not the size that was written"),
+    ("store-unreadable", "error", "the store", "the system refuses to read a file: whether it is damaged is not known"),
     ("store-damaged", "error", "the store", "the content of a file is not what was written: a flipped bit is enough"),
     (
         "store-log",
