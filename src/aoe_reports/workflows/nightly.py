@@ -17,6 +17,7 @@ from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.nightly import Night, nightly_report
 from aoe_reports.reports.report import Report
 from aoe_reports.store import History, Run, equals
+from aoe_reports.store.conditions import Where
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import write_whole
@@ -85,7 +86,7 @@ def _series(history: History, measured: Sequence[Stored]) -> list[Series]:
     newest = max(item.run.header.night for item in measured)
     ours = frozenset[str]().union(*(item.series for item in measured))
     models = tuple(equals("model", model) for model in sorted({item.run.header.model for item in measured}))
-    where = [equals("source", "aoe", "!="), equals("night", newest, "<="), models]
+    where: Where = [equals("source", "aoe", "!="), equals("night", newest, "<="), models]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
     return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
