@@ -170,7 +170,7 @@ def _parquet(rows: pa.Table) -> pa.Buffer:
     buffer = pa.BufferOutputStream()
     left_out = {name for name in rows.column_names if rows[name].null_count == rows.num_rows} | set(PARTITIONS)
     kept = rows.select([name for name in rows.column_names if name not in left_out])
-    schema = pa.schema([(field.name, getattr(field.type, "value_type", field.type)) for field in kept.schema])
+    schema = pa.schema([(field.name, _plain_type(field.type)) for field in kept.schema])
     with pq.ParquetWriter(buffer, schema, compression="zstd", write_page_checksum=True, store_schema=False) as writer:
         for start in range(0, kept.num_rows, ROW_GROUP):
             # texts of some rows at a time: a dictionary would be written whole with each of the groups
@@ -261,7 +261,11 @@ def statistics_of(rows: pa.Table) -> dict[str, Any]:
 
 def _plain(values: Any) -> Any:
     """The different values of a dictionary's column, any other as it is."""
-    return pc.unique(values).cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    return pc.unique(values).cast(_plain_type(values.type)) if pa.types.is_dictionary(values.type) else values
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def possible(actions: pa.Table, kind: str | None, where: Where) -> pa.Table:
