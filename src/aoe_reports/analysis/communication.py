@@ -44,6 +44,8 @@ In real captures links of one kind differ by up to 14 % at 16 KB and by 1 % at 2
 LIKE_SIZE = 2.0
 """Links are compared where they carried the same volume within this factor: bandwidth grows with the size of messages."""
 
+_BANDWIDTH_DIGITS = 1e-4
+
 _STEP = re.compile(r"(?:step)?(\d{1,9})", re.ASCII)
 _SUMMARY = re.compile(r"(?P<type>.+)-(?P<which>top\d+|middle|bottom\d+|total)", re.ASCII)
 _TYPE_NAMES = (
@@ -96,16 +98,18 @@ class Transfer:
     transit_bytes: int
     transit_ns: int | None
     """Null where the source does not tell how long it took."""
+    is_example: bool = False
+    """Whether it is the best, middle or worst operator of its type and not all there were."""
+
+    @property
+    def link(self) -> tuple[Any, ...]:
+        """(group, source, destination, transport)."""
+        return (self.group, self.source_rank, self.destination_rank, self.transport)
 
     @property
     def is_link(self) -> bool:
         """Whether it went from one rank to another."""
         return self.transport != LOCAL and self.source_rank != self.destination_rank
-
-    @property
-    def bandwidth_gb_per_s(self) -> float | None:
-        """Bytes a ns; null where no time or no volume is known."""
-        return bandwidth(self.transit_bytes, self.transit_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +266,8 @@ def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
                 if which == "total":
                     once[_link_of(row)] = _transfer(row)
                 elif _link_of(row) not in totals:
-                    once.setdefault((*_link_of(row), row.get("hccl_op_name") or row["op_name"]), _transfer(row))
+                    name = row.get("hccl_op_name") or row["op_name"]
+                    once.setdefault((*_link_of(row), name), replace(_transfer(row), is_example=True))
             chosen = list(once.values())
         repeated += len(rows) - len(chosen)
         transfers += chosen
@@ -297,22 +302,25 @@ def links_of(transfers: Iterable[Transfer], waits: Mapping[tuple[Any, ...], int]
     transport, that carried like volumes. `waits` are ns by (group, source, destination).
     """
     every = list(transfers)
-    links: dict[tuple[Any, ...], Link] = {}
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    untimed = set()
     for transfer in every:
-        key = (transfer.group, transfer.source_rank, transfer.destination_rank, transfer.transport)
-        link = links.get(key) or Link(*key, 0, 0, 0)
-        unknown = link.transit_ns is None or transfer.transit_ns is None
-        links[key] = replace(
-            link,
-            transit_bytes=link.transit_bytes + transfer.transit_bytes,
-            transit_ns=None if unknown else (link.transit_ns or 0) + (transfer.transit_ns or 0),
-            transfers=link.transfers + 1,
-        )
-    for comparison in _comparisons(every):
-        _compare(comparison, links)
-    if waits:
-        links = {key: replace(link, wait_ns=waits.get(key[:3])) for key, link in links.items()}
-    return sorted(links.values(), key=_slowest_first)
+        entry = sums.setdefault(transfer.link, [0, 0, 0])
+        entry[0] += transfer.transit_bytes
+        entry[1] += transfer.transit_ns or 0
+        entry[2] += 1
+        if transfer.transit_ns is None:
+            untimed.add(transfer.link)
+    standings: dict[tuple[Any, ...], list[int]] = {}
+    for likes in _comparisons(every):
+        _compare(likes, standings)
+    links = []
+    for link, (size, time, count) in sums.items():
+        compared, slow_in, expected, took = standings.get(link, (0, 0, None, None))
+        waited = (waits or {}).get(link[:3])
+        spent = None if link in untimed else time
+        links.append(Link(*link, size, spent, count, waited, compared or 0, slow_in or 0, expected, took))
+    return sorted(links, key=_slowest_first)
 
 
 def _slowest_first(link: Link) -> tuple[Any, ...]:
@@ -321,62 +329,69 @@ def _slowest_first(link: Link) -> tuple[Any, ...]:
     return (share is None, share or 0.0, -(link.transit_ns or 0), place)
 
 
-def _comparisons(transfers: Sequence[Transfer]) -> list[list[Transfer]]:
-    """The transfers between ranks that did the same, one for each link."""
-    alike: dict[tuple[Any, ...], dict[tuple[Any, ...], Transfer]] = {}
+Volumes = dict[tuple[Any, ...], list[int]]
+"""(bytes, ns) by link."""
+
+
+def _comparisons(transfers: Sequence[Transfer]) -> list[Volumes]:
+    """The links that did the same."""
+    alike: dict[tuple[Any, ...], Volumes] = {}
     for transfer in transfers:
-        if not transfer.is_link or transfer.bandwidth_gb_per_s is None:
+        if not transfer.is_link or not transfer.transit_bytes or not transfer.transit_ns:
             continue
         # each pair of a pipeline has operators of its own: only their type is the same
         same = (transfer.op_type,) if transfer.type == "p2p" else (transfer.group, transfer.op_name)
-        key = (transfer.step, transfer.type, transfer.transport, *same)
-        link = (transfer.group, transfer.source_rank, transfer.destination_rank)
-        mine = alike.setdefault(key, {})
-        known = mine.get(link)
-        mine[link] = (
-            transfer
-            if known is None
-            else replace(
-                known,
-                transit_bytes=known.transit_bytes + transfer.transit_bytes,
-                transit_ns=(known.transit_ns or 0) + (transfer.transit_ns or 0),
-            )
-        )
+        volumes = alike.setdefault((transfer.step, transfer.type, transfer.transport, *same), {})
+        entry = volumes.setdefault(transfer.link, [0, 0])
+        entry[0] += transfer.transit_bytes
+        entry[1] += transfer.transit_ns
     found = []
-    for by_link in alike.values():
-        middle = median(transfer.transit_bytes for transfer in by_link.values())
-        like = [
-            transfer
-            for transfer in by_link.values()
-            if middle / LIKE_SIZE <= transfer.transit_bytes <= middle * LIKE_SIZE
-            and transfer.transit_bytes >= LEAST_BYTES
-        ]
+    for volumes in alike.values():
+        middle = median(size for size, _ in volumes.values())
+        least = max(middle / LIKE_SIZE, LEAST_BYTES)
+        like = {link: entry for link, entry in volumes.items() if least <= entry[0] <= middle * LIKE_SIZE}
         if len(like) >= LEAST_LINKS:
             found.append(like)
     return found
 
 
-def _compare(likes: Sequence[Transfer], links: dict[tuple[Any, ...], Link]) -> None:
-    """Enter into each link how it stands among its likes."""
-    speeds = [transfer.bandwidth_gb_per_s or 0.0 for transfer in likes]
-    middle, sigma = median(speeds), robust_sigma(speeds)
-    for transfer, speed in zip(likes, speeds, strict=True):
-        key = (transfer.group, transfer.source_rank, transfer.destination_rank, transfer.transport)
-        link = links[key]
-        slow = speed < SLOW_SHARE * middle and speed < middle - SLOW_SIGMAS * sigma
-        links[key] = replace(
-            link,
-            compared=link.compared + 1,
-            slow_in=link.slow_in + slow,
-            expected_ns=(link.expected_ns or 0) + round(transfer.transit_bytes / middle),
-            compared_ns=(link.compared_ns or 0) + (transfer.transit_ns or 0),
-        )
+def _compare(likes: Volumes, standings: dict[tuple[Any, ...], list[int]]) -> None:
+    """Enter how each link stands among its likes: (compared, out of line, ns expected, ns taken) by link."""
+    speeds = {link: size / time for link, (size, time) in likes.items()}
+    middle, sigma = median(speeds.values()), robust_sigma(list(speeds.values()))
+    for link, (size, time) in likes.items():
+        entry = standings.setdefault(link, [0, 0, 0, 0])
+        entry[0] += 1
+        entry[1] += speeds[link] < min(SLOW_SHARE * middle, middle - SLOW_SIGMAS * sigma)
+        entry[2] += round(size / middle)
+        entry[3] += time
 
 
 def find_slow_links(frame: pa.Table) -> list[Link]:
     """The slow links in `communication_matrix` of any number of ranks of one job, the slowest first (see Link.is_slow)."""
     transfers, _ = transfers_of_matrix(frame)
     return [link for link in links_of(transfers) if link.is_slow]
+
+
+def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
+    """Rows of `communication_matrix` or `communication_bandwidth` whose bandwidth is not their volume by their time.
+
+    The exporter rounds bandwidths to 4 digits, volumes to bytes and times to nanoseconds (here); a row without time has no
+    bandwidth, and nothing goes anywhere in no time.
+    """
+    found = []
+    for row in frame.to_pylist():
+        size, time, stated = row["transit_bytes"], row["transit_ns"], row["bandwidth_gb_per_s"]
+        if size is None or time is None or stated is None:
+            continue
+        if not time:
+            wrong = size > 0 or stated > 0
+        else:
+            rounding = 1 / time + (1 / size if size else 0.0)
+            wrong = abs(stated - size / time) > _BANDWIDTH_DIGITS + max(stated, size / time) * rounding
+        if wrong:
+            found.append(row)
+    return found
 
 
 def ranks_of_groups(transfers: Iterable[Transfer]) -> dict[str | None, frozenset[int]]:

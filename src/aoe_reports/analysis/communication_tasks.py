@@ -48,7 +48,7 @@ class TaskFigures:
     transfers: list[Transfer]
     peer_waits: list[PeerWait]
     link_waits: dict[tuple[Any, ...], int]
-    """ns of waiting by (group, source, destination)."""
+    """ns of waiting by (step, group, source, destination)."""
     unusable: int
     """Tasks whose arguments are damaged: they are in no sum."""
 
@@ -140,7 +140,10 @@ class CommunicationTasks:
     def figures(self, rank_id: int | None, step: int | None = None, known: Sequence[OperatorTime] = ()) -> TaskFigures:
         """What was taken in, as of one rank; step and group of an operator from `known` ones of its name, else `step`."""
         spans = sorted(self._operators, key=lambda span: (span.start_ns, span.end_ns, span.name, span.thread))
-        labels = [_label(span, step, known) for span in spans]
+        by_name: dict[str, list[OperatorTime]] = {}
+        for operator in known:
+            by_name.setdefault(operator.op_name, []).append(operator)
+        labels = [_label(span, step, by_name.get(span.name, ())) for span in spans]
         operators = [
             OperatorTime(
                 rank_id,
@@ -188,9 +191,8 @@ class CommunicationTasks:
         return np.where((count == 0) | uncertain, _NO_PLACE, owner)
 
 
-def _label(span: OperatorSpan, step: int | None, known: Sequence[OperatorTime]) -> tuple[int | None, str | None]:
+def _label(span: OperatorSpan, step: int | None, same: Sequence[OperatorTime]) -> tuple[int | None, str | None]:
     """(step, group) of an operator: as the exporter's own table tells of the one of its name that began when it did."""
-    same = [other for other in known if other.op_name == span.name]
     if same:
         nearest = min(same, key=lambda other: abs((other.start_ns or span.start_ns) - span.start_ns))
         return nearest.step, nearest.group
@@ -266,7 +268,7 @@ def _waits(
     for (place, source, peer), mine in spans.items():
         rows = np.asarray(mine, dtype=np.int64)
         # several planes wait for one peer at the same time
-        at = (operators[place].group, source, peer)
+        at = (operators[place].step, operators[place].group, source, peer)
         links[at] = links.get(at, 0) + union(tasks.start[rows], tasks.end[rows]).total
         early = rows[tasks.start[rows] < first[place]]
         peers = by_operator.setdefault(place, {})

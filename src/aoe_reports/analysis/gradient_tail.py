@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ import pyarrow as pa
 
 from aoe_reports.analysis.communication import OperatorTime
 from aoe_reports.analysis.intervals import Intervals, covered, union
-from aoe_reports.analysis.tasks import RankOf
 from aoe_reports.gradients import GradientModel
 
 DEFAULT_FIRST_SHARE = 0.9654
@@ -37,6 +37,7 @@ class Tail:
     model_id: int | None
     step: int | None
     bp_end_ns: int
+    iteration_ns: int
     source: Literal["step_trace", "timeline"]
     """What tells when the all-reduces ran."""
     reduces: int
@@ -52,6 +53,8 @@ class Tail:
     """How long after the end of the backward pass the last one ended; 0 where it ended before."""
     room_ns: int | None
     """Time of forward and backward pass without an all-reduce: more cannot be hidden. Null without FP Start."""
+    unmeasured_reduces: int
+    """All-reduces whose begin is told and whose length is not: the tail may be longer."""
     necessary_ns: int
     """What stays whatever is tuned: the last gradient comes with the end of the backward pass. 0 without a bank."""
 
@@ -81,17 +84,15 @@ class Segment:
         return self.last - self.first + 1
 
 
-def tails_of(
-    rank_of: RankOf,
-    frame: pa.Table,
-    operators: Sequence[OperatorTime] = (),
-    models: Sequence[GradientModel] = (),
+def find_gradient_tails(
+    frame: pa.Table, operators: Sequence[OperatorTime] = (), models: Sequence[GradientModel] = ()
 ) -> list[Tail]:
-    """The tail of every iteration of `step_trace` whose backward pass is known to end.
+    """The tail of every iteration of `step_trace` whose backward pass is known to end; ranks from a column `rank_id`.
 
-    All-reduces are those of step_trace, else the `operators` (one device's, on the clock of step_trace) of this type that
-    begin in the iteration. `models` of a bank tell what stays: the share of the last gradient in all of the bytes, of all
-    of the time (linear: the start of an all-reduce is left out, so this is the least); of several models the least.
+    All-reduces are those of step_trace, else (where it has none, or none with its length) the `operators` (one device's, on
+    the clock of step_trace) of this type that begin in the iteration. `models` of a bank tell what stays: the share of the
+    last gradient in all of the bytes, of all of the time (linear: the start of an all-reduce is left out, so this is the
+    least); of several models the least.
     """
     share = min((_last_share(model) for model in models if _is_usable(model)), default=0.0)
     found: dict[tuple[Any, ...], Tail] = {}
@@ -99,9 +100,10 @@ def tails_of(
         end, start = row.get("bp_end_ns"), row.get("fp_start_ns")
         if not end:
             continue  # C++ exporters print 0.000 where the point was not found
-        reduces, source = _reduces(row), "step_trace"
-        if not reduces and operators:
-            reduces, source = _operators_in(row, operators), "timeline"
+        reduces, unmeasured = _reduces(row)
+        of_timeline = _operators_in(row, operators) if unmeasured or not reduces else []
+        if of_timeline:
+            reduces, unmeasured = of_timeline, 0
         if not reduces:
             continue
         whole = _united(reduces)
@@ -109,12 +111,13 @@ def tails_of(
         room = end - start - covered(whole, start, end) if start and start <= end else None
         device = row.get("device_id")
         tail = Tail(
-            rank_of(device),
+            row.get("rank_id"),
             device,
             row.get("model_id"),
             row["iteration_id"],
             end,
-            "step_trace" if source == "step_trace" else "timeline",
+            row["iteration_time_ns"],
+            "timeline" if of_timeline else "step_trace",
             len(reduces),
             sum(stop > end for _, stop in reduces),
             whole.total,
@@ -122,6 +125,7 @@ def tails_of(
             whole.total - before,
             max(int(whole.ends[-1]) - end, 0),
             room,
+            unmeasured,
             round(share * whole.total),
         )
         found.setdefault((device, tail.model_id, tail.step, end), tail)
@@ -133,11 +137,12 @@ def _place(tail: Tail) -> tuple[int, ...]:
     return tuple(-1 if value is None else value for value in values)
 
 
-def _reduces(row: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """(start, end) of each all-reduce that step_trace tells of."""
+def _reduces(row: Mapping[str, Any]) -> tuple[list[tuple[int, int]], int]:
+    """((start, end) of each all-reduce that step_trace tells of, how many have no length)."""
     starts, lengths = row.get("reduce_start_ns") or (), row.get("reduce_duration_ns") or ()
-    pairs = zip(starts, lengths, strict=False)
-    return [(start, start + length) for start, length in pairs if start and length is not None and length >= 0]
+    pairs = [(start, length) for start, length in zip_longest(starts, lengths) if start]
+    measured = [(start, start + length) for start, length in pairs if length is not None]
+    return measured, len(pairs) - len(measured)
 
 
 def _operators_in(row: Mapping[str, Any], operators: Sequence[OperatorTime]) -> list[tuple[int, int]]:
