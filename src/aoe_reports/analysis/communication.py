@@ -316,10 +316,24 @@ def links_of(transfers: Iterable[Transfer], waits: Mapping[tuple[Any, ...], int]
         _compare(likes, standings)
     links = []
     for link, (size, time, count) in sums.items():
-        compared, slow_in, expected, took = standings.get(link, (0, 0, None, None))
-        waited = (waits or {}).get(link[:3])
-        spent = None if link in untimed else time
-        links.append(Link(*link, size, spent, count, waited, compared or 0, slow_in or 0, expected, took))
+        group, source, destination, transport = link
+        standing = standings.get(link)
+        links.append(
+            Link(
+                group,
+                source,
+                destination,
+                transport,
+                size,
+                None if link in untimed else time,
+                count,
+                (waits or {}).get(link[:3]),
+                standing[0] if standing else 0,
+                standing[1] if standing else 0,
+                standing[2] if standing else None,
+                standing[3] if standing else None,
+            )
+        )
     return sorted(links, key=_slowest_first)
 
 

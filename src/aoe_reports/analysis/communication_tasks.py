@@ -194,7 +194,9 @@ class CommunicationTasks:
 def _label(span: OperatorSpan, step: int | None, same: Sequence[OperatorTime]) -> tuple[int | None, str | None]:
     """(step, group) of an operator: as the exporter's own table tells of the one of its name that began when it did."""
     if same:
-        nearest = min(same, key=lambda other: abs((other.start_ns or span.start_ns) - span.start_ns))
+        nearest = min(
+            same, key=lambda other: _MOST_BYTES if other.start_ns is None else abs(other.start_ns - span.start_ns)
+        )
         return nearest.step, nearest.group
     words = span.thread.split()
     group = words[1] if len(words) > 2 and words[0] == "Group" else None  # noqa: PLR2004 -- Group 0 Communication

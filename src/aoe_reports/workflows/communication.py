@@ -297,6 +297,9 @@ def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
     if len(rows) > EXAMPLES_PER_RULE:
         message = f"{kind}: and {len(rows) - EXAMPLES_PER_RULE} more of this kind"
         found.append(Finding("warning", "bandwidth-mismatch", path, message))
+    for name, what in (("transit_bytes", "volume (counted as 0)"), ("transport", "transport (counted as unknown)")):
+        if missing := frame[name].null_count:
+            found.append(Finding("warning", "communication-incomplete", path, f"{kind}: {missing} rows without {what}"))
     return found
 
 
@@ -361,7 +364,12 @@ def _transport_rows(rows: Rows, label: str, selection: CommunicationSelection) -
     told = []
     for (rank, group, op_type, transport), mine in grouped(
         chosen,
-        lambda row: (row["rank_id"], row["group"], type_of_operator(row["op_name"] or ""), row["transport"]),
+        lambda row: (
+            row["rank_id"],
+            row["group"],
+            type_of_operator(row["op_name"] or ""),
+            row["transport"] or "unknown",
+        ),
     ).items():
         size = sum(row["transit_bytes"] or 0 for row in mine)
         time = sum(row["transit_ns"] for row in mine)

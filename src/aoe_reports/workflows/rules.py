@@ -186,6 +186,7 @@ COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
         "a matrix without totals tells of the best, middle and worst operators only",
         "real exports since 2024",
     ),
+    ("communication-incomplete", "warning", "rows of links without volume or transport", "real exports have both"),
     (
         "communication-task",
         "warning",
