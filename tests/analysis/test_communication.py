@@ -295,3 +295,9 @@ def test_a_bandwidth_that_is_not_volume_by_time_is_told() -> None:
     for change in ({"bandwidth_gb_per_s": 18.0}, {"transit_ns": 0}, {"transit_bytes": 19 * MEGABYTE}):
         assert len(find_bandwidth_mismatches(frame([{**good, **change}]))) == 1
     assert math.isfinite(links_of(transfers_of_matrix(frame([good]))[0])[0].bandwidth_gb_per_s or math.nan)
+
+
+@pytest.mark.parametrize(("share", "slow"), [(0.79, True), (0.81, False)])
+def test_where_slow_begins(share: float, slow: bool) -> None:
+    rows = [row(*pair, 19 * (share if pair == (0, 1) else 1)) for pair in mesh(4)]
+    assert bool(find_slow_links(frame(rows))) == slow

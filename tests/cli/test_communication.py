@@ -268,6 +268,30 @@ def test_a_timeline_of_one_rank_names_whom_it_waits_for(cli: Cli, tmp_path: Path
     assert len(messages(ended, "stands-in")) == 2
 
 
+def test_a_timeline_that_is_damaged_is_said(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    path = output / "trace_view.json"
+    whole = json.dumps(trace(0, 2))
+    path.write_text(whole[: len(whole) // 2])
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.json["links"]) == (1, [], [])
+    assert [finding["path"] for finding in ended.json["findings"] if finding["severity"] == "error"] == [str(path)]
+    path.write_text(whole.replace('"size(Byte)": 10000000', '"size(Byte)": -1', 1))
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert messages(ended, "communication-task") == [
+        "1 tasks of communication with damaged arguments; they are in no sum of links"
+    ]
+    assert sum(row["transit_bytes"] for row in ended.json["links"]) == 50_000_000
+
+
+def test_a_matrix_of_examples_is_said(cli: Cli, msprof: Path) -> None:
+    ended = cli("communication", msprof / "torch_npu_memory_and_communication", "--format", "json")
+    (message,) = messages(ended, "communication-examples")
+    assert "of 2 rows 2 are the best, middle or worst of their type" in message
+    assert ended.code == 0
+
+
 def damage(name: str, change: object) -> Any:
     """A change of one value somewhere in a document."""
 

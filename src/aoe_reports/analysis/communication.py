@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import median
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from aoe_reports.analysis.statistics import robust_sigma
+from aoe_reports.columns import floats, integers, keep_where
 
 Item = TypeVar("Item")
 
@@ -209,6 +212,7 @@ def share_of_waiting(waited_ns: int | None, transit_ns: int | None) -> float | N
     return waited_ns / (waited_ns + transit_ns)
 
 
+@lru_cache(maxsize=1 << 14)
 def type_of_operator(op_name: str) -> str:
     """The kind of communication in an operator's name (`hcom_allReduce__586_0_1` → allreduce), in lower case as in the matrix."""
     found = _SUMMARY.fullmatch(op_name)
@@ -216,6 +220,7 @@ def type_of_operator(op_name: str) -> str:
     return next((word for word in _TYPE_NAMES if word in name), "other")
 
 
+@lru_cache(maxsize=1 << 14)
 def number_of_step(step: str | None) -> int | None:
     """`step50` and `50` are 50; null for the one part of an export without steps."""
     found = _STEP.fullmatch(step) if step is not None else None
@@ -271,7 +276,7 @@ def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
             chosen = list(once.values())
         repeated += len(rows) - len(chosen)
         transfers += chosen
-    return sorted(transfers, key=_place), repeated
+    return transfers, repeated
 
 
 def _link_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -393,18 +398,15 @@ def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
     The exporter rounds bandwidths to 4 digits, volumes to bytes and times to nanoseconds (here); a row without time has no
     bandwidth, and nothing goes anywhere in no time.
     """
-    found = []
-    for row in frame.to_pylist():
-        size, time, stated = row["transit_bytes"], row["transit_ns"], row["bandwidth_gb_per_s"]
-        if size is None or time is None or stated is None:
-            continue
-        if not time:
-            wrong = size > 0 or stated > 0
-        else:
-            rounding = 1 / time + (1 / size if size else 0.0)
-            wrong = abs(stated - size / time) > _BANDWIDTH_DIGITS + max(stated, size / time) * rounding
-        if wrong:
-            found.append(row)
+    sizes, sized = integers(frame["transit_bytes"])
+    times, timed = integers(frame["transit_ns"])
+    stated, told = floats(frame["bandwidth_gb_per_s"])
+    nothing = times == 0
+    computed = sizes / np.where(nothing, 1, times)
+    rounding = 1 / np.where(nothing, 1, times) + 1 / np.where(sizes == 0, np.inf, sizes)
+    apart = np.abs(stated - computed) > _BANDWIDTH_DIGITS + np.maximum(stated, computed) * rounding
+    wrong = np.where(nothing, (sizes > 0) | (stated > 0), apart) & sized & timed & told
+    found: list[dict[str, Any]] = frame.filter(keep_where(wrong)).to_pylist()
     return found
 
 
@@ -508,13 +510,6 @@ def grouped(values: Iterable[Item], key: Callable[[Item], tuple[Any, ...]]) -> d
     for value in values:
         found.setdefault(key(value), []).append(value)
     return {at: found[at] for at in sorted(found, key=lambda at: _order(*at))}
-
-
-def _place(transfer: Transfer) -> tuple[Any, ...]:
-    return _order(
-        transfer.rank_id, transfer.step, transfer.type, transfer.group, transfer.op_name,
-        transfer.source_rank, transfer.destination_rank, transfer.transport, transfer.transit_bytes, transfer.transit_ns,
-    )  # fmt: skip
 
 
 def _order(*values: Any) -> tuple[Any, ...]:
