@@ -141,3 +141,9 @@ def test_other_processes_phases_and_second_copies_are_no_tasks() -> None:
         tasks = CommunicationTasks()
         tasks.add(batch([{**event, **change} for event in events]))
         assert tasks.figures(0) == TaskFigures([], [], [], {}, 0)
+
+
+def test_receiving_is_no_waiting_for_a_slow_rank() -> None:
+    found = figures(operator(0, 900, "hcom_receive__1_0"), wait(0, 800, 1), task(800, 50, 1))
+    assert found.peer_waits == []
+    assert found.link_waits == {(1, "0", 0, 1): 800}

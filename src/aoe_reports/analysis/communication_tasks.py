@@ -278,6 +278,8 @@ def _waits(
     found = []
     for place, peers in sorted(by_operator.items()):
         own = operators[place]
+        if own.type == "p2p":  # who receives waits for who sends: that is how a pipeline works
+            continue
         peer = min(peers, key=lambda rank: (-peers[rank], rank))
         found.append(PeerWait(own.rank_id, own.op_name, own.group, own.step, peer, peers[peer], own.elapsed_ns))
     return found, links
