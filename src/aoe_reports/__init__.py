@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.analysis.communication import find_slow_links, find_slow_ranks
+    from aoe_reports.analysis.gradient_tail import find_gradient_tails
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -43,6 +45,9 @@ _HOMES = {
     "break_down_events": "analysis.breakdown",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "find_gradient_tails": "analysis.gradient_tail",
+    "find_slow_links": "analysis.communication",
+    "find_slow_ranks": "analysis.communication",
     "load_schema": "schemas",
     "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
@@ -68,6 +73,9 @@ __all__ = [
     "break_down_events",
     "check_result",
     "check_result_file",
+    "find_gradient_tails",
+    "find_slow_links",
+    "find_slow_ranks",
     "load_schema",
     "read_bank",
     "read_profile",

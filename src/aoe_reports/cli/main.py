@@ -12,6 +12,7 @@ from aoe_reports import __version__
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
+from aoe_reports.cli.communication import communication
 from aoe_reports.cli.compare import compare
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
@@ -26,7 +27,7 @@ from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, collect, normalize, ingest, history, nightly, demo,
+    inspect, table, check, hotspots, steps, breakdown, communication, compare, collect, normalize, ingest, history, nightly, demo,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

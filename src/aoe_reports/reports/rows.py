@@ -236,12 +236,17 @@ class _WithSummaries(Sequence[Mapping[str, Any]]):
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
     """The columns of rows of a kind that say anything in any of them."""
-    silent = {column.key for column in COLUMNS[kind]}
+    return telling_columns(COLUMNS[kind], rows)
+
+
+def telling_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Those of some columns that say anything in any row."""
+    silent = {column.key for column in columns}
     for row in rows:  # once: they may be many, and not in memory
         silent = {key for key in silent if not _says(row.get(key))}
         if not silent:
             break
-    return tuple(column for column in COLUMNS[kind] if column.key not in silent)
+    return tuple(column for column in columns if column.key not in silent)
 
 
 def _says(value: Any) -> bool:
