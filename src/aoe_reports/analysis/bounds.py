@@ -42,7 +42,7 @@ CORES = ("aic_", "aiv_", "")
 _ARITHMETIC = ("cube", "vector")
 _BANDWIDTHS = ("main_mem_read_bw_gb_per_s", "main_mem_write_bw_gb_per_s")
 _CONFLICTS = ("vec_bankgroup_cflt_ratio", "vec_bank_cflt_ratio")
-_CORE_TIMES = {"aic_": "aicore_time_us", "aiv_": "aiv_time_us", "": "aicore_time_us"}
+_CORE_TIMES = {"aic_": "aicore_time_us", "aiv_": "aiv_time_us"}
 
 KEYS = ("op_type", "task_type", "op_name", "input_shapes")
 """What makes up an operator."""
@@ -54,6 +54,9 @@ TASK_COLUMNS = (
     | {f"{core}{name}" for core in CORES for name in (*_BANDWIDTHS, *_CONFLICTS)}
 )
 """The columns of tasks (op_summary, kernel_details) that are looked at, where they are there."""
+_KEPT = frozenset(
+    {*KEYS, "op_state", "task_start_ns", "task_duration_ns", "task_wait_ns", "block_num", "mix_block_num"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +136,26 @@ class OperatorBounds:
     part of the cores: arithmetic stays, everything else is hidden or gone, all cores work. An AI CPU operator: all of T."""
     group_of: Ints
     """The operator of each task that computes."""
+    groups: TaskGroups
+    """The same, for sums."""
     tasks: pa.Table
     """The tasks that compute, in the order of `group_of`."""
     clock: Clock | None
     peak_gb_per_s: float | None
     """What bandwidths are held against: as given, else the highest that any operator here reaches."""
-    codes: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
+    classes: dict[tuple[str, ...], tuple[Ints, int]] = field(default_factory=dict)
+
+    def alike(self, keys: tuple[str, ...]) -> tuple[Ints, int]:
+        """(the class of each operator: those with the same words under some keys are one; how many classes there are)."""
+        if keys not in self.classes:
+            mixed: Ints = np.zeros(self.names.count, dtype=np.int64)
+            count = 1
+            for name in keys:
+                numbers, words = self.key_codes(name)
+                present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
+                count = len(present)
+            self.classes[keys] = (mixed.astype(np.int64, copy=False), count)
+        return self.classes[keys]
 
     def key(self, group: int, name: str) -> str | None:
         """One word of an operator's key; null where the export has no such column."""
@@ -185,7 +202,7 @@ class OperatorBounds:
 
     def sums(self, values: Ints) -> Ints:
         """Whole numbers of the tasks summed by operator."""
-        return sum_by_group(self.group_of, values, self.names.count)
+        return self.groups.sum(values)
 
 
 BOUNDS: tuple[Bound, ...] = (
@@ -216,21 +233,26 @@ def measure_operators(
     `dynamic_model` says that files are there which msprof writes of models with dynamic shapes alone (thread_group,
     ge_op_execute): where tasks have no OP State, their shapes are then dynamic, else nothing tells.
     """
-    communication = is_communication(tasks["task_type"]) if "task_type" in tasks.column_names else None
-    if communication is not None and communication.any():
-        tasks = tasks.filter(keep_where(~communication))
+    computing = None
+    if "task_type" in tasks.column_names:
+        communication = is_communication(tasks["task_type"])
+        computing = ~communication if communication.any() else None
+    counters = _Counters(tasks, computing)
+    tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
+    if computing is not None:
+        tasks = tasks.filter(keep_where(computing))
     if not tasks.num_rows:
         return None
     keys = tuple(key for key in KEYS if key in tasks.column_names)
     group_of, names = group_codes(tasks, keys)
-    groups = _Groups(group_of, names.count)
+    groups = TaskGroups(group_of, names.count)
     duration, _ = integers(tasks["task_duration_ns"])
     total = groups.sum(duration)
     cores = cores or CoreCounts()
-    clock = measure_clock(tasks, cores.cube, cores.vector, cores.rated_mhz)
-    shares = _core_shares(tasks, groups, duration)
-    ratio = _ratios(tasks, groups, duration, shares)
-    bandwidth = _mean_of(tasks, groups, duration, _BANDWIDTHS)
+    clock = measure_clock(tasks, counters.column, cores.cube, cores.vector, cores.rated_mhz)
+    means = _Means(counters, groups, duration)
+    ratio = _ratios(means)
+    bandwidth = means.of(_BANDWIDTHS)
     reached = float(np.nanmax(bandwidth)) if bandwidth is not None and (bandwidth >= 0).any() else None
     peak = peak_gb_per_s or reached
     blocks, use = _blocks(tasks, groups, duration, cores, clock)
@@ -249,18 +271,19 @@ def measure_operators(
         bound,
         ratio,
         bandwidth,
-        _mean_of(tasks, groups, duration, _CONFLICTS),
+        means.of(_CONFLICTS),
         blocks,
         use,
         saving,
         group_of,
+        groups,
         tasks,
         clock,
         peak,
     )
 
 
-class _Groups:
+class TaskGroups:
     """Rows put in order by group once, so that any column of them is summed quickly and exactly."""
 
     def __init__(self, group_of: Ints, count: int) -> None:
@@ -276,11 +299,10 @@ class _Groups:
             return np.asarray([min(int(value), _INT64_MAX) for value in whole], dtype=np.int64)
         return np.add.reduceat(values[self._order], self._starts, dtype=np.int64)
 
-    def weigh(self, values: Floats, weights: Ints, there: Mask) -> Floats:
-        """The weighted mean of each group over the rows that have a value; NaN where none has (or weighs anything)."""
-        product = np.where(there, values, 0.0) * weights
-        above = np.add.reduceat(product[self._order], self._starts)
-        below = np.add.reduceat(np.where(there, weights, 0)[self._order].astype(np.float64), self._starts)
+    def weigh(self, values: Floats, there: Mask, weights: Ints) -> Floats:
+        """The weighted mean of each group over the rows that have a value (0 where they have none); NaN where none has."""
+        above = np.add.reduceat((values * weights)[self._order], self._starts)
+        below = np.add.reduceat((there * weights)[self._order], self._starts).astype(np.float64)
         means: Floats = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
         return means
 
@@ -292,49 +314,72 @@ class _Groups:
 _INT64_MAX = 2**63 - 1
 
 
-def sum_by_group(group_of: Ints, values: Ints, count: int) -> Ints:
-    """Whole numbers summed by group, exactly."""
-    return _Groups(group_of, count).sum(values)
-
-
 def _filled(tasks: pa.Table, name: str) -> Ints:
     """A column of whole numbers, 0 where there is no value."""
     values, there = integers(tasks[name])
     return values if there.all() else np.where(there, values, 0)
 
 
-def _numbers(tasks: pa.Table, name: str) -> tuple[Floats, Mask] | None:
-    """A column of numbers, where the export has it with a number somewhere."""
-    if name not in tasks.column_names or not pa.types.is_floating(tasks[name].type):
-        return None
-    values, there = floats(tasks[name])
-    return (values, there) if there.any() else None
+class _Counters:
+    """Columns of numbers of the tasks that compute, each taken out when it is asked for: they are many."""
+
+    def __init__(self, tasks: pa.Table, computing: Mask | None) -> None:
+        self._tasks = tasks
+        self._computing = computing
+
+    def column(self, name: str) -> tuple[Floats, Mask] | None:
+        """(values, 0 where there is none; where there is one), where the export has the column with a number somewhere."""
+        if name not in self._tasks.column_names or not pa.types.is_floating(self._tasks[name].type):
+            return None
+        values, there = floats(self._tasks[name])
+        if self._computing is not None:
+            values, there = values[self._computing], there[self._computing]
+        if not there.any():
+            return None
+        if not there.all():
+            values[~there] = 0.0
+        return values, there
 
 
-def _core_shares(tasks: pa.Table, groups: _Groups, duration: Ints) -> dict[str, Floats]:
-    """Of tasks with both kinds of cores: how long each worked, as a part of the one that worked longer, by group."""
-    times = {core: _numbers(tasks, _CORE_TIMES[core]) for core in ("aic_", "aiv_")}
-    if any(time is None for time in times.values()):
-        return {}
-    means = {core: groups.weigh(*_weighed(time, duration)) for core, time in times.items() if time is not None}
-    longer = np.fmax(means["aic_"], means["aiv_"])
-    return {
-        core: np.divide(np.nan_to_num(mean), longer, out=np.ones(len(mean)), where=longer > 0)
-        for core, mean in means.items()
-    }
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """Means of counters by group, weighted by the tasks' time."""
+
+    counters: _Counters
+    groups: TaskGroups
+    duration: Ints
+
+    def of(self, names: Sequence[str], core: str | None = None) -> Floats | None:
+        """The mean of the sum of some columns (of all cores, or of one); None where none is there."""
+        whole: tuple[Floats, Mask] | None = None
+        for prefix in CORES if core is None else (core,):
+            for name in names:
+                column = self.counters.column(f"{prefix}{name}")
+                if column is None:
+                    continue
+                whole = column if whole is None else (whole[0] + column[0], whole[1] | column[1])
+        return None if whole is None else self.groups.weigh(*whole, self.duration)
+
+    def core_shares(self) -> dict[str, Floats]:
+        """Of tasks with both kinds of cores: how long each worked, as a part of the one that worked longer."""
+        times = {core: self.counters.column(name) for core, name in _CORE_TIMES.items()}
+        means = {core: self.groups.weigh(*time, self.duration) for core, time in times.items() if time is not None}
+        if len(means) < len(times):
+            return {}
+        longer = np.fmax.reduce(list(means.values()))
+        return {
+            core: np.divide(np.nan_to_num(mean), longer, out=np.ones(len(mean)), where=longer > 0)
+            for core, mean in means.items()
+        }
 
 
-def _weighed(column: tuple[Floats, Mask], duration: Ints) -> tuple[Floats, Ints, Mask]:
-    values, there = column
-    return values, duration, there
-
-
-def _ratios(tasks: pa.Table, groups: _Groups, duration: Ints, shares: dict[str, Floats]) -> dict[str, Floats]:
+def _ratios(means: _Means) -> dict[str, Floats]:
     """Each unit's ratio by group: of the core that has more of it, after the time that the core worked at all."""
     found: dict[str, Floats] = {}
+    shares = means.core_shares()
     for unit, names in _PIPES.values():
         for core in CORES:
-            mean = _mean_of(tasks, groups, duration, names, core)
+            mean = means.of(names, core)
             if mean is None:
                 continue
             mean = mean * shares.get(core, 1.0)
@@ -342,35 +387,15 @@ def _ratios(tasks: pa.Table, groups: _Groups, duration: Ints, shares: dict[str, 
     return found
 
 
-def _mean_of(
-    tasks: pa.Table, groups: _Groups, duration: Ints, names: Sequence[str], core: str | None = None
-) -> Floats | None:
-    """The sum of some columns (of all cores, or of one), as a mean by group."""
-    columns = [
-        column
-        for prefix in (CORES if core is None else (core,))
-        for name in names
-        if (column := _numbers(tasks, f"{prefix}{name}")) is not None
-    ]
-    if not columns:
-        return None
-    values = np.zeros(tasks.num_rows)
-    there = np.zeros(tasks.num_rows, dtype=bool)
-    for numbers, known in columns:
-        values += np.where(known, numbers, 0.0)
-        there |= known
-    return groups.weigh(values, duration, there)
-
-
 def _blocks(
-    tasks: pa.Table, groups: _Groups, duration: Ints, cores: CoreCounts, clock: Clock | None
+    tasks: pa.Table, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
 ) -> tuple[Floats | None, Floats | None]:
     """(mean blocks, part of the cores that they keep busy) by group; blocks go over the cores in rounds."""
     if not has_value(tasks, "block_num"):
         return None, None
     blocks, known = integers(tasks["block_num"])
     known = known & (blocks > 0)
-    mean = groups.weigh(blocks.astype(np.float64), duration, known)
+    mean = groups.weigh(np.where(known, blocks, 0.0), known, duration)
     use = np.full(tasks.num_rows, np.nan)
     vector = cores.vector or (clock.vector_cores if clock else None)
     cube = cores.cube or (clock.cube_cores if clock else None)
@@ -383,7 +408,7 @@ def _blocks(
         mine = there & (mixed > 0) & words_in(tasks["task_type"], {"MIX_AIC"})
         use[mine] = np.fmax(use[mine], _use(mixed[mine], vector))
     told = use >= 0
-    return mean, groups.weigh(use, duration, told) if told.any() else None
+    return mean, groups.weigh(np.where(told, use, 0.0), told, duration) if told.any() else None
 
 
 def _cores_of_tasks(cube: int | None, vector: int | None, cores: CoreCounts) -> dict[tuple[str, ...], int | None]:
@@ -438,7 +463,7 @@ def _savings(
     return np.ceil(total * (1.0 - needed)).astype(np.int64)
 
 
-def _states(tasks: pa.Table, groups: _Groups, *, dynamic_model: bool) -> Ints:
+def _states(tasks: pa.Table, groups: TaskGroups, *, dynamic_model: bool) -> Ints:
     """The number of the state of each group in STATES."""
     count = len(groups.count)
     if has_value(tasks, "op_state"):
@@ -465,6 +490,8 @@ class StepShares:
     communication_not_overlapped_ns: int | None = None
     overlapped_ns: int | None = None
     free_ns: int | None = None
+    steps_known: bool = True
+    """Whether anything tells of steps."""
     source: str = "durations"
     """Where this is from: "step_trace_time", "tasks" (unions of their intervals), "timeline", "durations" (their sum)."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.columns import Floats, Ints, Mask, floats, has_value, integers, words_in
+from aoe_reports.columns import Floats, Ints, Mask, has_value, integers, words_in
 
 _LEAST_US = 5.0
 """Times have three decimals: of shorter ones the third tells too little."""
@@ -41,10 +41,20 @@ class Clock:
     vector_cores: int | None
 
 
+Column = Callable[[str], tuple[Floats, Mask] | None]
+"""Gives a column of counters: (values, where there is one)."""
+
+
 def measure_clock(
-    tasks: pa.Table, cube_cores: int | None = None, vector_cores: int | None = None, rated_mhz: float | None = None
+    tasks: pa.Table,
+    column: Column,
+    cube_cores: int | None = None,
+    vector_cores: int | None = None,
+    rated_mhz: float | None = None,
 ) -> Clock | None:
     """The frequencies of tasks on one kind of cores; None where no counter tells, or they agree with nothing.
+
+    `tasks` has their types and blocks, `column` their counters.
 
     Cycles are summed over the cores at work (real exports: cycles / time / blocks = 1800.0 MHz), on some chips counted
     of one core; what gives the same frequency for most of the time is taken.
@@ -56,7 +66,7 @@ def measure_clock(
     seen: dict[str, int] = {}
     known = {"cube": cube_cores, "vector": vector_cores, "core": cube_cores}
     for kind, cycles, time, types in _COUNTERS:
-        measured = _rates(tasks, cycles, time, types)
+        measured = _rates(tasks, column, cycles, time, types)
         if measured is None:
             continue
         rows, rate, weight, blocks = measured
@@ -77,14 +87,14 @@ def measure_clock(
     return Clock(relative, mhz[0], mhz[1], seen.get("cube") or seen.get("core"), seen.get("vector"))
 
 
-def _rates(tasks: pa.Table, cycles: str, time: str, types: frozenset[str]) -> tuple[Ints, Floats, Floats, Ints] | None:
+def _rates(
+    tasks: pa.Table, column: Column, cycles: str, time: str, types: frozenset[str]
+) -> tuple[Ints, Floats, Floats, Ints] | None:
     """(the rows that tell, cycles in a us, their time in us, their blocks)."""
-    if not {cycles, time, "task_type"} <= set(tasks.column_names):
+    counts, times = column(cycles), column(time)
+    if counts is None or times is None or "task_type" not in tasks.column_names:
         return None
-    columns: list[Any] = [tasks[name] for name in (cycles, time)]
-    if not all(pa.types.is_floating(column.type) for column in columns):
-        return None
-    (counted, has_cycles), (took, has_time) = (floats(column) for column in columns)
+    (counted, has_cycles), (took, has_time) = counts, times
     blocks, has_blocks = integers(tasks["block_num"])
     tells: Mask = (
         has_cycles & has_time & has_blocks & (blocks > 0) & (counted > 0) & words_in(tasks["task_type"], types)

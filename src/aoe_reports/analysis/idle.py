@@ -68,7 +68,7 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
     if not _timed(tasks):
         durations, _ = integers(tasks["task_duration_ns"])
         computing = exact_sum(durations[~communication])
-        return StepShares(rank_id, device_id, max(len(known), 1), None, computing)
+        return StepShares(rank_id, device_id, max(len(known), 1), None, computing, steps_known=bool(known))
     starts, _ = integers(tasks["task_start_ns"])
     durations, _ = integers(tasks["task_duration_ns"])
     if told is None or not known:
@@ -87,7 +87,8 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         sum(part.communication_not_overlapped_ns or 0 for part in parts),
         sum(part.overlapped_ns or 0 for part in parts),
         sum(part.free_ns or 0 for part in parts),
-        "tasks",
+        steps_known=bool(known),
+        source="tasks",
     )
 
 

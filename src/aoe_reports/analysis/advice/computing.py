@@ -31,13 +31,7 @@ class _Alike:
 
 
 def _alike(bounds: OperatorBounds, *, by: tuple[str, ...] = ("op_type", "task_type", "input_shapes")) -> _Alike:
-    mixed: Ints = np.zeros(bounds.names.count, dtype=np.int64)
-    count = 1
-    for name in by:
-        numbers, words = bounds.key_codes(name)
-        present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
-        count = len(present)
-    return _Alike(mixed.astype(np.int64), count)
+    return _Alike(*bounds.alike(by))
 
 
 def _sums(alike: _Alike, values: Ints) -> Ints:

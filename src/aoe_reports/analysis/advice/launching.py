@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -177,24 +176,13 @@ def _dynamic(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     ]
 
 
-def _shapes_of(bounds: OperatorBounds, keys: Sequence[str]) -> tuple[Ints, int, Ints]:
-    """(the number of each operator's class by some keys, how many there are, each one's number of shape, 0 for none)."""
-    mixed: Ints = np.zeros(bounds.names.count, dtype=np.int64)
-    count = 1
-    for key in keys:
-        numbers, words = bounds.key_codes(key)
-        present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
-        count = len(present)
-    shapes, _ = bounds.key_codes("input_shapes")
-    return mixed, count, shapes
-
-
 def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     """An operator that nearly always has one shape, and sometimes another."""
     bounds = facts.bounds
     if bounds is None or "input_shapes" not in bounds.keys:
         return []
-    of, count, shapes = _shapes_of(bounds, ("op_type", "task_type", "op_name"))
+    of, count = bounds.alike(("op_type", "task_type", "op_name"))
+    shapes, _ = bounds.key_codes("input_shapes")
     calls = np.zeros(count, dtype=np.int64)
     np.add.at(calls, of, bounds.count)
     most = np.zeros(count, dtype=np.int64)
@@ -240,42 +228,42 @@ def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
 
 
 def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    """Operator types whose calls spread over many shapes."""
+    """Operator types with many shapes that do not come in every step: of shapes that do, each layer has its own."""
     bounds = facts.bounds
-    if bounds is None or "input_shapes" not in bounds.keys or "op_type" not in bounds.keys:
+    if bounds is None or not {"input_shapes", "op_type"} <= set(bounds.keys):
         return []
     numbers, words = bounds.key_codes("op_type")
     shapes, texts = bounds.key_codes("input_shapes")
-    pairs = np.unique(numbers * (len(texts) + 1) + shapes)
-    kinds = pairs[pairs % (len(texts) + 1) > 0] // (len(texts) + 1)
-    distinct = np.bincount(kinds, minlength=len(words) + 1)
-    calls, totals, idle = (np.zeros(len(words) + 1, dtype=np.int64) for _ in range(3))
-    np.add.at(calls, numbers, bounds.count)
-    np.add.at(totals, numbers, bounds.total_ns)
+    steps = facts.shares.steps if facts.shares.steps_known else thresholds.repeated_calls
+    pairs, of = np.unique(numbers * (len(texts) + 1) + shapes, return_inverse=True)
+    calls: Ints = np.zeros(len(pairs), dtype=np.int64)
+    np.add.at(calls, of, bounds.count)
+    passing = (calls < steps) & (pairs % (len(texts) + 1) > 0)
+    mine = passing[of]
+    of_type = np.bincount((pairs // (len(texts) + 1))[passing], minlength=len(words) + 1)
+    sums = np.zeros((3, len(words) + 1), dtype=np.int64)
     waits = facts.waits_of_operators()
-    if waits is not None:
-        np.add.at(idle, numbers, waits)
+    for place, values in enumerate((bounds.count, bounds.total_ns, waits)):
+        if values is not None:
+            np.add.at(sums[place], numbers[mine], values[mine])
+    heavy = sums[1] >= thresholds.least_operator_share * facts.shares.computing_ns
     found = []
-    for kind in range(1, len(words) + 1):
-        few = calls[kind] < thresholds.repeated_calls * distinct[kind]
-        heavy = totals[kind] >= thresholds.least_operator_share * facts.shares.computing_ns
-        if distinct[kind] <= thresholds.many_shapes or not few or not heavy:
+    for kind in np.flatnonzero((of_type > thresholds.many_shapes) & heavy).tolist():
+        if not kind:
             continue
+        count, total, waited = (int(value) for value in sums[:, kind])
         evidence = {
-            "shapes": int(distinct[kind]),
-            "calls_a_shape": round(int(calls[kind]) / int(distinct[kind]), 3),
-            "share_of_computing": share(int(totals[kind]), facts.shares.computing_ns),
+            "shapes": int(of_type[kind]),
+            "calls_a_shape": round(count / int(of_type[kind]), 3),
+            "steps": facts.shares.steps if facts.shares.steps_known else None,
+            "share_of_computing": share(total, facts.shares.computing_ns),
         }
         text = (
-            "Its calls spread over many shapes: each is compiled or looked up by itself; pad to a few sizes (buckets), so that "
-            "tuned entries are found again"
+            "It has many shapes that come only now and then: each is compiled or looked up by itself; pad to a few sizes "
+            "(buckets), so that tuned entries are found again"
         )
-        bound = None if waits is None else _cap_host(int(idle[kind]), facts)
-        found.append(
-            Advice(
-                "many-shapes", evidence, text, bound, words[kind - 1], None, None, int(calls[kind]), int(totals[kind])
-            )
-        )
+        bound = None if waits is None else _cap_host(waited, facts)
+        found.append(Advice("many-shapes", evidence, text, bound, words[kind - 1], None, None, count, total))
     return found
 
 
@@ -314,7 +302,7 @@ LAUNCHING_RULES = (
     ),
     Rule(
         "many-shapes",
-        "an operator type whose calls spread over many shapes",
+        "an operator type with many shapes that do not come in every step",
         "Each shape is compiled, or looked up, and tuned by itself",
         "AOE: entries of the knowledge bank are of one shape",
         ("many_shapes", "repeated_calls", "least_operator_share"),

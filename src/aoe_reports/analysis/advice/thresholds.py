@@ -77,13 +77,13 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "many_shapes": (
         (
-            "An operator type with more than 10 shapes, each of a few calls: each is compiled, or looked up, by itself, and "
-            "needs an entry of its own in AOE's bank"
+            "A few shapes that do not come in every step (the last batch, an evaluation) are normal; more than 10 of one "
+            "operator type are compiled, or looked up, and tuned one by one"
         ),
         "AOE: entries of the knowledge bank are of one shape; own choice of the number",
     ),
     "repeated_calls": (
-        "One tuned entry serves all calls of a shape: at least 10 of them repay the hours that tuning takes",
+        "One tuned entry serves all calls of a shape: fewer than 10 do not repay the time that tuning takes (where no steps are told, a shape of fewer calls counts as passing)",
         "AOE: entries of the knowledge bank are of one shape; own choice of the number",
     ),
     "repeated_share": ("… and a twentieth of the computing time", "own choice"),
