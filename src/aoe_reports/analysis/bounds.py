@@ -146,13 +146,23 @@ class OperatorBounds:
     classes: dict[tuple[str, ...], tuple[Ints, int]] = field(default_factory=dict)
 
     def alike(self, keys: tuple[str, ...]) -> tuple[Ints, int]:
-        """(the class of each operator: those with the same words under some keys are one; how many classes there are)."""
+        """(the class of each operator: those with the same words under some keys are one; how many classes there are).
+
+        Of operators whose type is not told (level 0) nobody knows whether they are alike: their names keep them apart.
+        """
         if keys not in self.classes:
             mixed: Ints = np.zeros(self.names.count, dtype=np.int64)
             count = 1
             for name in keys:
                 numbers, words = self.key_codes(name)
                 present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
+                count = len(present)
+            types, _ = self.key_codes("op_type")
+            if not types.all():
+                names, words = self.key_codes("op_name")
+                present, mixed = np.unique(
+                    mixed * (len(words) + 1) + np.where(types == 0, names, 0), return_inverse=True
+                )
                 count = len(present)
             self.classes[keys] = (mixed.astype(np.int64, copy=False), count)
         return self.classes[keys]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.analysis.advice import RULES, Advice, Facts, Thresholds, find_advice, headline
 from aoe_reports.analysis.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
-from aoe_reports.analysis.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown
+from aoe_reports.analysis.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.analysis.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks
 from aoe_reports.analysis.steps import Step
@@ -130,8 +130,8 @@ def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[
         tasks = _chosen(sets.pop(0), selection)
         if tasks is None:
             continue
-        shares, activity = _shares(capture, tasks, steps, findings)
-        found.append(_on_tasks(capture, tasks, shares, activity, selection))
+        shares, gaps = _shares(capture, tasks, steps, findings)
+        found.append(_on_tasks(capture, tasks, shares, gaps, selection))
     if not found:
         found = _without_tasks(capture, steps, selection, findings)
     return found
@@ -168,7 +168,7 @@ def _on_tasks(
     capture: Capture,
     tasks: TaskSet,
     shares: StepShares,
-    activity: DeviceBreakdown | None,
+    gaps: Sequence[Gap],
     selection: AdviseSelection,
 ) -> DeviceAdvice:
     cores = CoreCounts.of_hardware(capture.info.hardware)
@@ -180,22 +180,24 @@ def _on_tasks(
         peak_gb_per_s=selection.thresholds.memory_gb_per_s,
     )
     whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
-    gaps = activity.gaps if activity else ()
     facts = Facts(shares, bounds, whole, idle_before_tasks(whole), cores, gaps)
     return DeviceAdvice(shares, bounds, find_advice(facts, selection.thresholds))
 
 
 def _shares(
     capture: Capture, tasks: TaskSet, steps: Sequence[Step], findings: list[Finding]
-) -> tuple[StepShares, DeviceBreakdown | None]:
-    """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline."""
+) -> tuple[StepShares, Sequence[Gap]]:
+    """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline.
+
+    (And the longest gap, where a timeline was read.)
+    """
     frame = tasks.frame
     mine = [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
     told = step_of_tasks(frame)
     known = set(told[1].tolist()) if told else set()
     parted = [s for s in mine if s.computing_ns is not None and (s.step is None or not known or s.step in known)]
     if parted:
-        return shares_of_steps(tasks.rank_id, tasks.device_id, parted), None
+        return shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
     shares = shares_of_tasks(frame, tasks.rank_id, tasks.device_id)
     if told is None and has_value(frame, "task_start_ns"):
         starts, there = integers(frame["task_start_ns"])
@@ -208,12 +210,14 @@ def _shares(
         shares = replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
     talks = "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
     if shares.source == "tasks" and (talks or not _communicates(capture)):
-        return shares, None
+        return shares, ()
     devices = _timeline(capture, findings)
-    for device in devices:
-        if len(devices) == 1 or device.device_id == tasks.device_id:
-            return _shares_of_device(device, tasks.rank_id, tasks.device_id, shares.steps), device
-    return shares, None
+    theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
+    if not theirs:
+        return shares, ()
+    facts = _facts_of_timelines(theirs, tasks.rank_id, tasks.device_id)
+    known_steps = max(shares.steps, facts.shares.steps)
+    return replace(facts.shares, steps=known_steps, steps_known=shares.steps_known or known_steps > 1), facts.gaps
 
 
 def _communicates(capture: Capture) -> bool:

@@ -295,7 +295,7 @@ def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     limit = np.maximum(
         middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
     )
-    out = (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
+    out = told[bounds.group_of] & (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
     if not out.any():
         return []
     excess = np.where(out, np.ceil(duration - middle[of_task]), 0).astype(np.int64)

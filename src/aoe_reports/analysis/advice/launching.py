@@ -103,8 +103,9 @@ def _small(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         return []
     total = exact_sum(duration[small])
     free = facts.shares.free_ns
-    # fused away, they take neither time on the cores nor the idle time around them
-    idle = facts.idle_before(small) if free is not None else 0
+    # fused away, they take neither time on the cores nor the idle time before them; longer idle time has another cause
+    waits = facts.idle_of_computing() if free is not None else None
+    idle = 0 if waits is None else exact_sum(np.minimum(waits[small], int(thresholds.wait_us * 1000)))
     saving = cap_saving(total, facts.shares) + (0 if free is None else min(idle, free))
     if saving < _least(facts, thresholds):
         return []
@@ -281,7 +282,7 @@ LAUNCHING_RULES = (
         "most kernels are very short",
         "A kernel that is shorter than its launching is bound by the host",
         "CANN 6.0.RC1, msprof export summary: 10 us between operators (atlasprofiling_16_0139)",
-        ("small_kernel_us", "small_kernel_share", "least_operator_share"),
+        ("small_kernel_us", "small_kernel_share", "wait_us", "least_operator_share"),
         _small,
     ),
     Rule(
