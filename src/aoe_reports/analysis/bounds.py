@@ -303,16 +303,16 @@ class TaskGroups:
         self.count: Ints = np.diff(self._starts, append=len(ordered)).astype(np.int64)
 
     def sum(self, values: Ints) -> Ints:
-        """Whole numbers, summed by group; exact beyond 64 bits, too."""
+        """Whole numbers, summed by group; exactly, as long as a sum is no longer than 146 years."""
         if len(values) and int(np.abs(values).max()) * len(values) >= _INT64_MAX:
             whole = np.add.reduceat(values[self._order].astype(object), self._starts)
-            return np.asarray([min(int(value), _INT64_MAX) for value in whole], dtype=np.int64)
+            return np.asarray([min(int(value), _MOST_NS) for value in whole], dtype=np.int64)
         return np.add.reduceat(values[self._order], self._starts, dtype=np.int64)
 
     def weigh(self, values: Floats, there: Mask, weights: Ints) -> Floats:
         """The weighted mean of each group over the rows that have a value (0 where they have none); NaN where none has."""
         above = np.add.reduceat((values * weights)[self._order], self._starts)
-        below = np.add.reduceat((there * weights)[self._order], self._starts).astype(np.float64)
+        below = np.add.reduceat((there * weights.astype(np.float64))[self._order], self._starts)
         means: Floats = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
         return means
 
@@ -322,6 +322,8 @@ class TaskGroups:
 
 
 _INT64_MAX = 2**63 - 1
+_MOST_NS = 2**62
+"""146 years: a longer sum of times is taken for that."""
 
 
 def _filled(tasks: pa.Table, name: str) -> Ints:
@@ -401,7 +403,7 @@ def _blocks(
     tasks: pa.Table, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
 ) -> tuple[Floats | None, Floats | None]:
     """(mean blocks, part of the cores that they keep busy) by group; blocks go over the cores in rounds."""
-    if not has_value(tasks, "block_num"):
+    if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
         return None, None
     blocks, known = integers(tasks["block_num"])
     known = known & (blocks > 0)
@@ -470,7 +472,7 @@ def _savings(
     needed = np.clip(arithmetic, 0.0, 1.0) * used
     if on_host is not None:
         needed = np.where(on_host, 0.0, needed)
-    return np.ceil(total * (1.0 - needed)).astype(np.int64)
+    return total - np.floor(total * needed).astype(np.int64)
 
 
 def _states(tasks: pa.Table, groups: TaskGroups, *, dynamic_model: bool) -> Ints:

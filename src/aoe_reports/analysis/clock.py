@@ -110,14 +110,18 @@ def _level(
     rate: Floats, weight: Floats, blocks: Ints, cores: int | None
 ) -> tuple[Floats, float, bool, int | None] | None:
     """(each task's frequency, the highest that was held, whether cycles are summed over cores, the cores seen)."""
-    by_blocks = rate / (np.minimum(blocks, cores) if cores else blocks)
-    seen = cores
     if cores is None:
+        by_blocks = rate / blocks
         held = _held(by_blocks, weight)
-        if held is not None:
-            # more blocks than cores go over them in rounds: the cores at work are no more than the chip has
-            seen = max(1, int(np.rint(rate.max() / held[0])))
-            by_blocks = rate / np.minimum(blocks, seen)
+        # the most blocks that ran all at once: the chip has at least so many cores
+        at_once = np.abs(by_blocks / held[0] - 1) <= 2 * _BIN if held else np.zeros(len(blocks), dtype=bool)
+        seen = int(blocks[at_once].max()) if at_once.any() else None
+        known = blocks <= seen if seen else np.ones(len(blocks), dtype=bool)
+        by_blocks = np.where(known, by_blocks, np.nan)
+    else:
+        # more blocks than cores go over them in rounds: 256 blocks on 48 cores take six, and keep 42.67 of them busy
+        # (so real exports say, to 0.01 %)
+        seen, by_blocks = cores, rate * -(-blocks // cores) / blocks
     options = [
         (held, values, single)
         for values, single in ((by_blocks, True), (rate, False))
@@ -131,6 +135,11 @@ def _level(
 
 def _held(values: Floats, weight: Floats) -> tuple[float, float] | None:
     """(the highest value that was held for long enough, for which part of the time the most frequent one was held)."""
+    whole = float(weight.sum())  # what tells nothing speaks against it
+    told = values > 0
+    if not told.any():
+        return None
+    values, weight = values[told], weight[told]
     bins = np.floor(np.log(values) / _BIN).astype(np.int64)
     bins -= bins.min()
     if bins.max() > _MOST_BINS:
@@ -138,7 +147,6 @@ def _held(values: Floats, weight: Floats) -> tuple[float, float] | None:
     time = np.bincount(bins, weights=weight)
     padded = np.concatenate([[0.0], time, [0.0]])
     near = padded[:-2] + padded[1:-1] + padded[2:]
-    whole = float(weight.sum())
     levels = np.flatnonzero((near >= _LEAST_LEVEL * whole) & (time > 0))
     if not len(levels):
         return None

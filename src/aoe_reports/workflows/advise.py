@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -180,7 +181,9 @@ def _on_tasks(
         peak_gb_per_s=selection.thresholds.memory_gb_per_s,
     )
     whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
-    facts = Facts(shares, bounds, whole, idle_before_tasks(whole), cores, gaps)
+    # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
+    idle = idle_before_tasks(whole) if shares.source != "timeline" else None
+    facts = Facts(shares, bounds, whole, idle, cores, gaps)
     return DeviceAdvice(shares, bounds, find_advice(facts, selection.thresholds))
 
 
@@ -372,7 +375,8 @@ def _stated_rows(
     for row in frame.to_pylist():
         if None not in {row.get("device_id"), number} and row["device_id"] != number:
             continue
-        named = [name for name in re.split(r"[,;]\s*", row.get("operators") or "") if name]
+        tuned = json.loads(row.get("operators") or "[]")
+        named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
         count, total = _time_of(named, device)
         rows.append(
             {

@@ -143,7 +143,7 @@ def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if bounds is None or bounds.block_use is None:
         return []
     use: Floats = np.where(bounds.block_use >= 0, bounds.block_use, 1.0)
-    saving = np.ceil(bounds.total_ns * (1.0 - use)).astype(np.int64)
+    saving = np.rint(bounds.total_ns * (1.0 - use)).astype(np.int64)
     found = []
     for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
@@ -231,7 +231,7 @@ def _conflicts(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if bounds is None or bounds.conflict is None:
         return []
     ratio = np.nan_to_num(bounds.conflict)
-    saving = np.ceil(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
+    saving = np.rint(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
     text = (
         "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
     )
@@ -254,7 +254,7 @@ def _frequency(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if not slow.any():
         return []
     duration, _ = integers(bounds.tasks["task_duration_ns"])
-    lost = np.where(slow, np.ceil(duration * (1.0 - np.where(slow, relative, 1.0))), 0).astype(np.int64)
+    lost = np.where(slow, np.rint(duration * (1.0 - np.where(slow, relative, 1.0))), 0).astype(np.int64)
     by_operator = bounds.sums(lost)
     group = int(np.argmax(by_operator))
     highest = bounds.clock.nominal_mhz
@@ -292,13 +292,14 @@ def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     middle, counts = _medians(of_task, duration, alike.count)
     apart = np.abs(duration - middle[of_task])
     spread, _ = _medians(of_task, apart, alike.count)
+    told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
     limit = np.maximum(
         middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
     )
     out = told[bounds.group_of] & (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
     if not out.any():
         return []
-    excess = np.where(out, np.ceil(duration - middle[of_task]), 0).astype(np.int64)
+    excess = np.where(out, np.rint(duration - middle[of_task]), 0).astype(np.int64)
     saving = bounds.sums(excess)
     slow = bounds.sums(out.astype(np.int64))
     found = []
