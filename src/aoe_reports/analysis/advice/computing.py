@@ -127,6 +127,9 @@ def _bound_rule(bound: Bound) -> Callable[[Facts, Thresholds], list[Advice]]:
         for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
             one = bounds.operator(subject.group)
             evidence: dict[str, Any] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
+            arithmetic = max(one.ratios.get("cube", 0.0), one.ratios.get("vector", 0.0))
+            if one.ratios.get("mte2") and arithmetic:  # above 1 memory is the bottleneck, says CANN of its memory_bound
+                evidence["memory_bound"] = round(one.ratios["mte2"] / arithmetic, 4)
             if one.bandwidth_gb_per_s is not None:
                 evidence |= {
                     "main_memory_gb_per_s": one.bandwidth_gb_per_s,
