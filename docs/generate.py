@@ -98,13 +98,13 @@ Shapes are dynamic by `OP State`; where the export has none, by files that mspro
 ## From Python
 
 ```python
-from aoe_reports import Facts, find_advice, measure_operators, read_profile, shares_of_tasks
+from aoe_reports import Facts, find_advice, idle_before_tasks, measure_operators, read_profile, shares_of_tasks
 
 tasks = read_profile("/data/nights/2026-02-14/rank0_ascend_pt").frame("kernel_details")  # of one device
 bounds = measure_operators(tasks)
 for operator in bounds.operators(10):  # times in ns
     print(operator.op_name, operator.bound_by, operator.ratios, operator.saving_ns)
-for one in find_advice(Facts(shares_of_tasks(tasks, 0, None), bounds, tasks)):
+for one in find_advice(Facts(shares_of_tasks(tasks, 0, None), bounds, tasks, idle_before_tasks(tasks))):
     print(one.rule, one.op_name, one.saving_ns, one.advice)
 ```
 
