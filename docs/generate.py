@@ -88,7 +88,8 @@ without a prefix are read alike. `aic_metrics` ArithmeticUtilization tells cube 
 
 Blocks go over the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
 kept 42.67 of them busy, which is that. Cores and their rated frequency are those of `info.json`; where it is not here, the most
-blocks that the counters saw at work at once, so that there are at least so many cores.
+blocks that the counters saw at work at once, so that there are at least so many cores; where there are no counters either, the
+number of blocks that at least half of the time is run with (`usual_blocks`).
 
 The frequency is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
 
