@@ -40,6 +40,14 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         *_OF_BANKS,
         Column("verdict", "Verdict", "state"),
     ),
+    "config": (
+        Column("command", "Command"),
+        Column("option", "Option"),
+        Column("value", "Value"),
+        Column("source", "Said by"),
+        Column("path", "File"),
+        Column("line", "Line", "integer"),
+    ),
     "rules": (
         Column("rule", "Rule"),
         Column("severity", "Severity"),
