@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.analysis.comparison import Compared, Difference
+    from aoe_reports.analysis.frames import compare_tasks, list_steps, rank_hotspots
+    from aoe_reports.analysis.hotspots import Group
+    from aoe_reports.analysis.steps import Step
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -29,21 +33,28 @@ __version__ = "0.1.0"
 _HOMES = {
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "Compared": "analysis.comparison",
     "DeviceBreakdown": "analysis.breakdown",
+    "Difference": "analysis.comparison",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
+    "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
     "Record": "records.record",
     "Profile": "workflows.profiles",
     "ResultFile": "readers.results",
+    "Step": "analysis.steps",
     "TableData": "readers.summary",
     "TuningResult": "results",
     "break_down_events": "analysis.breakdown",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "compare_tasks": "analysis.frames",
+    "list_steps": "analysis.frames",
     "load_schema": "schemas",
+    "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
@@ -54,21 +65,28 @@ _HOMES = {
 __all__ = [
     "AoeReportsError",
     "BankFile",
+    "Compared",
     "DeviceBreakdown",
+    "Difference",
     "Finding",
     "GradientBank",
     "GradientModel",
+    "Group",
     "History",
     "Modification",
     "Profile",
     "Record",
     "ResultFile",
+    "Step",
     "TableData",
     "TuningResult",
     "break_down_events",
     "check_result",
     "check_result_file",
+    "compare_tasks",
+    "list_steps",
     "load_schema",
+    "rank_hotspots",
     "read_bank",
     "read_profile",
     "read_results",

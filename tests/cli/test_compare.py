@@ -219,6 +219,12 @@ def test_tables_of_types_stand_in_where_there_are_no_tasks(cli: Cli, msprof: Pat
     }
 
 
+def test_tables_of_types_tell_no_step(cli: Cli, msprof: Path) -> None:
+    ended = cli("compare", msprof / "statistic_only", msprof / "statistic_only", "--step", 1, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (1, [])
+    assert "nothing-measured" in ended.rules()
+
+
 def test_a_rank_that_has_only_a_table_of_types_is_not_left_out(cli: Cli, tmp_path: Path) -> None:
     for name in "ab":
         shutil.copytree(RANKS, tmp_path / name)
@@ -362,6 +368,60 @@ def test_the_ranks_of_one_job_are_compared_rank_by_rank(cli: Cli) -> None:
     assert [total["rank_id"] for total in found["totals"]] == [0, 1]
     one = cli("compare", RANKS, RANKS, "--rank", 1, "--format", "json").json
     assert {row["rank_id"] for row in one["rows"]} == {1}
+
+
+def test_one_step_and_one_device_are_compared(cli: Cli, tmp_path: Path) -> None:
+    def tasks(*options: object) -> int:
+        ended = cli("compare", RANKS, RANKS, "--rank", 0, "--format", "json", *options)
+        assert ended.code == 0
+        rows = cli("hotspots", RANKS, "--rank", 0, "--format", "json", *options).json["rows"]
+        count = sum(row["baseline_count"] for row in ended.json["rows"])
+        assert count == sum(row["count"] for row in rows)
+        return count
+
+    assert 0 < tasks("--step", 50) < tasks("--step", 50) + tasks("--step", 51) == tasks()
+    assert {
+        row["step"]
+        for row in cli("compare", RANKS, RANKS, "--by", "step", "--step", 51, "--format", "json").json["rows"]
+    } == {None, 51}
+    for options, words in (
+        (("--step", 9), "no task to compare here (step 9)"),
+        (("--device", 3, "--by", "step"), "no step to compare here (device 3)"),
+    ):
+        ended = cli("compare", RANKS, RANKS, *options)
+        assert (ended.code, words in ended.err) == (1, True)
+    folders = [write(tmp_path / name, BASE) for name in "ab"]
+    assert cli("compare", *folders, "--device", 0, "--format", "json").json["totals"][0]["groups"] == 2
+    assert "(device 1)" in cli("compare", *folders, "--device", 1).err
+
+
+def test_a_candidate_of_other_ranks_hinders_no_other(cli: Cli) -> None:
+    other = RANKS / "rank0_ascend_pt"
+    plain = cli("compare", RANKS, RANKS, other, "--format", "json")
+    assert (plain.code, plain.json["reasons"]) == (1, ["not-comparable"])
+    assert [(total["candidate"], total["rank_id"]) for total in plain.json["totals"]] == [
+        (str(RANKS), 0),
+        (str(RANKS), 1),
+    ]
+    forced = cli("compare", RANKS, RANKS, other, "--force", "--format", "json").json
+    assert [(total["candidate"], total["rank_id"]) for total in forced["totals"]] == [
+        (str(RANKS), 0), (str(RANKS), 1), (str(other), None),
+    ]  # fmt: skip
+    assert cli("compare", RANKS, other, other).code == 2
+
+
+def test_steps_that_changed_alike_stand_in_their_order(cli: Cli, tmp_path: Path) -> None:
+    header = "Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Model ID"
+    for name, took in (("a", 5), ("b", 7)):
+        lines = [
+            f"{n},{n * 1000 + 1}.000\t,{n * 1000 + 2}.000\t,{n * 1000 + took}.000\t,{took},1,1,0,1"
+            for n in range(1, 13)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "step_trace_20260101020304.csv").write_text("\n".join([header, *lines]) + "\n")
+    rows = cli("compare", tmp_path / "a", tmp_path / "b", "--by", "step", "--format", "json").json["rows"]
+    assert [row["step"] for row in rows if row["step"] is not None] == list(range(1, 13))
+    assert (rows[0]["mean_difference_us"], rows[0]["ci_low_us"], rows[0]["ci_high_us"]) == (2.0, 2.0, 2.0)
 
 
 def test_damage_ends_with_1_and_the_rest_is_compared(cli: Cli, tmp_path: Path) -> None:

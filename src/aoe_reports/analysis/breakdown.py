@@ -9,12 +9,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.analysis.frames import Frame, as_arrow
 from aoe_reports.analysis.intervals import Intervals, covered, union, united
 from aoe_reports.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
@@ -444,9 +445,14 @@ def part_time(
     )
 
 
-def break_down_events(batches: Iterable[pa.RecordBatch], *, gaps: int = 10) -> list[DeviceBreakdown]:
-    """What each device did, from the events of one timeline (EVENT_COLUMNS of them)."""
+def break_down_events(events: Iterable[pa.RecordBatch] | Frame, *, gaps: int = 10) -> list[DeviceBreakdown]:
+    """What each device did, from the events of one timeline (EVENT_COLUMNS of them); times in ns.
+
+    Batches (`Profile.events`) take memory of a fixed size; a frame of Arrow, pandas or polars will do, too.
+    """
     activity = Activity()
-    for batch in batches:
+    if hasattr(events, "__arrow_c_stream__") and not isinstance(events, pa.RecordBatchReader):
+        events = as_arrow(cast("Frame", events), *EVENT_COLUMNS).to_batches()
+    for batch in cast("Iterable[pa.RecordBatch]", events):
         activity.add(batch)
     return activity.break_down(gaps)
