@@ -109,7 +109,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("communication_us", "Communication in it (us)", "us"),
         Column("before", "After task"),
         Column("after", "Before task"),
-        Column("reason", "Cause"),
+        Column("cause", "Cause"),
+        Column("reason", "Why"),
     ),
     "compare": (
         Column("position", "#", "integer"),
