@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
+import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import FIXTURES, ROOT, Cli
 
 from aoe_reports.simulation.nights import SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 RANKS = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 
 
@@ -422,6 +426,13 @@ def test_steps_that_changed_alike_stand_in_their_order(cli: Cli, tmp_path: Path)
     rows = cli("compare", tmp_path / "a", tmp_path / "b", "--by", "step", "--format", "json").json["rows"]
     assert [row["step"] for row in rows if row["step"] is not None] == list(range(1, 13))
     assert (rows[0]["mean_difference_us"], rows[0]["ci_low_us"], rows[0]["ci_high_us"]) == (2.0, 2.0, 2.0)
+    text = cli("compare", tmp_path / "a", tmp_path / "b", "--by", "step").out
+    assert re.search(
+        r"^ *1 +duration +– +both +12 +12 +5\.000 +7\.000 +2\.000 +2\.000 +2\.000 +24\.000 +1\.4000$",
+        text,
+        re.MULTILINE,
+    )
+    assert "Cause names" not in text
 
 
 def test_damage_ends_with_1_and_the_rest_is_compared(cli: Cli, tmp_path: Path) -> None:
@@ -452,3 +463,37 @@ def test_every_format_says_it(cli: Cli, tmp_path: Path) -> None:
         assert "bootstrap" in text, form
     rows = list(csv.DictReader(io.StringIO(texts["csv"])))
     assert [row["position"] for row in rows] == ["1", "2"]
+
+
+@needs_real
+def test_real_ranks_are_compared_step_by_step_with_several_others(cli: Cli) -> None:
+    first, second = (REAL / "torch_npu_2025-01" / form / "level1" for form in ("text", "db"))
+    alone = second / "rank0_ascend_pt"
+    ended = cli("compare", first, second, alone, "--by", "step", "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["not-comparable"])  # one of them lacks a rank
+    told = {
+        (row["candidate"], row["rank_id"]): row
+        for row in ended.json["rows"]
+        if row["metric"] == "duration" and row["step"] is None
+    }
+    assert list(told) == [(str(second), 0), (str(second), 1)]
+    for (_, rank), row in told.items():
+        took = [
+            cli("steps", path, "--rank", rank, "--format", "json").json["rows"][0]["duration_us"]
+            for path in (first, second)
+        ]
+        assert [row["baseline_mean_us"], row["candidate_mean_us"]] == took
+        assert row["interval"] is None  # one step says nothing of the spread
+    one = cli("compare", first, second, alone, "--by", "step", "--rank", 0, "--format", "json")
+    assert (one.code, len(one.json["totals"])) == (0, 2)
+
+
+@needs_real
+def test_a_real_capture_equals_itself_step_by_step(cli: Cli) -> None:
+    folder = REAL / "msprof_2023-08"
+    rows = cli("compare", folder, folder, "--by", "step", "--format", "json").json["rows"]
+    assert {row["difference_us"] for row in rows} == {0.0}
+    assert [row["step"] for row in rows if row["step"] is not None] == list(range(1, 11))
+    whole = rows[0]
+    assert (whole["metric"], whole["baseline_count"], whole["interval"]) == ("duration", 10, "bootstrap")
+    assert whole["ci_low_us"] < 0 < whole["ci_high_us"]
