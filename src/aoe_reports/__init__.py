@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     )
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
     from aoe_reports.analysis.communication import find_slow_links, find_slow_ranks
+    from aoe_reports.analysis.comparison import Compared, Difference
+    from aoe_reports.analysis.frames import compare_tasks, list_steps, rank_hotspots
     from aoe_reports.analysis.gradient_tail import find_gradient_tails
+    from aoe_reports.analysis.hotspots import Group
     from aoe_reports.analysis.idle import idle_before_tasks, shares_of_tasks
+    from aoe_reports.analysis.steps import Step
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -42,12 +46,15 @@ _HOMES = {
     "Advice": "analysis.advice",
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "Compared": "analysis.comparison",
     "CoreCounts": "analysis.bounds",
     "DeviceBreakdown": "analysis.breakdown",
+    "Difference": "analysis.comparison",
     "Facts": "analysis.advice",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
+    "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
     "Operator": "analysis.bounds",
@@ -55,6 +62,7 @@ _HOMES = {
     "Profile": "workflows.profiles",
     "Record": "records.record",
     "ResultFile": "readers.results",
+    "Step": "analysis.steps",
     "StepShares": "analysis.bounds",
     "TableData": "readers.summary",
     "Thresholds": "analysis.advice",
@@ -63,13 +71,16 @@ _HOMES = {
     "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "compare_tasks": "analysis.frames",
+    "find_advice": "analysis.advice",
     "find_gradient_tails": "analysis.gradient_tail",
     "find_slow_links": "analysis.communication",
     "find_slow_ranks": "analysis.communication",
-    "find_advice": "analysis.advice",
     "idle_before_tasks": "analysis.idle",
+    "list_steps": "analysis.frames",
     "load_schema": "schemas",
     "measure_operators": "analysis.bounds",
+    "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
@@ -82,12 +93,15 @@ __all__ = [
     "Advice",
     "AoeReportsError",
     "BankFile",
+    "Compared",
     "CoreCounts",
     "DeviceBreakdown",
+    "Difference",
     "Facts",
     "Finding",
     "GradientBank",
     "GradientModel",
+    "Group",
     "History",
     "Modification",
     "Operator",
@@ -95,6 +109,7 @@ __all__ = [
     "Profile",
     "Record",
     "ResultFile",
+    "Step",
     "StepShares",
     "TableData",
     "Thresholds",
@@ -103,13 +118,16 @@ __all__ = [
     "cap_saving",
     "check_result",
     "check_result_file",
+    "compare_tasks",
     "find_advice",
     "find_gradient_tails",
     "find_slow_links",
     "find_slow_ranks",
     "idle_before_tasks",
+    "list_steps",
     "load_schema",
     "measure_operators",
+    "rank_hotspots",
     "read_bank",
     "read_profile",
     "read_results",
