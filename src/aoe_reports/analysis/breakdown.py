@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -54,6 +55,7 @@ _FRAME = re.compile(r"\.py\(\d+\): ")
 """What a Python frame is called: where stacks are recorded frames stand around the ranges that are always there."""
 
 
+@lru_cache(maxsize=1 << 16)
 def host_call(name: str) -> HostCall | Literal["enqueue", "dequeue"] | None:
     """What a call of the host says of why it launches nothing; null where it says nothing of that."""
     if name.startswith(("Enqueue", "enqueue")):
@@ -168,7 +170,7 @@ class Activity:
         self._queued = _Spans()
         self._threads: dict[str, int] = {}
         self._emptying: set[int] = set()
-        self._kinds: dict[str, HostCall | Literal["enqueue", "dequeue"] | None] = {}
+        self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
@@ -187,14 +189,17 @@ class Activity:
             plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
             self._keep(self._operators, frame, talks & ~plane)
             self._keep(self._planes, frame, talks & plane)
+        self._add_host(frame, whole & ~words_in(frame["process"], _NOT_HOST))
         _, linked = integers(frame["connection_id"])
         if linked.any():
-            self._keep(self._calls, frame, whole & linked & words_in(frame["process"], {HOST_PROCESS}))
+            calls = whole & linked & words_in(frame["process"], {HOST_PROCESS})
+            if self._synchronising:  # these launch nothing that computes or communicates
+                calls &= ~words_in(frame["name"], self._synchronising)
+            self._keep(self._calls, frame, calls)
         flows = words_in(frame["category"], {FLOW_CATEGORY})
         if flows.any():
             self._keep_flows(self._flows, frame, flows & words_in(frame["ph"], {"s"}))
             self._keep_flows(self._arrivals, frame, flows & words_in(frame["ph"], {"f"}))
-        self._add_host(frame, whole & ~words_in(frame["process"], _NOT_HOST))
         self._add_stated(frame, whole & words_in(frame["process"], {OVERLAP_PROCESS}))
 
     def _keep(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
@@ -249,12 +254,11 @@ class Activity:
             return
         some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
         numbers, words = codes(some["name"])
-        for word in words:
-            if word not in self._kinds:
-                self._kinds[word] = host_call(word)
+        kinds = [host_call(word) for word in words]
         self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(_STEP_PREFIX)]))
-        for kind in {self._kinds[word] for word in words} - {None}:
-            hits = [number for number, word in enumerate(words, start=1) if self._kinds[word] == kind]
+        self._synchronising.update(word for word, kind in zip(words, kinds, strict=True) if kind == "synchronisation")
+        for kind in sorted({kind for kind in kinds if kind is not None}):
+            hits = [number for number, of in enumerate(kinds, start=1) if of == kind]
             calls = some.filter(keep_where(np.isin(numbers, hits)))
             start, _ = integers(calls["start_ns"])
             thread = self._thread_of(calls)
@@ -262,7 +266,7 @@ class Activity:
                 self._emptying.update(np.unique(thread).tolist())
             elif kind == "enqueue":
                 self._queued.add(start=start, thread=thread)
-            elif kind is not None:
+            else:
                 duration, _ = integers(calls["duration_ns"])
                 name = self._numbered(calls["name"])
                 self._waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
