@@ -114,7 +114,7 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("[hotspots]\n\ntpo = 3\n", ":3", "[hotspots] tpo: no such option; did you mean top?"),
         ("[hotspot]\ntop = 3\n", ":1", "hotspot: no such option or command; did you mean hotspots?"),
         ("stor = 'x'\n", ":1", "stor: no such option or command; did you mean store?"),
-        ("top = 3\n", ":1", "top: stands in the table of a command: [compare], [hotspots]"),
+        ("top = 3\n", ":1", "top: stands in the table of a command: [advise], [communication], [compare], [hotspots]"),
         ("[hotspots]\ntop = '3'\n", ":2", "[hotspots] top: expected a whole number, not '3'"),
         ("[hotspots]\ntop = true\n", ":2", "[hotspots] top: expected a whole number, not True"),
         ("[hotspots]\ntop = 0\n", ":2", "[hotspots] top: "),
@@ -133,6 +133,8 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("thresholds = 3\n", ":1", "thresholds: expected a table"),
         ("[thresholds]\na = nan\n", ":2", "[thresholds] a: expected a number, not nan"),
         ("[thresholds]\na = true\n", ":2", "[thresholds] a: expected a number, not True"),
+        ("[thresholds]\nbound_ratios = 1\n", ":2", "[thresholds] bound_ratios: no such threshold; did you mean bound_ratio?"),
+        ("[thresholds]\nmany-shapes = -1\n", ":2", "[thresholds] many-shapes: expected a number of 0 or more, not -1"),
         ("x = \n", ":1:5", "not TOML: Invalid value"),
         ("x = " + "[" * 9999, "", "not TOML: nested too deeply"),
         ("x = " + "9" * 9999, "", "not TOML: "),
@@ -216,6 +218,19 @@ def test_thresholds_are_numbers_by_name(folder: Path) -> None:
         with pytest.raises(UsageError, match=re.escape(f"{path}{message}")):
             read_configuration(path).thresholds(Thresholds)
     assert read_configuration(write(folder, "")).thresholds(Thresholds) == {}
+
+
+def test_a_threshold_changes_what_is_advised(cli: Cli, folder: Path, msprof: Path) -> None:
+    def rules() -> list[str]:
+        return [
+            row["rule"]
+            for row in cli("advise", msprof / "communication_of_four_ranks", "--format", "json").json["rows"]
+        ]
+
+    usual = rules()
+    assert "communication-not-overlapped" in usual
+    write(folder, "[thresholds]\nleast-step-share = 1\nmemory_gb_per_s = 1200\n")
+    assert rules() == [rule for rule in usual if rule not in {"communication-not-overlapped", "free-time", "slow-rank"}]
 
 
 @given(st.binary(max_size=200) | st.text(alphabet="[]{}=\"'.,#ab1\n -_\\", max_size=60).map(str.encode))

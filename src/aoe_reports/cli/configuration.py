@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -19,6 +19,9 @@ from aoe_reports.readers.configuration import (
     nearest,
     read_configuration,
 )
+
+if TYPE_CHECKING:
+    from aoe_reports.analysis.advice.thresholds import Thresholds
 
 SHARED = ("store", "workload", "hardware", "engine-version", "tz", "strict", "max-expanded", "raw")
 """Options that mean the same wherever they stand: one line above all tables says them for every command."""
@@ -60,6 +63,17 @@ def load_configuration(ctx: typer.Context, path: Path | None) -> None:
         return
     ctx.obj = found
     ctx.default_map = _defaults(ctx)
+    thresholds_of(ctx)
+
+
+def thresholds_of(ctx: typer.Context) -> Thresholds | None:
+    """The thresholds that the configuration file changes, the others as they are built in; null where it has none."""
+    found: Configuration | None = ctx.find_root().obj
+    if found is None or not found.table.get(THRESHOLDS):
+        return None
+    from aoe_reports.analysis.advice.thresholds import Thresholds
+
+    return Thresholds(**cast("dict[str, Any]", found.thresholds(Thresholds)))
 
 
 def settings(ctx: typer.Context) -> list[Setting]:

@@ -52,9 +52,9 @@ class Configuration:
         return UsageError(f"{where}: {''.join(f'[{name}] ' for name in table)}{key}: {message}")
 
     def thresholds(self, of: type) -> dict[str, int | float]:
-        """The numbers of the table `thresholds` by field of the dataclass `of`, whose fields are int or float.
+        """The numbers of the table `thresholds` by field of the dataclass `of`, whose fields are int, float or float | None.
 
-        Raises UsageError for a name that is no field, and for what is no finite number.
+        Raises UsageError for a name that is no field, and for what is no finite number of 0 or more.
         """
         known = get_type_hints(of)
         found: dict[str, int | float] = {}
@@ -66,7 +66,9 @@ class Configuration:
                 raise self.refused("stands twice", THRESHOLDS, key)
             if known[name] is int and not isinstance(value, int):
                 raise self.refused(f"expected a whole number, not {value!r}", THRESHOLDS, key)
-            found[name] = known[name](value)
+            if value < 0:
+                raise self.refused(f"expected a number of 0 or more, not {value!r}", THRESHOLDS, key)
+            found[name] = value if known[name] is int else float(value)
         return found
 
 
