@@ -196,6 +196,7 @@ def test_the_rank_that_was_made_slow_is_found_by_name(ranks: int, count: int, da
     assert (awaited.rank, awaited.group, awaited.operators, awaited.of_operators) == (slow, "g", count, count)
     assert awaited.is_always_the_same
     assert awaited.waited_ns == awaited.of_ns == late * (ranks - 1) * count
+    assert awaited.longest_ns == late * count  # they wait at the same time
 
 
 def test_a_rank_that_is_late_now_and_then_is_not_the_slow_one() -> None:

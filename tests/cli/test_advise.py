@@ -312,6 +312,8 @@ def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, ms
     assert (link["evidence"]["source_rank"], link["evidence"]["destination_rank"]) == (2, 3)
     uncovered = {row["rank_id"]: row["bound_us"] for row in rows if row["rule"] == "communication-not-overlapped"}
     assert 0 < link["bound_us"] < awaited["bound_us"] <= uncovered[awaited["rank_id"]]
+    waited = awaited["evidence"]
+    assert awaited["bound_us"] <= waited["longest_waited_us"] < waited["waited_us"]  # three wait, at the same time
 
 
 @needs_real
@@ -321,3 +323,25 @@ def test_the_tail_of_real_all_reduce_is_bounded(cli: Cli) -> None:
     assert tails
     for row in tails:
         assert 0 < row["bound_us"] <= row["evidence"]["tail_us"]
+
+
+def test_the_report_says_what_to_do_once_a_rule_and_the_evidence_of_each_row(cli: Cli, tmp_path: Path) -> None:
+    slow = {"mac": 0.1, "mte2": 0.95}
+    rows = [task(n, 1_000_000.0 + 101 * n, 100, type="Mul" if n % 2 else "Add", **slow) for n in range(40)]
+    profile(tmp_path, rows)
+    found = cli("advise", tmp_path, "--format", "json").json["rows"]
+    shown = cli("advise", tmp_path).out
+    bound = [row for row in found if row["rule"] == "mte2-bound"]
+    assert len(bound) > 1
+    assert shown.count(bound[0]["advice"]) == shown.count(f"[{RULES['mte2-bound'].source}]") == 1
+    for row in bound:
+        assert f"\n{row['position']}. mte2-bound: inputs 8,8;8,8, task type AI_CORE" in shown
+    assert "mte2 95.0%, cube 10.0%" in shown
+
+
+def test_the_report_names_the_device_whose_headline_stands_first(cli: Cli, msprof: Path) -> None:
+    shown = cli("advise", msprof / "torch_npu_two_ranks").out
+    first = shown.splitlines()[2]
+    assert first.startswith("The longest step is that of ")
+    assert ", rank 1: computing is " in first
+    assert shown.count("look there first") == 1

@@ -180,3 +180,15 @@ def test_steps_of_real_ranks(cli: Cli) -> None:
     assert [row["duration_us"] for row in rows] == [
         47587.81, 15369.16, 15304.02, 15375.02, 17467.03, 15528.70, 15422.47, 16455.82, 15105.87, 16329.38,
     ]  # fmt: skip
+
+
+def test_a_step_trace_without_its_iterations_is_reported_and_the_others_are_listed(
+    cli: Cli, msprof: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(msprof / "ten_iterations", tmp_path / "run")
+    first, *others = sorted(tmp_path.rglob("step_trace_0_2_*.csv"))
+    first.write_text(first.read_text().replace("Iteration ID", "Iteration"))
+    ended = cli("steps", tmp_path, "--format", "json")
+    assert others
+    assert (ended.code, len(ended.json["rows"])) == (1, 10)
+    assert "missing-column" in ended.rules()

@@ -177,6 +177,8 @@ class Awaited:
     """How long the others, together, wait for it."""
     of_ns: int
     """How long ranks of the group wait for any rank."""
+    longest_ns: int
+    """How long one of the others waits: of each operator the one that waits longest (they wait at the same time)."""
 
     @property
     def is_slow(self) -> bool:
@@ -433,13 +435,13 @@ def find_awaited_ranks(
     it is a rank that was not read (`sizes` tells how many ranks a group has). Less than WAIT_SHARE of an operator is
     no waiting.
     """
-    waits: dict[tuple[Any, ...], dict[int | None, int]] = {}
+    waits: dict[tuple[Any, ...], dict[int | None, list[int]]] = {}  # for whom, how long each of the others
     named: set[tuple[Any, ...]] = set()
     for wait in peer_waits:
         named.add((wait.step, wait.group, wait.op_name))
         if wait.waited_ns > WAIT_SHARE * wait.elapsed_ns:
             by_rank = waits.setdefault((wait.group, wait.step, wait.op_name), {})
-            by_rank[wait.peer] = by_rank.get(wait.peer, 0) + wait.waited_ns
+            by_rank.setdefault(wait.peer, []).append(wait.waited_ns)
     by_operator: dict[tuple[Any, ...], list[OperatorTime]] = {}
     for operator in operators:
         known = (operator.step, operator.group, operator.op_name) in named
@@ -454,8 +456,8 @@ def find_awaited_ranks(
     return _summed_waits(waits)
 
 
-def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, int] | None:
-    """(the rank that others wait for in one operator, or null for one that was not read; how long); None if nobody waits."""
+def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
+    """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
     waited = [
         (own, time.elapsed_ns, time.rank_id, time)
         for time in times
@@ -473,23 +475,34 @@ def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int
     tied = any((own, took) == (least, elapsed) and other != rank for own, took, other, _ in waited)
     unknown = (waits_too or stands_idle) and not complete
     if unknown or tied:
-        return None, sum(own for own, _, _, _ in waited)
-    return rank, sum(own - least for own, _, _, _ in waited)
+        return None, [own for own, _, _, _ in waited]
+    return rank, [own - least for own, _, _, _ in waited]
 
 
-def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, int]]) -> list[Awaited]:
+def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[Awaited]:
     """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
     operators: dict[tuple[Any, ...], int] = {}
     sums: dict[tuple[Any, ...], int] = {}
+    longest: dict[tuple[Any, ...], int] = {}
     for key, by_rank in waits.items():
-        longest = min(by_rank, key=lambda rank: (-by_rank[rank], -1 if rank is None else rank))
-        operators[(key[0], longest)] = operators.get((key[0], longest), 0) + 1
+        most = min(by_rank, key=lambda rank: (-sum(by_rank[rank]), -1 if rank is None else rank))
+        operators[(key[0], most)] = operators.get((key[0], most), 0) + 1
         for rank, waited in by_rank.items():
-            sums[(key[0], rank)] = sums.get((key[0], rank), 0) + waited
+            whose = (key[0], rank)
+            sums[whose] = sums.get(whose, 0) + sum(waited)
+            longest[whose] = longest.get(whose, 0) + max(waited)
     of_operators = {group: sum(count for (of, _), count in operators.items() if of == group) for group, _ in sums}
     of_ns = {group: sum(ns for (of, _), ns in sums.items() if of == group) for group, _ in sums}
     found = [
-        Awaited(group, rank, operators.get((group, rank), 0), of_operators[group], waited, of_ns[group])
+        Awaited(
+            group,
+            rank,
+            operators.get((group, rank), 0),
+            of_operators[group],
+            waited,
+            of_ns[group],
+            longest[(group, rank)],
+        )
         for (group, rank), waited in sums.items()
     ]
     return sorted(found, key=lambda awaited: (-awaited.waited_ns, _order(awaited.group, awaited.rank)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
-from aoe_reports.reports.rows import telling_columns
+from aoe_reports.reports.rows import telling_columns, without_one_run
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -111,10 +111,15 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
 
 def communication_report(rows: Rows, tables: Mapping[str, Rows]) -> Report:
     """Everything that was found, a section a table; what is empty is left out."""
-    sections = []
+    given = [rows, *(found for name, found in tables.items() if name != "segments")]
+    every = [row for found in given for row in found]
+    once, _ = without_one_run((_RUN,), every)  # of all sections together: else one run would look like the only one
+    sections = [Section("", once)] if once else []
     for name, title, sentence, columns in _SECTIONS:
         mine = rows if name == "rows" else tables[name]
         if mine:
-            grid = Grid(telling_columns(columns, mine), mine)
-            sections.append(Section(title, [sentence] if sentence else [], grid))
+            shown = telling_columns(columns, mine)
+            if once:
+                shown = tuple(column for column in shown if column is not _RUN)
+            sections.append(Section(title, [sentence] if sentence else [], Grid(shown, mine)))
     return Report("Communication", "", sections)

@@ -115,6 +115,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     ),
     "gaps": (
         Column("position", "#", "integer"),
+        Column("run", "Run"),
         Column("rank_id", "Rank", "integer"),
         Column("device_id", "Device", "integer"),
         Column("step", "Step", "integer"),
@@ -237,11 +238,18 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 }
 """The columns of each command's rows; a column that is empty in every row is not shown."""
 
+OF_RUNS = frozenset({"hotspots", "steps", "breakdown"})
+"""Commands whose rows mostly are of one run: its long path then stands once above the table."""
+
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
     flat = _WithSummaries(rows)
-    return Report(title, "", [Section("", grid=Grid(shown_columns(kind, flat), flat) if rows else None)])
+    columns = shown_columns(kind, flat) if rows else ()
+    sentences: list[str] = []
+    if kind in OF_RUNS and rows:
+        sentences, columns = without_one_run(columns, flat)
+    return Report(title, "", [Section("", sentences, Grid(columns, flat) if rows else None)])
 
 
 def breakdown_report(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[str, Any]]) -> Report:
@@ -249,7 +257,8 @@ def breakdown_report(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[s
     sections = rows_report("breakdown", "Breakdown", rows).sections
     if gaps:
         sentence = "Between two tasks that compute; a device's longest first."
-        grid = Grid(shown_columns("gaps", gaps), gaps)
+        _, columns = without_one_run(shown_columns("gaps", gaps), gaps)
+        grid = Grid(columns, gaps)
         sections = [*sections, Section("Longest gaps in computing", [sentence], grid)]
     return Report("Breakdown", "", sections)
 
@@ -268,6 +277,16 @@ class _WithSummaries(Sequence[Mapping[str, Any]]):
 
     def __getitem__(self, index: Any) -> Any:
         return list(self)[index]
+
+
+def without_one_run(
+    columns: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[str], tuple[Column, ...]]:
+    """(what is said above the table, its columns): where all rows are of one run, no column repeats it."""
+    runs = {row.get("run") for row in rows}
+    if len(runs) != 1 or not columns:
+        return [], columns
+    return [f"Run: {runs.pop()}"], tuple(column for column in columns if column.key != "run")
 
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:

@@ -98,7 +98,7 @@ def _steps_of(capture: Capture, findings: list[Finding]) -> list[Step]:
     steps = read_steps(capture, read)
     for data in tables:
         findings += data.findings
-        if data.table.name == "step_trace":
+        if data.table.name == "step_trace" and data.frame.num_rows:  # else columns may be missing, which is said
             findings += _incomplete(data)
     framework = [data for data in tables if data.table.name == "step_trace_time" and data.frame.num_rows]
     if framework:

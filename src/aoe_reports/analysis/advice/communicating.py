@@ -41,7 +41,7 @@ def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     shortest = int((facts.shares.step_ns or 0) * thresholds.least_step_share)
     found = []
     for one in facts.awaited:
-        saving = _within_uncovered(facts, one.waited_ns)
+        saving = _within_uncovered(facts, one.longest_ns)
         if one.is_slow and saving >= shortest:
             found.append(Advice("awaited-rank", _evidence_of(one), _AWAITED, saving))
     return found
@@ -60,6 +60,7 @@ def _evidence_of(one: Awaited) -> dict[str, Any]:
         "operators": one.operators,
         "of_operators": one.of_operators,
         "waited_us": microseconds(one.waited_ns),
+        "longest_waited_us": microseconds(one.longest_ns),
         "always_the_same": one.is_always_the_same,
     }
 
