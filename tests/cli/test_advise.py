@@ -345,3 +345,18 @@ def test_the_report_names_the_device_whose_headline_stands_first(cli: Cli, mspro
     assert first.startswith("The longest step is that of ")
     assert ", rank 1: computing is " in first
     assert shown.count("look there first") == 1
+
+
+def test_what_was_asked_for_and_is_not_there_is_named(cli: Cli, msprof: Path) -> None:
+    for question in (("--step", 99), ("--device", 7)):
+        ended = cli("advise", msprof / "torch_npu_two_ranks", *question, "--format", "json")
+        assert (ended.code, ended.json["rows"]) == (1, [])
+        (finding,) = [finding for finding in ended.json["findings"] if finding["severity"] == "error"]
+        assert f"({question[0][2:]} {question[1]})" in finding["message"]
+
+
+def test_a_step_that_one_run_alone_has_is_no_damage_of_the_others(cli: Cli, msprof: Path) -> None:
+    paths = [msprof / "torch_npu_two_ranks", msprof / "cluster_of_two_ranks"]
+    ended = cli("advise", *paths, "--step", 51, "--format", "json")
+    assert ended.code == 0
+    assert {row["run"] for row in ended.json["rows"]} == {str(paths[0])}

@@ -324,3 +324,13 @@ def test_parquet_takes_tables_with_empty_shapes(cli: Cli, tmp_path: Path, kind: 
     (tmp_path / f"{kind}.csv").write_text(f"{header[kind]},Input Shapes\n{rows}")
     assert cli("table", kind, tmp_path, "--format", "parquet", "-o", tmp_path / "t.parquet").code == 0
     assert pq.read_table(tmp_path / "t.parquet")["input_shapes"].to_pylist() == [None, "1,2", None]
+
+
+@pytest.mark.parametrize("command", ["hotspots", "steps", "breakdown", "communication", "advise"])
+def test_what_is_missing_is_missing_at_one_path_in_any_order(cli: Cli, msprof: Path, command: str) -> None:
+    ranks = [msprof / "torch_npu_two_ranks" / f"rank{rank}_ascend_pt" for rank in (0, 1)]
+    first, second = (
+        cli(command, *paths, "--rank", 9, "--format", "json").json["findings"] for paths in (ranks, ranks[::-1])
+    )
+    assert first == second
+    assert "nothing-measured" in {finding["rule"] for finding in first}

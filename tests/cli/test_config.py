@@ -134,6 +134,11 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("[thresholds]\na = nan\n", ":2", "[thresholds] a: expected a number, not nan"),
         ("[thresholds]\na = true\n", ":2", "[thresholds] a: expected a number, not True"),
         ("[thresholds]\nbound_ratios = 1\n", ":2", "[thresholds] bound_ratios: no such threshold; did you mean bound_ratio?"),
+        (
+            "[thresholds]\nmemory_gb_per_s = 0\n",
+            ":2",
+            "[thresholds] memory_gb_per_s: expected a number above 0; without the key there is none",
+        ),
         ("[thresholds]\nmany-shapes = -1\n", ":2", "[thresholds] many-shapes: expected a number of 0 or more, not -1"),
         ("x = \n", ":1:5", "not TOML: Invalid value"),
         ("x = " + "[" * 9999, "", "not TOML: nested too deeply"),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from aoe_reports.errors import ReadError, UsageError
 
@@ -54,7 +54,7 @@ class Configuration:
     def thresholds(self, of: type) -> dict[str, int | float]:
         """The numbers of the table `thresholds` by field of the dataclass `of`, whose fields are int, float or float | None.
 
-        Raises UsageError for a name that is no field, and for what is no finite number of 0 or more.
+        Raises UsageError for a name that is no field, and for what is no finite number of 0 or more (above 0 where None stands for none).
         """
         known = get_type_hints(of)
         found: dict[str, int | float] = {}
@@ -68,6 +68,8 @@ class Configuration:
                 raise self.refused(f"expected a whole number, not {value!r}", THRESHOLDS, key)
             if value < 0:
                 raise self.refused(f"expected a number of 0 or more, not {value!r}", THRESHOLDS, key)
+            if not value and type(None) in get_args(known[name]):  # what is measured against it would be without end
+                raise self.refused("expected a number above 0; without the key there is none", THRESHOLDS, key)
             found[name] = value if known[name] is int else float(value)
         return found
 

@@ -31,6 +31,7 @@ from aoe_reports.workflows.captures import (
     find_runs,
     joined,
     label_of,
+    nothing_measured,
     read_steps,
     read_tasks,
     read_telling,
@@ -108,10 +109,15 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
             rows += [_row(run, n, device.shares, one) for n, one in enumerate(mine[: selection.top], start=1)]
         rows += stated
     if not rows and not headlines and not has(findings, "error"):
-        asked = [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
-        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        message = "nothing here that advice could be on" + (f" ({words})" if words else "")
-        findings.append(Finding("error", "nothing-measured", str(paths[0]), message))
+        findings.append(
+            nothing_measured(
+                paths,
+                "nothing here that advice could be on",
+                rank=selection.rank,
+                device=selection.device,
+                step=selection.step,
+            )
+        )
     return Advised(rows, headlines, findings_in_order(findings), unreadable)
 
 
@@ -128,13 +134,14 @@ def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[
         findings.append(_stands_in(tables[-1]))
     del tables
     found = []
+    told = bool(sets)
     while sets:
         tasks = _chosen(sets.pop(0), selection)
         if tasks is None:
             continue
         shares, gaps = _shares(capture, tasks, steps, findings)
         found.append(_on_tasks(capture, tasks, shares, gaps, selection))
-    if not found:
+    if not found and not told:  # else its tasks are not what was asked for
         found = _without_tasks(capture, steps, selection, findings)
     return found
 

@@ -21,6 +21,7 @@ from aoe_reports.workflows.captures import (
     databases_with,
     find_runs,
     label_of,
+    nothing_measured,
     read_steps,
     read_telling,
     stream_events_of,
@@ -69,10 +70,15 @@ def find_breakdown(paths: Sequence[Path], selection: BreakdownSelection) -> Brea
                 unreadable = True
                 findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
     if not rows and not has(findings, "error"):
-        asked = [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
-        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        message = "no task of a device in a timeline here" + (f" ({words})" if words else "")
-        findings.append(Finding("error", "nothing-measured", str(paths[0]), message))
+        findings.append(
+            nothing_measured(
+                paths,
+                "no task of a device in a timeline here",
+                rank=selection.rank,
+                device=selection.device,
+                step=selection.step,
+            )
+        )
     return Breakdown(rows, gaps, findings_in_order(findings), unreadable)
 
 

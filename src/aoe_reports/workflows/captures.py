@@ -192,6 +192,12 @@ def read_steps(capture: Capture, read: Callable[[Telling | None], list[TableData
     return steps_of_trace(rank, traced) if traced is not None else []
 
 
+def nothing_measured(paths: Sequence[Path], what: str, **asked: int | None) -> Finding:
+    """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
+    words = ", ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
+    return Finding("error", "nothing-measured", min(map(str, paths)), f"{what} ({words})" if words else what)
+
+
 def label_of(captures: Sequence[Capture]) -> str:
     """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
     return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)

@@ -47,6 +47,7 @@ from aoe_reports.workflows.captures import (
     find_runs,
     joined,
     label_of,
+    nothing_measured,
     read_telling,
     stream_events_of,
 )
@@ -149,10 +150,9 @@ def find_communication(paths: Sequence[Path], selection: CommunicationSelection)
                 found.findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
         _tell(run, label, selection, found)
     if not (found.rows or found.links or found.tails) and not has(found.findings, "error"):
-        asked = [("rank", selection.rank), ("step", selection.step)]
-        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        message = "no communication here" + (f" ({words})" if words else "")
-        found.findings.append(Finding("error", "nothing-measured", str(paths[0]), message))
+        found.findings.append(
+            nothing_measured(paths, "no communication here", rank=selection.rank, step=selection.step)
+        )
     found.findings = findings_in_order(found.findings)
     return found
 

@@ -28,7 +28,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
-from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, label_of, read_tasks
+from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, label_of, nothing_measured, read_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
                     mine = [tasks for tasks in sets if tasks.rank_id == rank]
                     rows += _rows(label_of(captures), rank, *_groups(mine, selection), selection)
     if not rows and not has(findings, "error"):
-        asked = [f"{name} {value}" for name, value in _asked(selection) if value is not None]
-        findings.append(_nothing(paths, "no task to rank here" + (f" ({', '.join(asked)})" if asked else "")))
+        findings.append(nothing_measured(paths, "no task to rank here", **dict(_asked(selection))))
     return Hotspots(rows, findings_in_order(findings), unreadable)
 
 
@@ -201,7 +200,3 @@ def _no_tasks(capture: Capture) -> Finding:
     kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
     message = f"no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}"
     return Finding("error", "nothing-measured", str(capture.root), message)
-
-
-def _nothing(paths: Sequence[Path], what: str) -> Finding:
-    return Finding("error", "nothing-measured", str(paths[0]), what)

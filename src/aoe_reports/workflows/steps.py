@@ -23,6 +23,7 @@ from aoe_reports.workflows.captures import (
     first_with_rows,
     joined,
     label_of,
+    nothing_measured,
     read_steps,
     read_telling,
 )
@@ -79,10 +80,9 @@ def find_steps(paths: Sequence[Path], selection: StepSelection) -> Steps:
         rows += [_row(run, step) for step in chosen]
         findings += _skew(run, every, selection.step)
     if not rows and not has(findings, "error"):
-        asked = [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
-        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        message = "no step here" + (f" ({words})" if words else "")
-        findings.append(Finding("error", "nothing-measured", str(paths[0]), message))
+        findings.append(
+            nothing_measured(paths, "no step here", rank=selection.rank, device=selection.device, step=selection.step)
+        )
     return Steps(rows, findings_in_order(findings), unreadable)
 
 
