@@ -497,3 +497,14 @@ def test_a_real_capture_equals_itself_step_by_step(cli: Cli) -> None:
     whole = rows[0]
     assert (whole["metric"], whole["baseline_count"], whole["interval"]) == ("duration", 10, "bootstrap")
     assert whole["ci_low_us"] < 0 < whole["ci_high_us"]
+
+
+def test_ranks_that_come_apart_by_damage_are_told_with_it(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    whole = msprof / "torch_npu_two_ranks"
+    shutil.copytree(whole, tmp_path / "job")
+    (info,) = (tmp_path / "job").rglob("profiler_info_0.json")
+    info.write_text(info.read_text()[:20])
+    ended = cli("compare", whole, tmp_path / "job")
+    assert ended.code == 2
+    assert "holds 2 runs" in ended.err
+    assert f"{info}: this info file cannot be read as JSON" in ended.err

@@ -123,8 +123,13 @@ def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> t
     findings += discovery.findings
     found = find_runs(discovery)
     if len(found) > 1:
+        # ranks of one job come apart where what says so is damaged
+        damage = [
+            f"; {finding.path}: {finding.message}" for captures in found for c in captures for finding in c.findings
+        ]
         raise UsageError(
             f"{path}: holds {len(found)} runs; name one of them (aoe-reports inspect tells where they lie)"
+            + "".join(damage[:1])
         )
     if not found:
         if not any(finding.severity == "error" for finding in discovery.findings):
