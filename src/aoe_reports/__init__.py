@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
+    from aoe_reports.tuning.plan import Plan
+    from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
 
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ _HOMES = {
     "GradientModel": "gradients",
     "History": "store",
     "Modification": "results",
+    "Plan": "tuning.plan",
     "Record": "records.record",
     "Profile": "workflows.profiles",
     "ResultFile": "readers.results",
@@ -45,10 +48,12 @@ _HOMES = {
     "check_result_file": "checks.results",
     "load_schema": "schemas",
     "read_bank": "readers.bank",
+    "read_plan": "workflows.plan_folder",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
     "validate": "checks.validate",
+    "write_plan": "workflows.plan_folder",
 }
 
 __all__ = [
@@ -60,6 +65,7 @@ __all__ = [
     "GradientModel",
     "History",
     "Modification",
+    "Plan",
     "Profile",
     "Record",
     "ResultFile",
@@ -70,10 +76,12 @@ __all__ = [
     "check_result_file",
     "load_schema",
     "read_bank",
+    "read_plan",
     "read_profile",
     "read_results",
     "read_table",
     "validate",
+    "write_plan",
 ]
 
 

@@ -185,8 +185,7 @@ def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> 
     try:
         for target, files, rest in _folders(layout, soc, bank):
             moves.append(_stage(target, files, rest))
-        if list_layout(layout, soc) != before:
-            raise AdoptError(f"{layout.operators_root}: it changed meanwhile; try again when nobody tunes with it")
+        _see_that_nothing_changed(layout, soc, before)
         for move in moves:
             move.make()
     except BaseException as error:
@@ -199,6 +198,11 @@ def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> 
             raise AdoptError(f"{where}: {error.strerror or error}; the bank in use is what it was") from error
         raise
     return [str(_keep(move)) for move in moves if move.existed]
+
+
+def _see_that_nothing_changed(layout: BankLayout, soc: str, before: Listing) -> None:
+    if list_layout(layout, soc) != before:
+        raise AdoptError(f"{layout.operators_root}: it changed meanwhile; try again when nobody tunes with it")
 
 
 def _folders(layout: BankLayout, soc: str, bank: Path) -> list[tuple[Path, dict[str, Path], bool]]:
