@@ -276,6 +276,7 @@ def test_killed_itself_it_leaves_nothing_running_and_can_go_on(bench: Bench) -> 
     ended = bench.tune("--resume")
     assert ended.code == 0, ended.err
     assert bench.notes("tuned") == list(NAMES)
+    assert set(bench.statuses(ended).values()) == {"improved"}, "what was improved before is told"
 
 
 @pytest.mark.parametrize("behaviour", ["hang", "stubborn"])
@@ -427,6 +428,37 @@ def test_a_command_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
     assert bench.tune("--resume", *command, TOKEN="hunter2-hunter2").code == 0
 
 
+def test_a_secret_that_is_a_common_word_hides_no_finish_line(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(DB_PASSWORD="finished", STAND_IN="eg-and-success")
+    assert "tune-no-finish-line" not in rules(ended)
+    assert "Aoe process ***" in (bench.folder / "runs" / "001-opat" / "aoe.log").read_text()
+
+
+def test_a_subgraph_run_that_was_killed_is_reloaded(bench: Bench) -> None:
+    bench.plan(mode="sgat")
+    assert bench.tune(STAND_IN="killed").code == 1
+    assert bench.tune("--resume").code == 0
+    assert ["--reload" in argv for argv in bench.notes("argv")] == [False, True]
+
+
+def test_a_bank_in_use_that_is_not_there_is_no_empty_one(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "nowhere"))
+    assert (ended.code, "is not there" in ended.err) == (2, True)
+    assert bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "nowhere")).code == 0
+
+
+def test_what_the_plan_expects_and_is_not_there_is_said(bench: Bench) -> None:
+    from aoe_reports.tuning.command import expected_files
+
+    plan = bench.plan(mode="both")
+    bench.plan(mode="both", expected_files=expected_files(plan))
+    assert "tune-file-missing" not in bench.tune().rules()
+    bench.plan(expected_files=("nothing.json",))
+    assert "tune-file-missing" in bench.tune("--restart").rules()
+
+
 def test_a_training_tunes_while_it_runs(bench: Bench) -> None:
     bench.plan(scenario="tf-training", job=Job(device=3))
     command = (str(bench.root / "bin" / "aoe"), "--training", str(bench.folder / "aoe_config.json"))
@@ -510,7 +542,10 @@ def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
     assert ended.code == 0
     assert [row["stage"] for row in ended.json["rows"]] == ["sgat", "opat"]
     assert ended.json["rows"][1]["tune_ops"]["tune_ops_name"] == list(NAMES)
-    assert "aoe --framework=5" in bench.run("tune", bench.folder, "--dry-run", "--format", "csv").out
+    for form in ("text", "csv", "markdown"):
+        said = bench.run("tune", bench.folder, "--dry-run", "--format", form).out
+        assert "--framework=5" in said.replace("\\", "")
+    assert f"export TUNE_BANK_PATH={bench.folder / 'bank'}\n" in bench.run("tune", bench.folder, "--dry-run").out
     assert bench.notes("argv") == []
     assert not (bench.folder / "state.json").exists()
 
@@ -527,7 +562,7 @@ def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
             environment={**bench.environment, "STAND_IN": "chatty"},
             log=log,
             stop=stop,
-            on_line=lines.append,
+            on_line=lambda line, _: lines.append(line),
             on_look=lambda: None,
             limits=Limits(max_log_bytes=10_000),
         )

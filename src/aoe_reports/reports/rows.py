@@ -145,13 +145,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("total_us", "Total in the profile (us)", "us"),
         Column("reason", "Reason"),
     ),
-    "tune-dry": (
-        Column("stage", "Stage"),
-        Column("working_folder", "In"),
-        Column("environment", "Environment"),
-        Column("unset", "Unset"),
-        Column("command", "Command"),
-    ),
     "adopt": (
         Column("path", "File"),
         Column("change", "Change", "state"),

@@ -181,6 +181,15 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
     return files
 
 
+def expected_files(plan: Plan) -> tuple[str, ...]:
+    """What `tune` leaves in the plan's folder when all went well, as patterns: what a plan may expect."""
+    results = [
+        f"runs/*-{stage}/aoe_result_{stage}_*.json" if stage != "gdat" else f"{BANK}/*_gradient_fusion.json"
+        for stage in plan.stages()
+    ]
+    return (*results, "outcome.json", "remeasure.sh", "remeasure.md")
+
+
 def to_json(document: object) -> str:
     """A document as the files of a plan hold it."""
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -260,6 +260,7 @@ TUNE_RULES: dict[str, TuneRule] = {
     "tune-nothing-changed": TuneRule("warning", "tuning went well and changed nothing: there is nothing to measure"),
     "tune-bank-unchanged": TuneRule("warning", "the result tells of changes, and no file of the bank changed"),
     "tune-log-capped": TuneRule("info", "the middle of a long console log was left out"),
+    "tune-file-missing": TuneRule("warning", "a file that the plan expects is not there"),
     "tune-ops-edited": TuneRule("warning", "tune_ops.json asks for something else than plan.json"),
 }
 """Rules of `tune`."""

@@ -17,6 +17,7 @@ from aoe_reports.findings import Finding, Severity
 from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
 from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
+from aoe_reports.tuning.runner import stopping
 from aoe_reports.tuning.verification import Verification
 from aoe_reports.workflows.banks import (
     bank_of_environment,
@@ -89,7 +90,8 @@ def adopt(
             text = "nothing differs"
             adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), text))
         elif not adopted.refused and not dry_run:
-            adopted.more["backups"] = _put_into_use(layout, soc, bank, before)
+            with stopping():  # a signal in between would leave half of it: it waits
+                adopted.more["backups"] = _put_into_use(layout, soc, bank, before)
             adopted.more["adopted"] = True
     return adopted
 
@@ -230,7 +232,9 @@ def _stage(target: Path, files: Mapping[str, Path], rest: bool) -> _Move:
     if existed and rest:
         soc_folders = {name.split("/", 1)[0] for name in files if "/" in name}
         for entry in target.iterdir():
-            if entry.is_dir() and entry.name not in soc_folders:
+            if entry.is_symlink() and entry.is_dir() and entry.name not in soc_folders:
+                (fresh / entry.name).symlink_to(entry.readlink())
+            elif entry.is_dir() and entry.name not in soc_folders:
                 shutil.copytree(entry, fresh / entry.name, symlinks=True)
     copy_files(files, fresh)
     if existed:

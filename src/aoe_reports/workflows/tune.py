@@ -147,6 +147,8 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     planned = job_of_document(state["job"]) if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not wish.command:
         raise UsageError("the command held a secret and was not written down; expected it again behind `--`")
+    if any(REDACTED in part for part in planned.options):
+        raise UsageError("an option for aoe held a secret and was not written down; expected --restart")
     plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
     asked = read_tune_ops(folder) if "opat" in plan.stages() else None
     asked = asked or (tune_ops_of_plan(plan) if "opat" in plan.stages() else None)
@@ -288,12 +290,12 @@ class _Job:
                 if one["status"] == "running":
                     one["status"] = "interrupted"  # we were killed
         job = self.plan.job
-        command = [redact(part, self.secrets) for part in job.command]
+        command, options = ([redact(part, self.secrets) for part in parts] for parts in (job.command, job.options))
         self.state = {
             "format_version": 1,
             "plan_sha256": digest,
             "status": "interrupted",
-            "job": {**asdict(job), "command": command},
+            "job": {**asdict(job), "command": command, "options": options},
             "bank": (state or {}).get("bank"),
             "attempts": (state or {}).get("attempts", []),
         }
@@ -352,6 +354,10 @@ class _Job:
 
     def _copy_bank_in_use(self, target: Path) -> dict[str, Any]:
         layout = bank_of_plan(self.plan, self.here, os.environ)
+        if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
+            raise UsageError(
+                f"{layout.operators_root}: the bank in use is not there; expected a folder, or --bank empty"
+            )
         soc = self.plan.soc
         if soc is None:
             there = socs_of(layout)
@@ -370,9 +376,7 @@ class _Job:
     def _recall(self) -> None:
         """Read again what earlier attempts left."""
         for one in self.state["attempts"]:
-            files = [
-                self.here / RUNS / one["folder"] / name for name in one.get("result_files", ()) if _is_result(name)
-            ]
+            files = sorted(_stamps(self.here / RUNS / one["folder"]))
             results, _, _ = self._read(files, interrupted=True)
             self.attempts.append(_Attempt(one["stage"], results, [], one["status"]))
 
@@ -404,9 +408,9 @@ class _Job:
             stage.name, work, where, before, len(asked.names) if asked and not asked.types else None, self.teller
         )
 
-        def on_line(line: str) -> None:
-            console.take(line)
-            self.teller.line(line)
+        def on_line(line: str, shown: str) -> None:
+            console.take(line, shown)
+            self.teller.line(shown)
 
         began = time.monotonic()
         try:
@@ -430,9 +434,10 @@ class _Job:
     def _prepared(self, stage: Stage) -> tuple[Stage, str, TuneOps | None]:
         """The stage as it is run, the name of its folder, what it is restricted to."""
         last = next((one for one in reversed(self.state["attempts"]) if one["stage"] == stage.name), None)
-        broken = stage.name == "sgat" and stage.runs == "aoe" and last is not None and last["status"] == "interrupted"
-        if broken and last is not None and (self.here / RUNS / last["folder"] / "aoe_workspace").is_dir():
-            return stage.reloading(), last["folder"], None
+        if last is not None and stage.name == "sgat" and stage.runs == "aoe":
+            broken = last["status"] == "interrupted" or last.get("signal") is not None
+            if broken and (self.here / RUNS / last["folder"] / "aoe_workspace").is_dir():
+                return stage.reloading(), last["folder"], None
         name = f"{len(self.state['attempts']) + 1:03d}-{stage.name}"
         work = self.here / RUNS / name
         if work.exists():
@@ -531,6 +536,8 @@ class _Job:
         measured_again = done or bool(changes)
         if measured_again:
             self._write_remeasure()
+        if done:
+            self._say_what_is_missing()
         tuned.findings = in_order(tuned.findings)
         tuned.more = {
             "status": status,
@@ -574,12 +581,18 @@ class _Job:
 
     def _say_what_changed(self, done: bool, results: Sequence[TuningResult], bank_changed: bool) -> None:
         changed = sum(len(result.modifications) for result in results)
-        if done and not changed and self.plan.mode != "gdat":
+        if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
             text = "nothing was improved: AOE found nothing to tune, nothing faster, or all of it in the bank"
             self.tuned.findings.append(finding_of("tune-nothing-changed", str(self.shown), text))
         if changed and not bank_changed:
             text = f"{changed} changes are reported, and no file of the private bank is another one than before"
             self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
+
+    def _say_what_is_missing(self) -> None:
+        for pattern in self.plan.expected_files:
+            if pattern != OUTCOME and "**" not in pattern and not any(self.here.glob(pattern)):
+                text = f"the plan expects {pattern}, and no such file is there"
+                self.tuned.findings.append(finding_of("tune-file-missing", str(self.shown), text))
 
     def _collect_models(self) -> list[str]:
         """The .om files that AOE made, in a folder of their own."""
