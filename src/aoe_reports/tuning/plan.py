@@ -193,11 +193,12 @@ def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
     named = {f"/job/{key}": getattr(plan.job, key) for key in ("model", "weight", "model_path", "working_folder")}
     for at, path in {"/bank": plan.bank, **named}.items():
         if path is not None and _leaves(path):
-            yield at, f"{path!r} leads out of the plan's folder; absolute paths may lead anywhere"
+            yield at, f"{path!r} leads out of the plan's folder; only absolute paths may"
 
 
 def _leaves(path: str) -> bool:
-    return not path or "\0" in path or ".." in PurePosixPath(path).parts
+    pure = PurePosixPath(path)
+    return not path or "\0" in path or (not pure.is_absolute() and ".." in pure.parts)
 
 
 _NESTED = frozenset({"candidates", "rejected", "expected_files", "job"})

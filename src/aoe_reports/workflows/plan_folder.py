@@ -99,9 +99,19 @@ def read_state(folder: Path) -> dict[str, Any] | None:
         and isinstance(one.get("status"), str)
         for one in attempts
     )
-    if not sound or not isinstance(state.get("job"), dict):
+    if (
+        not sound
+        or not isinstance(state.get("bank"), dict | None)
+        or schema_errors("plan", _plan_with(state.get("job")))
+    ):
         raise ReadError(path, "not the state of a tuning job", "`tune --restart` begins anew")
     return dict(state)
+
+
+def _plan_with(job: Any) -> dict[str, Any]:
+    """A plan of nothing, to hold a job against the schema."""
+    empty: dict[str, Any] = {key: [] for key in ("candidates", "rejected", "expected_files")}
+    return {"format_version": 1, "scenario": "offline", "mode": "opat", **empty, "job": job}
 
 
 def _is_plain(name: str) -> bool:

@@ -33,7 +33,16 @@ from aoe_reports.tuning.command import (
 )
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
-from aoe_reports.tuning.plan import Job, Plan, Seed, TuneOps, check_soc, job_of_document, tune_ops_of_plan
+from aoe_reports.tuning.plan import (
+    Job,
+    Plan,
+    Seed,
+    TuneOps,
+    check_soc,
+    job_of_document,
+    path_problems,
+    tune_ops_of_plan,
+)
 from aoe_reports.tuning.preflight import Declared, check_host
 from aoe_reports.tuning.progress import Progress, progress_of
 from aoe_reports.tuning.runner import (
@@ -150,6 +159,8 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     if any(REDACTED in part for part in planned.options):
         raise UsageError("an option for aoe held a secret and was not written down; expected --restart")
     plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
+    for at, message in path_problems(plan):
+        raise UsageError(f"{message} ({at})")
     asked = read_tune_ops(folder) if "opat" in plan.stages() else None
     asked = asked or (tune_ops_of_plan(plan) if "opat" in plan.stages() else None)
     return plan, stages_of_plan(plan, asked), asked
@@ -331,6 +342,7 @@ class _Job:
     def _seed_bank(self) -> None:
         bank = self.here / BANK
         if self.state["bank"] is not None and bank.is_dir():
+            read_listing(self.here / BANK_BEFORE)  # without it nothing could be said in the end
             return
         fresh = self.here / f".{BANK}.new"
         if fresh.exists():
