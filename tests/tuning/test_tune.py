@@ -469,6 +469,23 @@ def test_a_training_tunes_while_it_runs(bench: Bench) -> None:
     assert set(bench.statuses(ended).values()) == {"improved"}
 
 
+def test_a_script_is_asked_for_what_the_list_asks_for(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    config = bench.folder / "aoe_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"tune_optimization_level": "O1"}))
+    (bench.folder / "tune_ops.json").write_text('{"tune_ops_name": ["net/b/MatMul"]}')
+    ended = bench.tune("--", bench.root / "bin" / "aoe", "--training", config)
+    assert ended.code == 0, ended.err
+    assert bench.notes("tuned") == [NAMES[1]]
+    assert json.loads(config.read_text()) == {
+        "tune_ops_name": [NAMES[1]],
+        "tune_ops_type": [],
+        "tune_optimization_level": "O1",
+    }
+    config.write_text("[]")
+    assert bench.tune("--restart", "--", bench.root / "bin" / "aoe", "--training", config).code == 3
+
+
 @pytest.mark.parametrize(
     ("behaviour", "rule"),
     [("no-finish", "tune-no-finish-line"), ("exit-1", "tune-exit-code"), ("adapter-failed", "tune-error-code")],

@@ -275,7 +275,9 @@ def _disk(case: _Case) -> Found:
     return f"{_gb(free)}{where}", needed, "ok" if free >= HOME_GB * GB else "fail", None
 
 
-def _memory(case: _Case) -> Found:
+def _memory(case: _Case) -> Found | None:
+    if case.plan.mode == "gdat":
+        return None  # no document says what gradient tuning takes
     available = case.host.memory_available_bytes
     if case.work == "training":
         t, memory = case.tuning_parallel, case.declared.model_memory

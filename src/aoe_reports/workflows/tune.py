@@ -22,6 +22,7 @@ from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.results import TuningResult
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.command import (
+    AOE_CONFIG,
     BANK,
     TUNE_OPS,
     Stage,
@@ -34,6 +35,7 @@ from aoe_reports.tuning.command import (
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
 from aoe_reports.tuning.plan import (
+    TENSORFLOW,
     Job,
     Plan,
     Seed,
@@ -64,6 +66,7 @@ from aoe_reports.workflows.plan_folder import (
     STATE,
     digest_of_plan,
     locked,
+    read_config,
     read_listing,
     read_plan,
     read_state,
@@ -459,7 +462,18 @@ class _Job:
         if asked is not None:
             asked = self._left(asked)
             write_whole(work / TUNE_OPS, to_json(asked.as_document()))
+            if self.plan.scenario in TENSORFLOW:
+                self._write_config(asked)
         return stage, name, asked
+
+    def _write_config(self, asked: TuneOps) -> None:
+        """See to it that the file that a TensorFlow script names asks for what is to be tuned; other keys of it stay."""
+        config = read_config(self.here)
+        if {**config, **asked.as_document()} != config:
+            write_whole(self.here / AOE_CONFIG, to_json({**config, **asked.as_document()}))
+            self.teller.note(
+                f"{self.shown / AOE_CONFIG}: asks for {len(asked.names)} operators, {len(asked.types)} types"
+            )
 
     def _left(self, asked: TuneOps) -> TuneOps:
         """What is left to be tuned: with REPEAT_TUNE what is banked would be tuned again."""
