@@ -361,6 +361,40 @@ def test_a_plan_that_changed_is_another_job(bench: Bench) -> None:
     assert "--restart" in ended.err
 
 
+def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(bench: Bench) -> None:
+    bench.plan()
+    done = subprocess.run(
+        bench.command("tune", bench.folder),
+        env=bench.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
+    """As under nohup: the terminal may go, the job goes on."""
+    bench.plan()
+    command = [
+        "/bin/sh",
+        "-c",
+        "trap '' HUP; exec \"$@\"",
+        "sh",
+        *bench.command("tune", bench.folder, "--timeout", "3s"),
+    ]
+    process = subprocess.Popen(
+        command, env={**bench.environment, "STAND_IN": "hang"}, stderr=subprocess.PIPE, text=True
+    )
+    bench.wait_for("ready", process)
+    process.send_signal(signal.SIGHUP)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, "the timeout ended it"
+    assert "tune-timeout" in err
+
+
 def test_two_at_once_are_refused(bench: Bench) -> None:
     bench.plan()
     process = bench.start("tune", bench.folder, STAND_IN="hang")

@@ -71,6 +71,8 @@ def stopping() -> Iterator[Stop]:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if ours else ():
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, a job in the background
             before[number] = signal.signal(number, note)
+    if ours and signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:  # else nobody could ask how a process ended
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         yield stop
     finally:
