@@ -287,6 +287,7 @@ def test_it_takes_no_longer_than_it_may(bench: Bench, behaviour: str) -> None:
     assert "tune-timeout" in rules(ended)
     assert ended.json["reasons"] == ["tuning-failed"]
     assert ended.json["status"] == "interrupted"
+    assert "opat: 1 of 3 operators done, 1 improved, best gain +50.0%\n" in ended.err
     assert bench.running() == []
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aoe_reports.findings import Severity
+
 Verdict = Literal["confirmed", "partly", "not-reproduced", "regressed", "not-comparable"]
 
 PASSED: frozenset[Verdict] = frozenset({"confirmed", "partly"})
@@ -40,3 +42,14 @@ def document_of_verification(verification: Verification) -> dict[str, Any]:
         "bank_digest": verification.bank_digest,
         "baseline_hash": verification.baseline_hash,
     }
+
+
+ADOPT_RULES: dict[str, tuple[Severity, str]] = {
+    "adopt-not-verified": ("error", "no new profile has confirmed the gain (a warning with --force)"),
+    "adopt-partly": ("warning", "a new profile has confirmed a part of the gain"),
+    "adopt-changed-since": ("error", "the private bank is not the one that was verified (a warning with --force)"),
+    "adopt-not-tuned": ("error", "the job is not through (a warning with --force)"),
+    "adopt-replaces": ("warning", "entries of the bank in use are not in the private one: they cannot be merged"),
+    "adopt-nothing": ("info", "the bank in use is the private one already"),
+}
+"""(severity, when it fires) of the rules of `adopt`."""

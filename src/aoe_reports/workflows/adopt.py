@@ -18,7 +18,7 @@ from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, di
 from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
 from aoe_reports.tuning.runner import stopping
-from aoe_reports.tuning.verification import Verification
+from aoe_reports.tuning.verification import ADOPT_RULES, Verification
 from aoe_reports.workflows.banks import (
     bank_of_environment,
     bank_of_plan,
@@ -28,16 +28,6 @@ from aoe_reports.workflows.banks import (
     paths_of_layout,
 )
 from aoe_reports.workflows.plan_folder import STATE, VERIFY, locked, read_plan, read_state, read_verification
-
-ADOPT_RULES: dict[str, tuple[Severity, str]] = {
-    "adopt-not-verified": ("error", "no new profile has confirmed the gain (a warning with --force)"),
-    "adopt-partly": ("warning", "a new profile has confirmed a part of the gain"),
-    "adopt-changed-since": ("error", "the private bank is not the one that was verified (a warning with --force)"),
-    "adopt-not-tuned": ("error", "the job is not through (a warning with --force)"),
-    "adopt-replaces": ("warning", "entries of the bank in use are not in the private one: they cannot be merged"),
-    "adopt-nothing": ("info", "the bank in use is the private one already"),
-}
-"""(severity, when it fires) of the rules of `adopt`."""
 
 
 class AdoptError(AoeReportsError):

@@ -9,7 +9,7 @@ from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 from aoe_reports.tuning.outcome import TUNE_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
-from aoe_reports.workflows.adopt import ADOPT_RULES
+from aoe_reports.tuning.verification import ADOPT_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
