@@ -82,7 +82,7 @@ def run_of(number: int, workloads: int, records: int) -> Run:
 def ingest(store: str, run: Run) -> bool:
     """Store one more night as a process of its own would; whether it merged files, too."""
     history = History.open(store, create=True, origin=Origin("benchmark"))
-    merged = tend(history.log) is not None
+    merged = tend(history.log, []) is not None
     if history.add(run) != "added":
         raise SystemExit("the benchmark's own runs are not told apart")
     return merged
@@ -170,7 +170,8 @@ def fill(history: History, start: int, stop: int, arguments: argparse.Namespace)
     """Store nights one by one, as one long ingest."""
     for number in range(start, stop):
         if number % TEND_EVERY == 0:
-            tend(history.log)
+            while tend(history.log, []):
+                pass
         history.add(run_of(number, arguments.workloads, arguments.records))
 
 

@@ -9,7 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aoe_reports.analysis.advice import Advice, Facts, Thresholds, find_advice
+    from aoe_reports.analysis.bounds import (
+        CoreCounts,
+        Operator,
+        OperatorBounds,
+        StepShares,
+        cap_saving,
+        measure_operators,
+    )
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.analysis.communication import find_slow_links, find_slow_ranks
+    from aoe_reports.analysis.comparison import Compared, Difference
+    from aoe_reports.analysis.frames import compare_tasks, list_steps, rank_hotspots
+    from aoe_reports.analysis.gradient_tail import find_gradient_tails
+    from aoe_reports.analysis.hotspots import Group
+    from aoe_reports.analysis.idle import idle_before_tasks, shares_of_tasks
+    from aoe_reports.analysis.steps import Step
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -29,57 +45,101 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Advice": "analysis.advice",
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "Compared": "analysis.comparison",
+    "CoreCounts": "analysis.bounds",
     "DeviceBreakdown": "analysis.breakdown",
+    "Difference": "analysis.comparison",
+    "Facts": "analysis.advice",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
+    "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
     "Plan": "tuning.plan",
-    "Record": "records.record",
+    "Operator": "analysis.bounds",
+    "OperatorBounds": "analysis.bounds",
     "Profile": "workflows.profiles",
+    "Record": "records.record",
     "ResultFile": "readers.results",
+    "Step": "analysis.steps",
+    "StepShares": "analysis.bounds",
     "TableData": "readers.summary",
+    "Thresholds": "analysis.advice",
     "TuningResult": "results",
     "break_down_events": "analysis.breakdown",
+    "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "compare_tasks": "analysis.frames",
+    "find_advice": "analysis.advice",
+    "find_gradient_tails": "analysis.gradient_tail",
+    "find_slow_links": "analysis.communication",
+    "find_slow_ranks": "analysis.communication",
+    "idle_before_tasks": "analysis.idle",
+    "list_steps": "analysis.frames",
     "load_schema": "schemas",
+    "measure_operators": "analysis.bounds",
+    "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
     "read_plan": "workflows.plan_folder",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
+    "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
     "write_plan": "workflows.plan_folder",
 }
 
 __all__ = [
+    "Advice",
     "AoeReportsError",
     "BankFile",
+    "Compared",
+    "CoreCounts",
     "DeviceBreakdown",
+    "Difference",
+    "Facts",
     "Finding",
     "GradientBank",
     "GradientModel",
+    "Group",
     "History",
     "Modification",
+    "Operator",
+    "OperatorBounds",
     "Plan",
     "Profile",
     "Record",
     "ResultFile",
+    "Step",
+    "StepShares",
     "TableData",
+    "Thresholds",
     "TuningResult",
     "break_down_events",
+    "cap_saving",
     "check_result",
     "check_result_file",
+    "compare_tasks",
+    "find_advice",
+    "find_gradient_tails",
+    "find_slow_links",
+    "find_slow_ranks",
+    "idle_before_tasks",
+    "list_steps",
     "load_schema",
+    "measure_operators",
+    "rank_hotspots",
     "read_bank",
     "read_plan",
     "read_profile",
     "read_results",
     "read_table",
+    "shares_of_tasks",
     "validate",
     "write_plan",
 ]

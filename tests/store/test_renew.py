@@ -17,8 +17,8 @@ def store_older(path: Path, store: Path) -> None:
     """Store a profile as an older normaliser might have made it: with one record."""
     history = History.open(str(store), create=True)
     for item in gather_runs([path], RunOptions("w"), Gathered()):
-        header = replace(item.run.header, normaliser_version=0)
-        assert history.add(replace(item.run, header=header, records=item.run.records[:1])) == "added"
+        header = replace(item.header, normaliser_version=0)
+        assert history.add(replace(item, header=header, records=item.records[:1])) == "added"
 
 
 def again(cli: Cli, command: str, path: Path, store: Path, *more: object) -> Ended:
@@ -60,5 +60,5 @@ def test_nothing_is_renewed_by_an_older_version(cli: Cli, msprof: Path, tmp_path
     path, store = msprof / "statistic_only", tmp_path / "s"
     again(cli, "ingest", path, store)
     (item,) = gather_runs([path], RunOptions("w"), Gathered())
-    older = replace(item.run, header=replace(item.run.header, normaliser_version=0))
+    older = replace(item, header=replace(item.header, normaliser_version=0))
     assert History.open(str(store)).add(older, renew=True) == "unchanged"

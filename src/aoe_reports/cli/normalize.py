@@ -51,9 +51,9 @@ def normalize(
     found: list[Finding] = []
 
     def runs() -> Iterator[Run]:
-        for item in gather_runs(paths, options, gathered):
-            found.extend(item.run.findings)
-            yield item.run
+        for run in gather_runs(paths, options, gathered):
+            found.extend(run.findings)
+            yield run
 
     if output is not None and output.suffix == ".parquet":
         write_records_parquet(runs(), output)

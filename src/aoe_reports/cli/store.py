@@ -27,15 +27,15 @@ def info(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = Non
 
 @store.command()
 def verify(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
-    """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing."""
+    """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
     from aoe_reports.workflows.store import verify_store
 
-    rows, findings = verify_store(where)
+    rows, findings, unreadable = verify_store(where)
     reasons = reasons_of(findings)
     write(render(form, "store verify", "Store", [where], rows, findings, reasons, of="store-verify"), output)
     if form != "json":
         say(findings)
-    raise typer.Exit(exit_code(findings))
+    raise typer.Exit(exit_code(findings, unreadable=unreadable))
 
 
 @store.command()

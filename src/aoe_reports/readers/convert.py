@@ -25,6 +25,7 @@ _EXACT_IN_FLOAT = 2.0**53
 _EXPONENTS = 30
 _MICROSECOND = 1000
 _PLAIN_STAMP = r"^(\d{1,15}|[1-8]\d{15})(\.\d{1,6})?$"
+_EXPORTED_STAMP = r"^(\d{1,15}|[1-8]\d{15})\.\d{3}$"
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
 _NUMBER_TEXT = re.compile(_NUMBER, re.ASCII)
 _INTEGER_TEXT = re.compile(r"^\s*[+-]?\d{1,40}\s*$", re.ASCII)
@@ -120,22 +121,41 @@ _COUNTERS = ("aic_", "aiv_", "aicore_")
 
 def _numbers_or_words(column: pa.ChunkedArray, *, counter: bool) -> Converted:
     """An undeclared column: numbers where most of its cells are some or its name says so (PMU counters), else words."""
-    plain = column.cast(pa.string())
-    there = valid(plain)
+    there = valid(column)
     if not there.any():
         return Converted(column, _none_of(column))
-    values, good, bad = _numbers(plain)
+    values, good, bad = _numbers_of_words(column, there)
     if good.sum() <= bad.sum() and not (counter and good.any()):
         return Converted(column, _none_of(column))
     return Converted(column_of(values, good), bad)
 
 
+def _numbers_of_words(column: pa.ChunkedArray, there: Mask) -> tuple[Floats, Mask, Mask]:
+    """As `_numbers`, of words that repeat: each is looked at once (ratios of three decimals are a thousand)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    unified = column.unify_dictionaries()
+    values, good, bad = _numbers(pa.chunked_array([unified.chunk(0).dictionary]))
+    places = np.concatenate(
+        [
+            np.frombuffer(chunk.indices.buffers()[1], dtype=np.int32)[chunk.offset : chunk.offset + len(chunk)]
+            for chunk in unified.chunks
+            if len(chunk)
+        ]
+    )
+    places = np.where(there, places, 0)
+    return values[places] * there, good[places] & there, bad[places] & there
+
+
 def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Shapes without the one pair of quotes that both exporters put around them; an empty shape is null."""
     chunks = []
+    column = column.unify_dictionaries()  # blocks repeat their words: each is looked at once
+    words = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+    words = [word.removeprefix('"').removesuffix('"') or None for word in words]
+    texts = pa.array(words, pa.string())
     for chunk in column.chunks:
-        words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
-        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string()))
+        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, texts)
         # a null belongs into the rows, not among the words: Parquet takes no such dictionary
         chunks.append(unquoted.dictionary_decode().dictionary_encode() if None in words else unquoted)
     return pa.chunked_array(chunks, column.type)
@@ -257,6 +277,14 @@ def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.Chunked
     """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits."""
     trimmed = pc.utf8_trim_whitespace(column)
     there = valid(column)
+    if (
+        column.null_count == 0
+        and factor == _MICROSECOND
+        and bits(pc.match_substring_regex(trimmed, _EXPORTED_STAMP)).all()
+    ):
+        # what every exporter writes: without the point it is the number of nanoseconds
+        whole = pc.replace_substring(trimmed, ".", "").cast(pa.int64())
+        return whole, np.zeros(len(column), dtype=bool)
     plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)
     if column.null_count == 0 and plain.all() and factor <= _MICROSECOND:
         # (Arrow's own cast is not asked about anything else: an exponent of nine digits ends the process)

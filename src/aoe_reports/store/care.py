@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from itertools import accumulate
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from pyarrow import fs
 
 from aoe_reports.errors import StoreError
-from aoe_reports.store.layout import RUNS_MONTH
+from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
 
-SURPLUS = 24
-"""So many files more than needed are let be before an ingest merges them."""
+SURPLUS = 18
+"""So many files more than needed are let be before an ingest merges some: each costs a reader about a millisecond."""
 
 SMALL_ROWS = 65_536
 SMALL_RUNS = 2048
@@ -73,20 +74,27 @@ class Merged:
     rows: int
 
 
-def tend(log: Log) -> Merged | None:
-    """Merge small files if there are many; where somebody else commits meanwhile, it is left for the next time."""
+def tend(log: Log, failed: list[StoreError]) -> Merged | None:
+    """Merge small files of one kind and month if there are many, so that no single ingest pays for all of them.
+
+    Files that cannot be merged are told in `failed`, and others are; where somebody else commits meanwhile, it is left
+    for the next time.
+    """
     small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
     if len(small) - len(set(small)) < SURPLUS:
         return None
-    groups = _mergeable(log.parts())
-    groups.sort(key=lambda group: (-len(group), group[0].path))
-    try:
-        merged = _merge(log, next(_batches(groups)))
-    except CommitFailedError:
-        log.refresh()
-        return None
-    log.clean()
-    return merged
+    for group in sorted(_mergeable(log.parts()), key=lambda group: (-len(group), group[0].path)):
+        try:
+            merged = _merge(log, [group])
+        except CommitFailedError:
+            log.refresh()
+            return None
+        except StoreError as error:
+            failed.append(error)
+        else:
+            log.clean()
+            return merged
+    return None
 
 
 def compact(log: Log) -> Merged:
@@ -158,12 +166,19 @@ def _merge(log: Log, groups: Sequence[list[Part]]) -> Merged:
 
 def _sorted_pieces(log: Log, groups: Sequence[list[Part]]) -> Iterator[Piece]:
     for group in groups:
-        whole = pa.concat_tables([log.folder.read_checked(part) for part in group], promote_options="default")
-        ordered = whole.sort_by([(name, "ascending") for name in ORDER if name in whole.column_names])
+        read = [log.folder.read_checked(part) for part in group]
+        whole = pa.concat_tables(read, promote_options="default").unify_dictionaries()
+        ordered = whole.take(_order_of(whole))
         for start in range(0, ordered.num_rows, SMALL_ROWS):
             yield Piece(
                 group[0].kind, _home(group[0].kind, group[0].month), ordered.slice(start, SMALL_ROWS), merged=True
             )
+
+
+def _order_of(rows: pa.Table) -> pa.Array:
+    keys = {name: rows[name] for name in ORDER if name in rows.column_names}
+    plain = {name: keys[name].cast(ROWS.field(name).type) for name in keys}
+    return pc.sort_indices(pa.table(plain), sort_keys=[(name, "ascending") for name in plain])
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,6 @@ def undecided(where: Where, bounds: Mapping[str, tuple[Any, Any]]) -> list[AnyOf
 def matching(rows: pa.Table, where: Where) -> pa.Table:
     """The rows that fit."""
     for choice in alternatives(where):
-        masks = [_COMPARE[c.sign](rows[c.column], pa.scalar(c.value, rows[c.column].type)) for c in choice]
+        masks = [_COMPARE[c.sign](rows[c.column], pa.scalar(c.value)) for c in choice]
         rows = rows.filter(reduce(pc.or_kleene, masks))
     return rows

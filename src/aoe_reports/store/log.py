@@ -29,7 +29,7 @@ MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
 
 PROPERTIES = {
-    "delta.checkpointInterval": "20",
+    "delta.checkpointInterval": "10",
     # every opening unpacks what the log says of every file: the columns that queries ask for, no others
     "delta.dataSkippingStatsColumns": ",".join(BOUNDED),
     # removed files are remembered in checkpoints for this long; `store vacuum` reads commits instead, which stay 30 days

@@ -18,6 +18,7 @@ from aoe_reports.store.log import Log, Origin, commit_problem
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
 
 _COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
+UNREADABLE = "store-unreadable"
 _CHECKPOINT = re.compile(r"_delta_log/\d{20}\.checkpoint.*\.parquet")
 
 
@@ -74,10 +75,11 @@ def _check_log(folder: Folder) -> Iterator[Finding]:
             try:
                 content = folder.content(info.path)
                 problem = commit_problem(content.to_pybytes()) if commit else _checkpoint_problem(content)
+                rule = "store-log"
             except (OSError, pa.ArrowException) as error:
-                problem = reason(error)
+                rule, problem = UNREADABLE if _refused(error) else "store-log", reason(error)
             if problem:
-                yield Finding("error", "store-log", f"{folder.uri}/{info.path}", problem)
+                yield Finding("error", rule, f"{folder.uri}/{info.path}", problem)
     for before, after in pairwise(versions):
         if after != before + 1:
             path = f"{folder.uri}/_delta_log/{before + 1:020}.json"
@@ -90,7 +92,7 @@ def _checkpoint_problem(content: pa.Buffer) -> str | None:
 
 
 def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
-    """What is wrong with one file: missing, truncated or damaged, and in words."""
+    """What is wrong with one file: missing, truncated, damaged or unreadable, and in words."""
     try:
         content = folder.content(part.path)
         if content.size != part.size:
@@ -101,10 +103,16 @@ def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
     except FileNotFoundError:
         return "missing", f"this file is not there; with it {part.rows} rows of kind {part.kind} are lost"
     except (OSError, pa.ArrowException) as error:
-        return "damaged", f"this file cannot be read: {reason(error)}"
+        rule = "unreadable" if _refused(error) else "damaged"
+        return rule, f"this file cannot be read: {reason(error)}"
     if table.num_rows != part.rows or (part.hash is not None and _bounds_differ(part, table)):
         return "damaged", "the log tells of this file what is not in it: the log is damaged"
     return None
+
+
+def _refused(error: Exception) -> bool:
+    """Whether the system refused (no right, a broken disk), so that nothing is known of the content."""
+    return isinstance(error, OSError) and error.errno is not None
 
 
 def _bounds_differ(part: Part, table: pa.Table) -> bool:

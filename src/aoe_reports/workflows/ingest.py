@@ -14,7 +14,7 @@ from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
 from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
-from aoe_reports.workflows.load import TuningRun, load_bank, load_profile, load_tuning
+from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.origin import origin_of
@@ -36,20 +36,11 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Gained:
-    """One run as it was read, and the tuning it is of where it is one."""
-
-    run: Run
-    tuning: TuningRun | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
-    """One run and what the store did with it; of its records only those that a summary needs are kept in memory."""
+    """One run and what the store did with it: of its records and its body only what a summary needs stays in memory."""
 
     run: Run
     outcome: Outcome
-    tuning: TuningRun | None
     records: int
     series: frozenset[str]
 
@@ -58,9 +49,10 @@ MEASURED = frozenset({*TASK_KINDS, "op_statistic", "task_time", "step_trace", "s
 """Tables that records are made of."""
 
 SUMMARY_SCOPES = frozenset({"step", "op_type", "model"})
+SUMMARY_FACTS = ("kind", "tuning_name", "modified")
 
 
-def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
+def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
@@ -68,12 +60,12 @@ def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) 
     read: set[str] = set()
     for source in (_profiles, _banks, _tunings):
         for item in source(discovery, options, gathered):
-            read.add(item.run.header.run_id)
+            read.add(item.header.run_id)
             yield item
     yield from _records(discovery, options, gathered, read)
 
 
-def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
+def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     for captures in find_runs(discovery):
         try:
             profile = load_profile(captures, options)
@@ -82,13 +74,13 @@ def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered) -> 
             continue
         run = run_of_profile(profile, options)
         if run.records:
-            yield Gained(run)
+            yield run
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
 
 
-def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
+def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     for found in bank_files(discovery):
         try:
             bank, findings = load_bank(found)
@@ -98,13 +90,13 @@ def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Ite
         runs = runs_of_bank(bank, findings, options)
         told = {finding for run in runs for finding in run.findings}
         gathered.findings += [finding for finding in findings if finding not in told]
-        yield from map(Gained, runs)
+        yield from runs
     for found in files_without_run(discovery):
         message = f"this ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
 
 
-def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Gained]:
+def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     for found in aoe_files(discovery):
         try:
             tunings, findings = load_tuning(found, options)
@@ -114,10 +106,10 @@ def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> I
         told = {finding for tuning in tunings for finding in tuning.findings}
         gathered.findings += [finding for finding in findings if finding not in told]
         for tuning in tunings:
-            yield Gained(run_of_tuning(tuning, options), tuning)
+            yield run_of_tuning(tuning, options)
 
 
-def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read: set[str]) -> Iterator[Gained]:
+def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read: set[str]) -> Iterator[Run]:
     """Runs of files of records; one that was `read` from what it was made of is not taken a second time."""
     seen: set[str] = set()
     for found in record_files(discovery):
@@ -127,11 +119,14 @@ def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read
             gathered.failed(_as_read_error(error, found.path), found.path)
             continue
         gathered.findings += findings
-        yield from map(Gained, runs)
+        yield from runs
 
 
 TEND_EVERY = 16
 """Runs after which an ingest of many looks whether there are small files to be merged."""
+
+MERGES = 16
+"""So many merges at most are made then, one kind and month each; an ingest of one run makes one."""
 
 
 def ingest(
@@ -140,19 +135,21 @@ def ingest(
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for count, item in enumerate(gather_runs(paths, options, gathered)):
+    for count, run in enumerate(gather_runs(paths, options, gathered)):
         history = history or History.open(store, create=True, origin=origin_of(command))
         if count % TEND_EVERY == 0:
-            _tend(history, gathered)
+            _tend(history, gathered, at_most=1 if count == 0 else MERGES)
         try:
-            outcome = history.add(item.run, renew=options.renew)
-            stored.append(_kept(item, outcome))
+            outcome = history.add(run, renew=options.renew)
+            stored.append(_kept(run, outcome))
             if outcome == "less-complete":
-                gathered.findings.append(_less_complete(item.run))
+                gathered.findings.append(_less_complete(run))
         except WorkloadConflictError as error:
-            message = str(error).removeprefix(f"{item.run.header.path}: ")
-            gathered.findings.append(Finding("error", "workload-conflict", item.run.header.path, message))
+            message = str(error).removeprefix(f"{run.header.path}: ")
+            gathered.findings.append(Finding("error", "workload-conflict", run.header.path, message))
     if history is not None:
+        if len(stored) > TEND_EVERY:
+            _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read
         gathered.findings += _older(history, stored, store)
     return stored
 
@@ -167,22 +164,23 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
     return [Finding("info", "older-normaliser", store, message)]
 
 
-def _tend(history: History, gathered: Gathered) -> None:
+def _tend(history: History, gathered: Gathered, at_most: int) -> None:
     """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
-    try:
-        tend(history.log)
-    except StoreError as error:
-        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {error}")
-        gathered.findings.append(finding)
+    failed: list[StoreError] = []
+    for _ in range(at_most):
+        if tend(history.log, failed) is None:
+            break
+    for message in dict.fromkeys(map(str, failed)):
+        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {message}")
+        if finding not in gathered.findings:
+            gathered.findings.append(finding)
 
 
-def _kept(item: Gained, outcome: Outcome) -> Stored:
-    records = item.run.records
-    slim = replace(item.run, records=[record for record in records if record.scope in SUMMARY_SCOPES])
-    tuning = item.tuning
-    if tuning is not None:  # its document and text are some hundred times what a summary says of it
-        tuning = replace(tuning, file=replace(tuning.file, results=(), document=None, text=b""))
-    return Stored(slim, outcome, tuning, len(records), frozenset(record.series_id for record in records))
+def _kept(run: Run, outcome: Outcome) -> Stored:
+    records = [record for record in run.records if record.scope in SUMMARY_SCOPES]
+    body = {name: run.body[name] for name in SUMMARY_FACTS if name in run.body}
+    series = frozenset(record.series_id for record in run.records) if run.header.run_kind != "tuning" else frozenset()
+    return Stored(replace(run, records=records, body=body, facts={}), outcome, len(run.records), series)
 
 
 def _less_complete(run: Run) -> Finding:

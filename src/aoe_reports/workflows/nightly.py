@@ -17,6 +17,7 @@ from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.nightly import Night, nightly_report
 from aoe_reports.reports.report import Report
 from aoe_reports.store import History, Run, equals
+from aoe_reports.store.conditions import Where
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import write_whole
@@ -65,7 +66,7 @@ def run_nightly(
         short,
         hotspots,
         hotspot_run,
-        [_tuning_row(item) for item in stored if item.tuning is not None],
+        [_tuning_row(item) for item in stored if item.run.body.get("kind") in {"opat", "sgat"}],
         findings,
         next((one for one in series if one.facts.get("scope") == "step"), None),
         simulated,
@@ -84,7 +85,8 @@ def _series(history: History, measured: Sequence[Stored]) -> list[Series]:
     """The histories that these runs continue, up to their newest night."""
     newest = max(item.run.header.night for item in measured)
     ours = frozenset[str]().union(*(item.series for item in measured))
-    where = [equals("source", "aoe", "!="), equals("night", newest, "<=")]
+    models = tuple(equals("model", model) for model in sorted({item.run.header.model for item in measured}))
+    where: Where = [equals("source", "aoe", "!="), equals("night", newest, "<="), models]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
     return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
@@ -114,10 +116,10 @@ def _tuning_row(item: Stored) -> dict[str, Any]:
     before, after = times.get("before"), times.get("after")
     return {
         "night": item.run.header.night,
-        "tuning_name": body["tuning_name"],
+        "tuning_name": body.get("tuning_name"),
         "kind": body["kind"],
         "status": item.run.header.status,
-        "modified": body["modified"],
+        "modified": body.get("modified"),
         "before_ms": before,
         "after_ms": after,
         "speed_up": before / after - 1 if before and after else None,

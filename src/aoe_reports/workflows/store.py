@@ -10,7 +10,7 @@ from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
-from aoe_reports.store.verify import verify
+from aoe_reports.store.verify import UNREADABLE, verify
 from aoe_reports.workflows.origin import origin_of
 
 Row = dict[str, Any]
@@ -21,10 +21,12 @@ def store_info(store: str) -> Row:
     return asdict(info(History.open(store).log))
 
 
-def verify_store(store: str) -> tuple[list[Row], list[Finding]]:
-    """How much was looked at, and what is damaged."""
+def verify_store(store: str) -> tuple[list[Row], list[Finding], bool]:
+    """How much was looked at, what is damaged, and whether something could not be read."""
     findings, files = verify(store, origin_of("store verify"))
-    return [{"files": files, "damaged": len({finding.path for finding in findings})}], findings
+    unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
+    damaged = {finding.path for finding in findings} - unreadable
+    return [{"files": files, "damaged": len(damaged), "unreadable": len(unreadable)}], findings, bool(unreadable)
 
 
 def compact_store(store: str) -> Row:
