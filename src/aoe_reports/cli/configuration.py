@@ -48,7 +48,6 @@ COMMAND_LINE_ONLY = {
     "model": "what is tuned",
     "weight": "what is tuned",
     "model-path": "what is tuned",
-    "framework": "what is tuned",
     "aoe-option": "what is run",
     "working-folder": "where it is run",
 }
