@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
+    from aoe_reports.tuning.plan import Plan
+    from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
 
 __version__ = "0.1.0"
@@ -57,6 +59,7 @@ _HOMES = {
     "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
+    "Plan": "tuning.plan",
     "Operator": "analysis.bounds",
     "OperatorBounds": "analysis.bounds",
     "Profile": "workflows.profiles",
@@ -82,11 +85,13 @@ _HOMES = {
     "measure_operators": "analysis.bounds",
     "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
+    "read_plan": "workflows.plan_folder",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
     "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
+    "write_plan": "workflows.plan_folder",
 }
 
 __all__ = [
@@ -106,6 +111,7 @@ __all__ = [
     "Modification",
     "Operator",
     "OperatorBounds",
+    "Plan",
     "Profile",
     "Record",
     "ResultFile",
@@ -129,11 +135,13 @@ __all__ = [
     "measure_operators",
     "rank_hotspots",
     "read_bank",
+    "read_plan",
     "read_profile",
     "read_results",
     "read_table",
     "shares_of_tasks",
     "validate",
+    "write_plan",
 ]
 
 

@@ -37,6 +37,19 @@ COMMAND_LINE_ONLY = {
     "check": "what is checked",
     "all": "what else is shown",
     "help": "help",
+    "resume": "what is gone on with",
+    "restart": "what is put away",
+    "dry-run": "what is not run",
+    "describe-host": "what else is shown",
+    "host": "what is checked",
+    "declare": "what somebody vouches for",
+    "to": "what is replaced",
+    "soc": "what is tuned",
+    "model": "what is tuned",
+    "weight": "what is tuned",
+    "model-path": "what is tuned",
+    "aoe-option": "what is run",
+    "working-folder": "where it is run",
 }
 """Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.adopt import adopt
 from aoe_reports.cli.advise import advise
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
@@ -24,14 +25,16 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
+from aoe_reports.cli.tune import tune
 from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, normalize, ingest, history,
-    nightly, demo, config,
+    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, preflight,
+    tune, adopt, normalize, ingest, history, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""
