@@ -28,6 +28,9 @@ def split_devices(rank_of: RankOf, frame: pa.Table, *, grouped: bool = False) ->
     """One TaskSet a device; one with an unknown device where the export has no Device_id."""
     if "device_id" not in frame.column_names:
         return [TaskSet(rank_of(None), None, frame, grouped)]
+    if not frame["device_id"].null_count and len(unique := pc.unique(frame["device_id"])) == 1:
+        device = unique[0].as_py()  # nothing to be parted: a copy of all columns takes longer than ranking them
+        return [TaskSet(rank_of(device), device, frame, grouped)]
     devices = sorted(device for device in pc.unique(frame["device_id"]).to_pylist() if device is not None)
     sets = [
         TaskSet(rank_of(device), device, frame.filter(pc.equal(frame["device_id"], device)), grouped)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.advise import advise
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
@@ -26,7 +27,7 @@ from aoe_reports.cli.table import table
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, collect, normalize, ingest, history, nightly, demo,
+    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, normalize, ingest, history, nightly, demo,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

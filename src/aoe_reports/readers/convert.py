@@ -25,6 +25,7 @@ _EXACT_IN_FLOAT = 2.0**53
 _EXPONENTS = 30
 _MICROSECOND = 1000
 _PLAIN_STAMP = r"^(\d{1,15}|[1-8]\d{15})(\.\d{1,6})?$"
+_EXPORTED_STAMP = r"^(\d{1,15}|[1-8]\d{15})\.\d{3}$"
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*$"
 _NUMBER_TEXT = re.compile(_NUMBER, re.ASCII)
 _INTEGER_TEXT = re.compile(r"^\s*[+-]?\d{1,40}\s*$", re.ASCII)
@@ -133,9 +134,12 @@ def _numbers_or_words(column: pa.ChunkedArray, *, counter: bool) -> Converted:
 def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Shapes without the one pair of quotes that both exporters put around them; an empty shape is null."""
     chunks = []
+    column = column.unify_dictionaries()  # blocks repeat their words: each is looked at once
+    words = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+    words = [word.removeprefix('"').removesuffix('"') or None for word in words]
+    texts = pa.array(words, pa.string())
     for chunk in column.chunks:
-        words = [word.removeprefix('"').removesuffix('"') or None for word in chunk.dictionary.to_pylist()]
-        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, pa.array(words, pa.string()))
+        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, texts)
         # a null belongs into the rows, not among the words: Parquet takes no such dictionary
         chunks.append(unquoted.dictionary_decode().dictionary_encode() if None in words else unquoted)
     return pa.chunked_array(chunks, column.type)
@@ -257,6 +261,14 @@ def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.Chunked
     """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits."""
     trimmed = pc.utf8_trim_whitespace(column)
     there = valid(column)
+    if (
+        column.null_count == 0
+        and factor == _MICROSECOND
+        and bits(pc.match_substring_regex(trimmed, _EXPORTED_STAMP)).all()
+    ):
+        # what every exporter writes: without the point it is the number of nanoseconds
+        whole = pc.replace_substring(trimmed, ".", "").cast(pa.int64())
+        return whole, np.zeros(len(column), dtype=bool)
     plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)
     if column.null_count == 0 and plain.all() and factor <= _MICROSECOND:
         # (Arrow's own cast is not asked about anything else: an exponent of nine digits ends the process)

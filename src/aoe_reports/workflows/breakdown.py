@@ -58,7 +58,7 @@ def find_breakdown(paths: Sequence[Path], selection: BreakdownSelection) -> Brea
     for captures in find_runs(discovery):
         for capture in captures:
             findings += capture.findings
-            exports = _exports(capture)
+            exports = exports_of(capture)
             if not exports:
                 message = "no timeline of the whole device here (trace_view, msprof) and no database that holds one"
                 findings.append(Finding("warning", "no-timeline", str(capture.root), message))
@@ -76,7 +76,7 @@ def find_breakdown(paths: Sequence[Path], selection: BreakdownSelection) -> Brea
     return Breakdown(rows, gaps, findings_in_order(findings), unreadable)
 
 
-def _exports(capture: Capture) -> list[list[FoundFile]]:
+def exports_of(capture: Capture) -> list[list[FoundFile]]:
     """The files that tell of whole devices, slices together: of one kind of timeline, or the databases in its place."""
     for kind in WHOLE_TIMELINES:
         found: dict[tuple[object, ...], list[FoundFile]] = {}

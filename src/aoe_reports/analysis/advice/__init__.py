@@ -1,0 +1,19 @@
+"""What could be gained in a profile: rules over plain facts, each with a reason, a source, and a bound on the gain."""
+
+from __future__ import annotations
+
+from aoe_reports.analysis.advice.advice import Advice, Facts, Rule
+from aoe_reports.analysis.advice.computing import COMPUTING_RULES
+from aoe_reports.analysis.advice.launching import LAUNCHING_RULES
+from aoe_reports.analysis.advice.overall import OVERALL_RULES, headline
+from aoe_reports.analysis.advice.thresholds import Thresholds
+
+__all__ = ["RULES", "Advice", "Facts", "Rule", "Thresholds", "find_advice", "headline"]
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in (*OVERALL_RULES, *COMPUTING_RULES, *LAUNCHING_RULES)}
+
+
+def find_advice(facts: Facts, thresholds: Thresholds | None = None) -> list[Advice]:
+    """All advice on one device, what could gain most first; what has no bound last. There may be none."""
+    chosen = thresholds or Thresholds()
+    return sorted((one for rule in RULES.values() for one in rule.find(facts, chosen)), key=lambda one: one.order)

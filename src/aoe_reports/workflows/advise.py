@@ -1,0 +1,431 @@
+"""Advice on the profiles below some paths: what bounds them, how much could be gained at most, and what msprof says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from aoe_reports.analysis.advice import RULES, Advice, Facts, Thresholds, find_advice, headline
+from aoe_reports.analysis.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.analysis.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
+from aoe_reports.analysis.hotspots import is_communication
+from aoe_reports.analysis.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks
+from aoe_reports.analysis.steps import Step
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import has_value, integers
+from aoe_reports.errors import ReadError
+from aoe_reports.findings import Finding, has
+from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
+from aoe_reports.readers.summary import TableData
+from aoe_reports.workflows.breakdown import exports_of
+from aoe_reports.workflows.captures import (
+    find_runs,
+    joined,
+    label_of,
+    read_steps,
+    read_tasks,
+    read_telling,
+    stream_events_of,
+)
+
+DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
+"""Files that msprof writes of models with dynamic shapes alone."""
+_COMMUNICATION_KINDS = ("hccl", "communication")
+_WHOLE = ("op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
+_PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "free_ns")
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseSelection:
+    """What is looked at (None for all), how much of it is shown of each device, and by which thresholds."""
+
+    top: int = 20
+    rank: int | None = None
+    device: int | None = None
+    step: int | None = None
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    max_expanded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """The rows, one headline a device, what was found on the way, and whether something could not be read."""
+
+    rows: list[dict[str, Any]]
+    headlines: list[dict[str, Any]]
+    findings: list[Finding]
+    unreadable: bool
+
+
+@dataclass(slots=True)
+class DeviceAdvice:
+    """What is known of one device: its shares, its operators (None without a table of tasks), the advice."""
+
+    shares: StepShares
+    bounds: OperatorBounds | None
+    advice: list[Advice]
+
+
+def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
+    """Advice on every run below `paths`, a ranking for each device; msprof's own advice behind ours."""
+    discovery = discover(paths, max_expanded=selection.max_expanded)
+    findings = list(discovery.findings)
+    unreadable = discovery.unreadable
+    rows: list[dict[str, Any]] = []
+    headlines: list[dict[str, Any]] = []
+    for captures in find_runs(discovery):
+        devices: list[DeviceAdvice] = []
+        stated: list[dict[str, Any]] = []
+        run = label_of(captures)
+        for capture in captures:
+            findings += capture.findings
+            if not _of_rank(capture, selection.rank):
+                continue
+            try:
+                found = advise_capture(capture, selection, findings)
+                for device in found:
+                    stated += _stated_rows(run, capture, device, findings)
+                    device.bounds = None  # they may be many, and large
+                if not found:
+                    stated += _stated_rows(run, capture, None, findings)
+            except (ReadError, OSError) as error:
+                unreadable = True
+                findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
+                continue
+            devices += found
+        for device in devices:
+            mine = _with_skew(device, [other.shares for other in devices], selection.thresholds)
+            headlines.append(_headline_row(run, device.shares, mine))
+            rows += [_row(run, n, device.shares, one) for n, one in enumerate(mine[: selection.top], start=1)]
+        rows += stated
+    if not rows and not headlines and not has(findings, "error"):
+        asked = [("rank", selection.rank), ("device", selection.device), ("step", selection.step)]
+        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
+        message = "nothing here that advice could be on" + (f" ({words})" if words else "")
+        findings.append(Finding("error", "nothing-measured", str(paths[0]), message))
+    return Advised(rows, headlines, findings_in_order(findings), unreadable)
+
+
+def _of_rank(capture: Capture, rank: int | None) -> bool:
+    return rank is None or rank in {capture.info.rank_id, *capture.info.ranks.values()}
+
+
+def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[Finding]) -> list[DeviceAdvice]:
+    """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
+    steps = _steps(capture, selection, findings)
+    sets, tables = read_tasks(capture, TASK_COLUMNS, by_type=False)
+    findings += [finding for data in tables for finding in data.findings]
+    if sets and tables[-1].table.name not in TASK_KINDS:
+        findings.append(_stands_in(tables[-1]))
+    del tables
+    found = []
+    while sets:
+        tasks = _chosen(sets.pop(0), selection)
+        if tasks is None:
+            continue
+        shares, gaps = _shares(capture, tasks, steps, findings)
+        found.append(_on_tasks(capture, tasks, shares, gaps, selection))
+    if not found:
+        found = _without_tasks(capture, steps, selection, findings)
+    return found
+
+
+def _steps(capture: Capture, selection: AdviseSelection, findings: list[Finding]) -> list[Step]:
+    def read(telling: Telling | None) -> list[TableData]:
+        tables = read_telling(telling, hashed=False)
+        findings.extend(finding for data in tables for finding in data.findings)
+        return tables
+
+    steps = read_steps(capture, read)
+    return [
+        step
+        for step in steps
+        if selection.step in {None, step.step}
+        and selection.rank in {None, step.rank_id}
+        and (step.device_id is None or selection.device in {None, step.device_id})
+    ]
+
+
+def _chosen(tasks: TaskSet, selection: AdviseSelection) -> TaskSet | None:
+    """The tasks that were asked for; None where there are none."""
+    if selection.rank not in {None, tasks.rank_id} or selection.device not in {None, tasks.device_id}:
+        return None
+    frame = tasks.frame
+    if selection.step is not None:
+        told = step_of_tasks(frame)
+        frame = frame.slice(0, 0) if told is None else frame.filter(pc.equal(frame[told[0]], selection.step))
+    return replace(tasks, frame=frame) if frame.num_rows else None
+
+
+def _on_tasks(
+    capture: Capture,
+    tasks: TaskSet,
+    shares: StepShares,
+    gaps: Sequence[Gap],
+    selection: AdviseSelection,
+) -> DeviceAdvice:
+    cores = CoreCounts.of_hardware(capture.info.hardware)
+    bounds = measure_operators(
+        tasks.frame,
+        cores,
+        dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
+        bound_ratio=selection.thresholds.bound_ratio,
+        peak_gb_per_s=selection.thresholds.memory_gb_per_s,
+    )
+    whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
+    # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
+    idle = idle_before_tasks(whole) if shares.source != "timeline" else None
+    facts = Facts(shares, bounds, whole, idle, cores, gaps)
+    return DeviceAdvice(shares, bounds, find_advice(facts, selection.thresholds))
+
+
+def _shares(
+    capture: Capture, tasks: TaskSet, steps: Sequence[Step], findings: list[Finding]
+) -> tuple[StepShares, Sequence[Gap]]:
+    """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline.
+
+    (And the longest gap, where a timeline was read.)
+    """
+    frame = tasks.frame
+    mine = [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
+    told = step_of_tasks(frame)
+    known = set(told[1].tolist()) if told else set()
+    parted = [s for s in mine if s.computing_ns is not None and (s.step is None or not known or s.step in known)]
+    if parted:
+        return shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
+    shares = shares_of_tasks(frame, tasks.rank_id, tasks.device_id)
+    if told is None and has_value(frame, "task_start_ns"):
+        starts, there = integers(frame["task_start_ns"])
+        begin, end = int(starts[there].min()), int(starts[there].max())
+        inside = {
+            (s.model_id, s.step)
+            for s in mine
+            if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
+        }
+        shares = replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
+    talks = "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
+    if shares.source == "tasks" and (talks or not _communicates(capture)):
+        return shares, ()
+    devices = _timeline(capture, findings)
+    theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
+    if not theirs:
+        return shares, ()
+    facts = _facts_of_timelines(theirs, tasks.rank_id, tasks.device_id)
+    known_steps = max(shares.steps, facts.shares.steps)
+    return replace(facts.shares, steps=known_steps, steps_known=shares.steps_known or known_steps > 1), facts.gaps
+
+
+def _communicates(capture: Capture) -> bool:
+    """Whether files tell of communication, so that tasks without any do not tell all."""
+    return any(file.name.kind.startswith(_COMMUNICATION_KINDS) for file in capture.files)
+
+
+def shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence[Step]) -> StepShares:
+    """The sums over rows of step_trace_time."""
+    computing, uncovered, overlapped, free = (sum(getattr(step, name) or 0 for step in steps) for name in _PARTS)
+    whole = sum(step.duration_ns for step in steps)
+    return StepShares(
+        rank_id, device_id, len(steps), whole, computing, uncovered, overlapped, free, source="step_trace_time"
+    )
+
+
+def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown]:
+    """What devices did by a timeline, or by a database in its place; nothing where there is none."""
+    found: list[DeviceBreakdown] = []
+    for files in exports_of(capture):
+        activity = Activity()
+        for file in files:
+            with stream_events_of(file, EVENT_COLUMNS) as (batches, wrong):
+                findings += wrong
+                for batch in batches:
+                    activity.add(batch)
+        found += activity.break_down(1)
+    return found
+
+
+def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: int | None, steps: int) -> StepShares:
+    parts = list(device.steps.values()) or [device.whole]
+    count = len(device.steps) or steps
+    computing = sum(part.computing_ns for part in parts)
+    whole = sum(part.end_to_end_ns for part in parts)
+    if any(part.free_ns is None for part in parts):
+        return StepShares(rank_id, device_id, count, whole, computing, source="timeline")
+    uncovered = sum(part.communication_not_overlapped_ns or 0 for part in parts)
+    overlapped, free = sum(part.overlapped_ns or 0 for part in parts), sum(part.free_ns or 0 for part in parts)
+    return StepShares(rank_id, device_id, count, whole, computing, uncovered, overlapped, free, source="timeline")
+
+
+def _without_tasks(
+    capture: Capture, steps: Sequence[Step], selection: AdviseSelection, findings: list[Finding]
+) -> list[DeviceAdvice]:
+    """Advice on whole steps alone: of a capture whose tables tell no tasks."""
+    parted: dict[tuple[int | None, int | None], list[Step]] = {}
+    for step in steps:
+        if step.computing_ns is not None:
+            parted.setdefault((step.rank_id, step.device_id), []).append(step)
+    facts = [Facts(shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
+    if not facts and selection.step is None:
+        by_device: dict[int | None, list[DeviceBreakdown]] = {}
+        for device in _timeline(capture, findings):
+            by_device.setdefault(device.device_id, []).append(device)
+        for number, parts in by_device.items():
+            rank = capture.info.rank_of(number)
+            if selection.rank in {None, rank} and selection.device in {None, number}:
+                facts.append(_facts_of_timelines(parts, rank, number))
+    if facts:
+        message = "no table of tasks here: advice is on whole steps, nothing is said of operators"
+        findings.append(Finding("info", "stands-in", str(capture.root), message))
+    elif not has(findings, "error"):
+        kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+        message = f"neither tasks nor steps nor a timeline here that could be used; found {kinds}"
+        findings.append(Finding("error", "nothing-measured", str(capture.root), message))
+    return [DeviceAdvice(one.shares, None, find_advice(one, selection.thresholds)) for one in facts]
+
+
+def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, device_id: int | None) -> Facts:
+    """One device by one timeline, or by one an iteration."""
+    every = [_shares_of_device(part, rank_id, device_id, 1) for part in parts]
+    told = all(one.free_ns is not None for one in every)
+    chosen = every if told else every[:1]
+    uncovered, overlapped, free = (sum(getattr(one, name) for one in chosen) if told else None for name in _PARTS[1:])
+    computing, whole = sum(one.computing_ns for one in chosen), sum(one.step_ns or 0 for one in chosen)
+    steps = sum(one.steps for one in chosen)
+    shares = StepShares(rank_id, device_id, steps, whole, computing, uncovered, overlapped, free, source="timeline")
+    gaps = sorted((gap for part in parts for gap in part.gaps), key=lambda gap: (-gap.duration_ns, gap.start_ns))
+    return Facts(shares, gaps=gaps[:1])
+
+
+def _with_skew(device: DeviceAdvice, ranks: Sequence[StepShares], thresholds: Thresholds) -> list[Advice]:
+    """The advice on one device, and what only all ranks together tell."""
+    skew = RULES["slow-rank"].find(Facts(device.shares, ranks=ranks), thresholds)
+    return sorted([*device.advice, *skew], key=lambda one: one.order)
+
+
+def _row(run: str, position: int, shares: StepShares, one: Advice) -> dict[str, Any]:
+    bound = None if one.saving_ns is None else round(shares.per_step_us(one.saving_ns), 3)
+    return {
+        "position": position,
+        "run": run,
+        "rank_id": shares.rank_id,
+        "device_id": shares.device_id,
+        "rule": one.rule,
+        "source": "aoe-reports",
+        "op_type": one.op_type,
+        "op_name": one.op_name,
+        "input_shapes": one.input_shapes,
+        "count": one.count,
+        "total_us": None if one.total_ns is None else one.total_ns / 1000,
+        "share": _part(one.total_ns, shares.computing_ns),
+        "bound_by": one.bound_by,
+        "evidence": one.evidence,
+        "bound_us": bound,
+        "bound_share": _part(one.saving_ns, shares.step_ns),
+        "advice": one.advice,
+    }
+
+
+def _part(part: int | None, whole: int | None) -> float | None:
+    return round(part / whole, 6) if part is not None and whole else None
+
+
+def _headline_row(run: str, shares: StepShares, advice: Sequence[Advice]) -> dict[str, Any]:
+    """What the steps of one device went on, in numbers and in one sentence; times are means of a step."""
+    parts = {
+        f"{name.removesuffix('_ns')}_share": _part(getattr(shares, name), shares.step_ns)
+        for name in ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "free_ns")
+    }
+    return {
+        "run": run,
+        "rank_id": shares.rank_id,
+        "device_id": shares.device_id,
+        "headline": headline(shares, advice),
+        "source": shares.source,
+        "steps": shares.steps,
+        "step_us": None if shares.step_us is None else round(shares.step_us, 3),
+        **parts,
+        "bound_saving_us": round(shares.bound_saving_us, 3),
+        "bound_saving_share": _part(shares.bound_saving_ns, shares.step_ns),
+        "advice": len(advice),
+    }
+
+
+def _stated_rows(
+    run: str, capture: Capture, device: DeviceAdvice | None, findings: list[Finding]
+) -> list[dict[str, Any]]:
+    """Msprof's own advice (prof_rule) on one device, with what the operators that it names took here."""
+    telling = capture.preferred("prof_rule")
+    if telling is None:
+        return []
+    tables = read_telling(telling, hashed=False)
+    if device is None or device.shares.device_id is None:
+        findings += [finding for data in tables for finding in data.findings]
+    frame = joined(tables)
+    if frame is None:
+        return []
+    rows = []
+    number = None if device is None else device.shares.device_id
+    for row in frame.to_pylist():
+        if None not in {row.get("device_id"), number} and row["device_id"] != number:
+            continue
+        tuned = json.loads(row.get("operators") or "[]")
+        named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
+        count, total = _time_of(named, device)
+        rows.append(
+            {
+                "position": None,
+                "run": run,
+                "rank_id": device.shares.rank_id if device else capture.info.rank_of(row.get("device_id")),
+                "device_id": number if number is not None else row.get("device_id"),
+                "rule": _slug(row.get("rule_subtype") or row["rule_type"]),
+                "source": "prof_rule",
+                "op_type": None,
+                "op_name": ", ".join(named) or None,
+                "input_shapes": None,
+                "count": count,
+                "total_us": None if total is None else total / 1000,
+                "share": _part(total, device.shares.computing_ns if device else None),
+                "bound_by": None,
+                "evidence": {
+                    "section": row["section"],
+                    "rule_type": row["rule_type"],
+                    "rule_description": row.get("rule_description") or None,
+                    "rule_subtype": row.get("rule_subtype"),
+                },
+                "bound_us": None,
+                "bound_share": None,
+                "advice": row["suggestion"],
+            }
+        )
+    return rows
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"\W+", "-", words.strip().casefold()).strip("-") or "prof-rule"
+
+
+def _time_of(names: Sequence[str], device: DeviceAdvice | None) -> tuple[int | None, int | None]:
+    """(calls, device time in ns) of some operators; None where none of them is known here."""
+    bounds = device.bounds if device else None
+    if bounds is None or not names:
+        return None, None
+    numbers, words = bounds.key_codes("op_name")
+    wanted = {n for n, word in enumerate(words, start=1) if word in set(names)}
+    mine = [place for place, number in enumerate(numbers.tolist()) if number in wanted] if wanted else []
+    if not mine:
+        return None, None
+    return int(bounds.count[mine].sum()), sum(bounds.total_ns[mine].tolist())
+
+
+def _stands_in(data: TableData) -> Finding:
+    message = (
+        f"no table of tasks with their operators here; {data.table.name} stands in (it tells no types, no counters)"
+    )
+    return Finding("info", "stands-in", str(data.path), message)
