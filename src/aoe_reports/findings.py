@@ -69,7 +69,8 @@ def has(findings: Iterable[Finding], severity: Severity) -> bool:
     return any(finding.severity == severity for finding in findings)
 
 
-_FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
+FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
+"""Rules by which a result file itself says that tuning failed."""
 
 _COMPARABILITY = frozenset({"not-comparable", "comparability-unknown"})
 
@@ -77,8 +78,8 @@ _COMPARABILITY = frozenset({"not-comparable", "comparability-unknown"})
 def reasons_of(findings: Iterable[Finding], *, strict: bool = False) -> list[str]:
     """Why findings make the exit code 1, in the contract's words; with `strict` warnings do, too."""
     bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
-    reasons = ["damage"] if any(f.rule not in _FAILED_TUNING | _COMPARABILITY for f in bad) else []
-    reasons += ["tuning-failed"] if any(f.rule in _FAILED_TUNING for f in bad) else []
+    reasons = ["damage"] if any(f.rule not in FAILED_TUNING | _COMPARABILITY for f in bad) else []
+    reasons += ["tuning-failed"] if any(f.rule in FAILED_TUNING for f in bad) else []
     return [*reasons, *(["not-comparable"] if any(f.rule in _COMPARABILITY for f in bad) else [])]
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from aoe_reports.errors import SchemaMissingError
 
-SCHEMA_NAMES = ("opat", "sgat", "gdat", "record")
+SCHEMA_NAMES = ("opat", "sgat", "gdat", "record", "plan", "verification")
 
 _FOLDERS = (
     Path(__file__).parent / "json_schemas",

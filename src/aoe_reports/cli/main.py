@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.adopt import adopt
 from aoe_reports.cli.advise import advise
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
@@ -21,13 +22,16 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
+from aoe_reports.cli.tune import tune
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, normalize, ingest, history, nightly, demo,
+    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, preflight, tune, adopt, normalize, ingest,
+    history, nightly, demo,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

@@ -7,6 +7,9 @@ from typing import Any
 from aoe_reports.checks.bank import BANK_RULES
 from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
+from aoe_reports.tuning.outcome import TUNE_RULES
+from aoe_reports.tuning.preflight import PREFLIGHT_RULES
+from aoe_reports.workflows.adopt import ADOPT_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -172,5 +175,17 @@ def list_rules() -> list[dict[str, Any]]:
     rows += [
         {"rule": name, "severity": rule.severity, "on": "gradient banks", "reason": rule.reason, "source": rule.source}
         for name, rule in BANK_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": "error", "on": "preflight", "reason": rule.reason, "source": rule.source}
+        for name, rule in PREFLIGHT_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": rule.severity, "on": "tuning jobs", "reason": rule.reason, "source": rule.source}
+        for name, rule in TUNE_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "adopting banks", "reason": reason, "source": ""}
+        for name, (severity, reason) in ADOPT_RULES.items()
     ]
     return rows

@@ -1,0 +1,46 @@
+"""`adopt`: puts a proven bank into use."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import Format, Output, Strict, exit_code, render, say, write
+
+
+def adopt(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A plan's folder.", show_default=False)],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BANK",
+            help="The bank to be replaced, laid out as under TUNE_BANK_PATH [default: the one in use].",
+            show_default=False,
+        ),
+    ] = None,
+    soc: Annotated[
+        str | None, typer.Option(help="The chip, where the plan does not name it.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Even if no new profile has confirmed the gain.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be replaced.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+) -> None:
+    """Put a job's private bank into use, if `verify` has confirmed it: the old one is kept, nobody sees half of a bank."""
+    import os
+
+    from aoe_reports.renderers.as_json import render_rows
+    from aoe_reports.workflows.adopt import adopt as put_into_use
+
+    done = put_into_use(folder, os.environ, to=to, soc=soc, force=force, dry_run=dry_run)
+    code = exit_code(done.findings, strict=strict)
+    reasons = ["verification"][:code]
+    if form == "json":
+        write(render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more), output)
+    else:
+        write(render(form, "adopt", "Changes to the bank in use", [folder], done.rows, done.findings, reasons), output)
+        say(done.findings)
+        for backup in done.more["backups"]:
+            typer.echo(f"kept: {backup}", err=True)
+    raise typer.Exit(code)

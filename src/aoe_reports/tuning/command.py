@@ -1,0 +1,443 @@
+"""The commands of a tuning job: what is run with which environment, and the files that let somebody run it without us."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from aoe_reports.errors import UsageError
+from aoe_reports.profiling.recipes import Framework, recipe
+from aoe_reports.tuning.console import Runs
+from aoe_reports.tuning.plan import TENSORFLOW, Job, Plan, StageName, TuneOps, document_of_plan, tune_ops_of_plan
+
+TUNE_OPS = "tune_ops.json"
+AOE_CONFIG = "aoe_config.json"
+BANK = "bank"
+DUMP = "dump"
+
+JOB_TYPES: dict[StageName, int] = {"sgat": 1, "opat": 2, "gdat": 4}
+"""`--job_type` of aoe, and AOE_MODE where a framework tunes; 4 is a value of AOE_MODE only."""
+
+FRAMEWORKS = {".prototxt": 0, ".air": 1, ".pb": 3, ".onnx": 5}
+"""`--framework` by the model's suffix."""
+
+UNSET_FOR_AOE = ("AOE_MODE", "PROFILING_MODE", "PROFILING_OPTIONS")
+"""Inherited variables that would make something else of a run of aoe."""
+
+UNSET_FOR_COMMAND = ("PROFILING_MODE", "PROFILING_OPTIONS")
+
+OURS = frozenset({"--job_type", "-j", "--model", "-m", "--weight", "-w", "--framework", "-f", "--model_path",
+                  "--tune_ops_file", "--reload", "--help", "-h"})  # fmt: skip
+"""Options of aoe that follow from the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument: a text, and behind it (where there is one) a path that is relative to the plan's folder."""
+
+    text: str
+    path: str | None = None
+
+    def resolved(self, folder: str) -> str:
+        """The argument as a process gets it."""
+        return self.text if self.path is None else f"{self.text}{folder}/{self.path}"
+
+    def quoted(self) -> str:
+        """The argument in a shell script where `$here` is the plan's folder."""
+        if self.path is None:
+            return shlex.quote(self.text)
+        return f'{shlex.quote(self.text) if self.text else ""}"$here"/{shlex.quote(self.path)}'
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One process of a tuning job; its folder for work and the bank are told when it is run."""
+
+    name: StageName
+    runs: Runs
+    arguments: tuple[Argument, ...]
+    environment: tuple[tuple[str, str], ...]
+    unset: tuple[str, ...]
+    working_folder: Argument | None = None
+    tune_ops: TuneOps | None = None
+    """What operator tuning is restricted to by `tune_ops_file`."""
+
+    def argv(self, folder: str) -> list[str]:
+        """The arguments as a process gets them; `folder` is the plan's, as an absolute path."""
+        return [argument.resolved(folder) for argument in self.arguments]
+
+    def reloading(self) -> Stage:
+        """The same stage of aoe, going on where a broken run in the same folder stopped."""
+        return replace(self, arguments=(*self.arguments, Argument("--reload")))
+
+    def variables(self, work: str, bank: str) -> dict[str, str]:
+        """The variables that are set: those of the plan, where results go, which bank is used."""
+        return {**dict(self.environment), "ASCEND_WORK_PATH": work, "TUNE_BANK_PATH": bank}
+
+    def environment_of(self, inherited: Mapping[str, str], work: str, bank: str) -> dict[str, str]:
+        """The whole environment of the process."""
+        kept = {name: value for name, value in inherited.items() if name not in self.unset}
+        return {**kept, **self.variables(work, bank)}
+
+
+def stages_of_plan(plan: Plan, tune_ops: TuneOps | None = None) -> list[Stage]:
+    """What is run, in order; UsageError where the plan does not say enough. `tune_ops` stands for the plan's own."""
+    restricted = tune_ops or tune_ops_of_plan(plan)
+    stages = [_stage(plan, name, restricted) for name in plan.stages()]
+    if not stages:
+        raise UsageError("the plan has no candidate: nothing is to be tuned (without a list AOE would tune everything)")
+    return stages
+
+
+def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
+    job = plan.job
+    shared = [("REPEAT_TUNE", str(plan.repeat_tune))]
+    if job.device is not None:
+        shared.append(("ASCEND_DEVICE_ID", str(job.device)))
+    asked = tune_ops if name == "opat" else None
+    if name == "gdat" and plan.scenario != "tf-training":
+        raise UsageError(f"gradients are tuned in TensorFlow training only, not in {plan.scenario}")
+    if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
+        if not job.command:
+            raise UsageError(f"{plan.scenario} tunes while its own command runs; expected one behind `--`")
+        if plan.scenario in TENSORFLOW:
+            shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
+        arguments = tuple(Argument(part) for part in job.command)
+        where = _path("", job.working_folder) if job.working_folder is not None else None
+        return Stage(name, "command", arguments, tuple(shared), UNSET_FOR_COMMAND, where, asked)
+    if job.command:
+        raise UsageError(f"{plan.scenario} is tuned by aoe; a command is not taken (run it with the snippet before)")
+    return Stage(name, "aoe", _aoe(plan, name, asked), tuple(shared), UNSET_FOR_AOE, None, asked)
+
+
+def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, ...]:
+    job = plan.job
+    model_path = job.model_path
+    if model_path is None and job.model is None:
+        if plan.scenario not in {"pytorch", "mindspore"}:
+            raise UsageError(f"{plan.scenario}: expected --model or --model-path")
+        model_path = f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
+    if model_path is not None and job.model is not None:
+        raise UsageError("--model and --model-path exclude each other")
+    arguments = [Argument("aoe")]
+    framework = framework_of(job) if job.model is not None else job.framework
+    if framework is not None:
+        arguments.append(Argument(f"--framework={framework}"))
+    if job.model is not None:
+        arguments.append(_path("--model=", job.model))
+    if job.weight is not None:
+        arguments.append(_path("--weight=", job.weight))
+    if model_path is not None:
+        arguments.append(_path("--model_path=", model_path))
+    arguments.append(Argument(f"--job_type={JOB_TYPES[name]}"))
+    if asked is not None:
+        arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
+    for option in job.options:
+        word = option.split("=", 1)[0]
+        if not option.startswith("--") or word in OURS:
+            raise UsageError(
+                f"{option!r} is no option that can be added; expected --name=value, and none of the plan's"
+            )
+        arguments.append(Argument(option))
+    return tuple(arguments)
+
+
+def framework_of(job: Job) -> int:
+    """What `--framework` has to be; by the model's suffix unless told."""
+    if job.framework is not None:
+        return job.framework
+    found = FRAMEWORKS.get(PurePosixPath(job.model or "").suffix.lower())
+    if found is None:
+        raise UsageError(f"{job.model}: the suffix tells no framework; expected --framework 0, 1, 3 or 5")
+    return found
+
+
+def _path(text: str, path: str) -> Argument:
+    return Argument(text + path) if PurePosixPath(path).is_absolute() else Argument(text, path)
+
+
+def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
+    """Each file of a plan's folder by its name, but for the report; `folder` is the folder's absolute path.
+
+    Without a candidate there is no list of operators, and run.sh says so instead of running anything.
+    """
+    files = {"plan.json": to_json(document_of_plan(plan))}
+    asked = tune_ops_of_plan(plan)
+    if asked is not None and "opat" in plan.stages():
+        files[TUNE_OPS] = to_json(asked.as_document())
+        if plan.scenario in TENSORFLOW:
+            files[AOE_CONFIG] = to_json(asked.as_document())
+    snippet = snippet_of(plan, folder)
+    if snippet is not None:
+        files["snippet.py"] = snippet
+    files["run.sh"] = run_script(plan)
+    return files
+
+
+def to_json(document: object) -> str:
+    """A document as the files of a plan hold it."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+# The ways to configure TFAdapter and torch_npu are those of their own documents (Ascend/tensorflow, Ascend/pytorch);
+# MindSpore's of its API reference, 2.5 and later.
+_TENSORFLOW = """# Where TFAdapter is configured, one of the three; take it out again when tuning is over.
+# AOE_MODE is set by run.sh (and `aoe-reports tune`). Without the file every operator is tuned.
+
+# TensorFlow 1, session
+custom_op.parameter_map["aoe_config_file"].s = tf.compat.as_bytes({config})
+custom_op.parameter_map["static_memory_policy"].i = 0
+
+# TensorFlow 1, estimator
+config = NPURunConfig(aoe_config_file={config})  # and static_memory_policy not set to anything but 0
+
+# TensorFlow 2
+npu_device.global_options().aoe_config.aoe_config_file = {config}  # and static_memory_policy as above
+"""
+
+_TENSORFLOW_WHOLE = """# The file of operators is not needed: subgraphs and gradients are tuned as a whole.
+# Where TFAdapter is configured; the same option has to be 0 (or unset) with an estimator and in TensorFlow 2.
+custom_op.parameter_map["static_memory_policy"].i = 0
+"""
+
+_PYTORCH = """# Before the first operator runs; then one step on one device is enough. Take it out again when tuning is over.
+# Operators that run through aclnn are not dumped, and of the others only those that torch_npu lists.
+import torch_npu
+
+torch_npu.npu.set_aoe({dump})
+"""
+
+_MINDSPORE = """# Before the network is compiled; then one step on one device is enough. Take it out again when tuning is over.
+# MindSpore 2.5 and later; "offline" dumps the graphs for aoe, "online" tunes while the script runs.
+import mindspore as ms
+
+ms.set_context(save_graphs=1, save_graphs_path={dump})
+ms.device_context.ascend.op_tuning.aoe_tune_mode({how})
+ms.device_context.ascend.op_tuning.aoe_job_type({job_type})
+"""
+
+
+def snippet_of(plan: Plan, folder: str) -> str | None:
+    """What has to stand in the script, where the framework is told in code; None where nothing has to."""
+    if plan.scenario in TENSORFLOW:
+        if "opat" in plan.stages():
+            return _TENSORFLOW.format(config=_literal(f"{folder}/{AOE_CONFIG}"))
+        return _TENSORFLOW_WHOLE
+    dump = _literal(plan.job.model_path or f"{folder}/{DUMP}")
+    if plan.scenario == "pytorch":
+        return _PYTORCH.format(dump=dump)
+    if plan.scenario == "mindspore":
+        how = _literal("online" if plan.job.command else "offline")
+        job_type = _literal(str(JOB_TYPES[plan.stages()[0]] if plan.stages() else 2))
+        return _MINDSPORE.format(dump=_literal(f"{folder}/{DUMP}"), how=how, job_type=job_type)
+    return None
+
+
+def _literal(text: str) -> str:
+    """A text as Python code; what JSON escapes Python reads the same way."""
+    return json.dumps(text)
+
+
+_HEAD = """#!/bin/sh
+# Tunes with AOE as planned; nothing but AOE is needed. Each stage runs in a folder of its own below runs/.
+set -eu
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+"""
+
+_REFUSAL = """echo {why} >&2
+exit 2
+"""
+
+_SEED = """
+# The private bank: a copy of the one in use, so that what is banked is skipped; a bank that is there is kept.
+soc={soc}
+if [ ! -d "$here"/bank ]; then
+    mkdir -- "$here"/bank
+    if [ -n "${{TUNE_BANK_PATH:-}}" ]; then
+        operators=$TUNE_BANK_PATH/$soc graphs=$TUNE_BANK_PATH
+    elif [ -n "${{ASCEND_CACHE_PATH:-}}" ]; then
+        operators=$ASCEND_CACHE_PATH/aoe_data/$soc graphs=$ASCEND_CACHE_PATH/aoe_data
+    else
+        operators=$HOME/Ascend/latest/data/aoe/custom/op/$soc graphs=$HOME/Ascend/latest/data/aoe/custom/graph/$soc
+    fi
+    if [ -d "$operators" ]; then cp -R -- "$operators" "$here"/bank/"$soc"; fi
+    if [ -d "$graphs" ]; then find "$graphs/" -maxdepth 1 -type f -exec cp -- {{}} "$here"/bank/ \\;; fi
+fi
+"""
+
+_EMPTY = """
+# The private bank begins empty; a bank that is there is kept.
+if [ ! -d "$here"/bank ]; then mkdir -- "$here"/bank; fi
+"""
+
+_UNKNOWN_SOC = """
+# The chip is not known, so the bank in use cannot be copied: the folder of its operators is named after the chip.
+if [ ! -d "$here"/bank ]; then
+    echo 'the plan names no soc: put a copy of the bank in use into bank/, or make an empty folder bank/' >&2
+    exit 2
+fi
+"""
+
+
+def run_script(plan: Plan) -> str:
+    """run.sh: each stage in a fresh folder with its environment, every argument quoted."""
+    try:
+        stages = stages_of_plan(plan)
+    except UsageError as error:
+        return _HEAD + _REFUSAL.format(why=shlex.quote(f"run.sh: {error}"))
+    seed = _EMPTY if plan.job.bank_seed == "empty" else _UNKNOWN_SOC if plan.soc is None else _SEED
+    parts = [_HEAD, seed.format(soc=shlex.quote(plan.soc or "")) if seed == _SEED else seed]
+    if plan.bank is not None and seed == _SEED:
+        bank = Argument("", plan.bank) if not PurePosixPath(plan.bank).is_absolute() else Argument(plan.bank)
+        parts.insert(1, f"\n# The bank in use when the plan was made.\nTUNE_BANK_PATH={bank.quoted()}\n")
+    parts += [_stage_script(stage) for stage in stages]
+    return "".join(parts)
+
+
+def _stage_script(stage: Stage) -> str:
+    where = '"$work"' if stage.working_folder is None else stage.working_folder.quoted()
+    lines = [
+        "",
+        f"# {stage.name.upper()}",
+        "number=1",
+        f'while ! mkdir -p -- "$here"/runs || ! mkdir -- "$here"/runs/by-hand-{stage.name}-$number 2>/dev/null; do',
+        '    number=$((number + 1)); [ "$number" -lt 1000 ]',
+        "done",
+        f'work="$here"/runs/by-hand-{stage.name}-$number',
+    ]
+    if stage.tune_ops is not None:
+        lines.append(f'cp -- "$here"/{TUNE_OPS} "$work"/')
+    lines += ["(", f"    cd -- {where}", *(f"    unset {name}" for name in stage.unset)]
+    lines += [f"    export {name}={shlex.quote(value)}" for name, value in stage.environment]
+    lines += ['    export ASCEND_WORK_PATH="$work" TUNE_BANK_PATH="$here"/bank']
+    lines += ["    " + " ".join(argument.quoted() for argument in stage.arguments), ")"]
+    return "\n".join(lines) + "\n"
+
+
+Quote = Callable[[str], str]
+
+
+def command_line(argv: list[str]) -> str:
+    """Arguments as they would be typed into a shell."""
+    return " ".join(shlex.quote(part) for part in argv)
+
+
+_PROFILED: dict[str, Framework] = {
+    "offline": "msprof",
+    "ir-graph": "msprof",
+    "tf-training": "tf1-session",
+    "tf-online-inference": "tf1-session",
+    "pytorch": "pytorch",
+    "mindspore": "mindspore",
+}
+"""How each scenario is profiled: the ways of `collect`."""
+
+
+def remeasure_script(plan: Plan) -> str:
+    """remeasure.sh: runs the command that it is given with the tuned bank, without tuning, under the profiler."""
+    msprof = _PROFILED[plan.scenario] == "msprof"
+    lines = [
+        "#!/bin/sh",
+        "# Measures again: runs the command behind it with the tuned bank, and without tuning.",
+        "# What has to be changed in the script before stands in remeasure.md.",
+        "set -eu",
+        'if [ "$#" -eq 0 ]; then echo "usage: remeasure.sh COMMAND..." >&2; exit 2; fi',
+        'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
+        "unset AOE_MODE ASCEND_WORK_PATH",
+        'export TUNE_BANK_PATH="$here"/bank',
+    ]
+    if plan.scenario == "pytorch" and "opat" in plan.stages():
+        lines.append("export ACL_OP_COMPILER_CACHE_MODE=force  # what was compiled before tuning is not used")
+    if msprof:
+        after = recipe("msprof", "tuning")
+        arguments = " ".join(
+            f"{setting.key}={setting.value}" for setting in after.settings if setting.key != "--output"
+        )
+        lines += [f'msprof --output="$here"/remeasured {arguments} "$@"']
+        lines += ['msprof --export=on --output="$here"/remeasured']
+    else:
+        lines.append('exec "$@"  # the profiler is switched on in the script, see remeasure.md')
+    return "\n".join(lines) + "\n"
+
+
+def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
+    """(what to do, code or nothing, its language) of measuring again after tuning."""
+    framework = _PROFILED[plan.scenario]
+    steps = [
+        (
+            "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
+            "aoe_tune_mode), and give it back the steps and devices of the first profile.",
+            "unset AOE_MODE",
+            "shell",
+        ),
+        (
+            "Load the tuned bank, on the same chip and version of CANN that it was tuned on"
+            + (f" ({', '.join(filter(None, (plan.soc, plan.engine_version)))})." if plan.soc else "."),
+            'export TUNE_BANK_PATH="$PWD/bank"',
+            "shell",
+        ),
+    ]
+    if "opat" in plan.stages():
+        steps.append(_RECOMPILE[plan.scenario])
+    elif plan.scenario in {"offline", "ir-graph"}:
+        steps.append(("Convert the model again (ATC reads the bank), or take the .om that AOE made (tuned/).", "", ""))
+    how = recipe(framework, "tuning")
+    steps.append(
+        (
+            f"Switch the profiler on as it was for the first profile{f' ({plan.profile})' if plan.profile else ''}: "
+            f"same level, same metrics, same number of steps. If nothing is known of it, this is what tuning needs "
+            f"(`aoe-reports collect --framework {framework} --for tuning`).",
+            how.snippet,
+            how.language,
+        )
+    )
+    steps.append(("Run it; remeasure.sh sets the environment.", "./remeasure.sh COMMAND...", "shell"))
+    return steps
+
+
+_CACHE = "Compile again: with the compilation cache the operators would stay what they were before tuning."
+_RECOMPILE: dict[str, tuple[str, str, str]] = {
+    "offline": (
+        _CACHE + " Or take the .om that AOE made (tuned/).",
+        "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
+        "shell",
+    ),
+    "ir-graph": (
+        _CACHE,
+        "op_compiler_cache_mode=force  # an option where the graph is built (ge.op_compiler_cache_mode)",
+        "",
+    ),
+    "tf-training": (
+        _CACHE,
+        'custom_op.parameter_map["op_compiler_cache_mode"].s = tf.compat.as_bytes("force")  # TensorFlow 1\n'
+        'npu_device.global_options().op_compiler_cache_mode = "force"  # TensorFlow 2',
+        "python",
+    ),
+    "pytorch": (_CACHE, "export ACL_OP_COMPILER_CACHE_MODE=force", "shell"),
+    "mindspore": (
+        "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
+        "and have operators compiled instead of taken as built.",
+        "ms.device_context.ascend.op_tuning.op_compile(True)",
+        "python",
+    ),
+}
+_RECOMPILE["tf-online-inference"] = _RECOMPILE["tf-training"]
+
+
+def remeasure_page(plan: Plan) -> str:
+    """remeasure.md: how to measure again after tuning; AOE's own times are those of single operators by themselves."""
+    lines = [
+        "# Measure again",
+        "",
+        "AOE's gains are of operators by themselves. Whether a step got faster only a new profile tells:",
+        "",
+    ]
+    for number, (text, code, language) in enumerate(remeasure_steps(plan), 1):
+        lines += [f"{number}. {' '.join(text.split())}"]
+        if code:
+            lines += ["", *(f"   {line}".rstrip() for line in (f"```{language}", *code.splitlines(), "```"))]
+        lines.append("")
+    return "\n".join(lines)

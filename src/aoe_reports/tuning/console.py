@@ -1,0 +1,81 @@
+"""What AOE and the frameworks that drive it say on the console: whether tuning came to its end, errors, claims."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from aoe_reports.tuning.codes import codes_of_line
+from aoe_reports.tuning.plan import TENSORFLOW, Scenario
+
+Runs = Literal["aoe", "command"]
+"""What a stage runs: the command `aoe`, or a training or inference command that tunes by itself."""
+
+FINISHED = ("Aoe process finished", "process finished. Performance improved by")
+"""What aoe says in the end: releases since 6.2, and those before (seeds of both in the AOE guides)."""
+
+ADAPTER_BEGINS = "in tune mode, training graph handled by tools"
+ADAPTER_TUNES = "Aoe tuning graph"
+"""What TFAdapter says when it hands a graph to AOE (AOE guide, TensorFlow: viewing the result)."""
+
+_PERCENT = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)\s*%")
+
+MOST_KEPT = 50
+"""How many codes and claims are kept: more of them say nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An improvement that the console tells of, as it is printed there."""
+
+    name: str
+    percent: str
+
+    def agrees(self, improvement: str) -> bool:
+        """Whether a result file's own percentage is the same number, within the last digit of the shorter one."""
+        ours, theirs = Decimal(self.percent), Decimal(improvement.rstrip("%"))
+        places = min(_places(ours), _places(theirs))
+        return abs(ours - theirs) <= Decimal(1).scaleb(-places)
+
+
+def _places(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
+
+
+@dataclass(slots=True)
+class Console:
+    """Takes in line after line; afterwards tells what was said."""
+
+    scenario: Scenario
+    runs: Runs
+    seen: set[str] = field(default_factory=set)
+    codes: dict[str, str] = field(default_factory=dict)
+    """Each error code with the first line that names it."""
+    claims: list[Claim] = field(default_factory=list)
+
+    def take(self, line: str) -> None:
+        """Take in one line."""
+        for words in (*FINISHED, ADAPTER_BEGINS, ADAPTER_TUNES):
+            if words in line:
+                self.seen.add(words)
+        for code in codes_of_line(line):
+            if len(self.codes) < MOST_KEPT:
+                self.codes.setdefault(code, line.strip()[:300])
+        before, words, behind = line.partition(FINISHED[1])
+        percent = _PERCENT.match(behind) if words else None
+        if percent and len(self.claims) < MOST_KEPT:
+            name = (before.split() or [""])[-1].removeprefix("[Aoe]")
+            self.claims.append(Claim(name, percent[1]))
+
+    @property
+    def missing(self) -> str | None:
+        """What should have been said and was not; None if tuning came to its end, or nothing is known to be said."""
+        if self.runs == "aoe":
+            return None if self.seen & set(FINISHED) else f"{FINISHED[0]!r} was never said"
+        if self.scenario in TENSORFLOW:
+            lacking = [repr(words) for words in (ADAPTER_BEGINS, ADAPTER_TUNES) if words not in self.seen]
+            return f"{' and '.join(lacking)} was never said: the framework did not tune" if lacking else None
+        return None

@@ -1,0 +1,363 @@
+"""What came of a tuning job: each operator that was asked for, and whether the run as a whole went well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from aoe_reports.findings import Finding, Severity
+from aoe_reports.results import Modification, TuningResult, status_of
+from aoe_reports.tuning.codes import explain_code, is_failure
+from aoe_reports.tuning.console import Console
+from aoe_reports.tuning.plan import Candidate, Plan, TuneOps
+from aoe_reports.tuning.progress import gain_of
+
+Status = Literal["improved", "already-banked", "not-better", "failed", "not-seen", "unclear"]
+
+_VERSION = re.compile(r"v\d+\Z")
+_TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
+
+
+def type_key(op_type: str) -> str:
+    """An operator type for comparing: AOE writes lower case in some releases, and with or without a version."""
+    return _VERSION.sub("", op_type.casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One thing that was asked for, with what the plan knows of it."""
+
+    kind: str
+    op_name: str | None
+    op_type: str | None
+    candidate: Candidate | None
+
+
+def outcome_rows(
+    plan: Plan, tune_ops: TuneOps | None, results: Sequence[TuningResult], *, ended: bool
+) -> list[dict[str, Any]]:
+    """One row an operator, type or subgraph: those that were asked for in the plan's order, then what else was changed.
+
+    `status` is improved, already-banked, not-better, failed, not-seen or unclear: AOE names only what it changed and what
+    failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction.
+    """
+    asked = _asked(plan, tune_ops)
+    operators = [m for result in results if result.kind == "opat" for m in result.modifications]
+    known = {name for a in asked if (name := a.op_name)} | {r.op_name for r in plan.rejected if r.op_name}
+    failed = {_TUNED_COPY.sub("", name) for result in results for name in result.failed_operators}
+    matches = [_matches(a, operators, known) for a in asked]
+    used = {id(m) for found in matches for m, _ in found}
+    is_failed = [_is_failed(a, failed, known) for a in asked]
+    open_names = [
+        a for a, found, bad in zip(asked, matches, is_failed, strict=True) if a.op_name and not found and not bad
+    ]
+    rest = _rest(results, len(open_names), restricted=not _types(asked), ended=ended)
+    rows: list[dict[str, Any]] = []
+    for a, found, bad in zip(asked, matches, is_failed, strict=True):
+        if a.kind == "subgraph":
+            continue
+        for modification, how in found:
+            rows.append(_row(a, "improved", modification, how, requested=True))
+        if bad:
+            reason = "AOE names it among the operators whose tuning failed"
+            rows.append(_row(a, "failed", None, reason, requested=True))
+        elif not found:
+            status, reason = rest if a.op_name else _rest_of_type(ended=ended)
+            rows.append(_row(a, status, None, reason, requested=True))
+    for modification in operators:
+        if id(modification) not in used:
+            rows.append(_row(None, "improved", modification, "nobody asked for it by name", requested=False))
+    covered = {_TUNED_COPY.sub("", str(row["op_name"])) for row in rows}
+    for name in sorted(failed - covered - _covered(failed, asked, known)):
+        other = _Asked("operator", name, None, None)
+        rows.append(_row(other, "failed", None, "nobody asked for it by name", requested=False))
+    for result in results:
+        if result.kind == "sgat":
+            rows += [_subgraph(m) for m in result.modifications]
+    return rows
+
+
+def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
+    by_name: dict[str, Candidate] = {}
+    by_type: dict[str, Candidate] = {}
+    for candidate in plan.operators:
+        if candidate.op_name:
+            by_name.setdefault(candidate.op_name, candidate)
+        elif candidate.op_type:
+            by_type.setdefault(candidate.op_type, candidate)
+    if tune_ops is None:
+        return []
+    asked = [_Asked("operator", name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    return asked + [_Asked("operator", None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
+
+
+def _type_of(candidate: Candidate | None) -> str | None:
+    return candidate.op_type if candidate is not None else None
+
+
+def _types(asked: Sequence[_Asked]) -> bool:
+    return any(a.op_name is None for a in asked)
+
+
+def _matches(a: _Asked, operators: Sequence[Modification], known: set[str]) -> list[tuple[Modification, str]]:
+    """(modification, how it was recognised) of everything that was changed of what was asked for."""
+    if a.op_name is None:
+        wanted = type_key(a.op_type or "")
+        return [(m, "by its type") for m in operators if any(type_key(t) == wanted for t in m.op_type)]
+    exact = [m for m in operators if a.op_name in {m.name, m.join_name}]
+    if exact:
+        differs = a.op_type is not None and all(type_key(t) != type_key(a.op_type) for t in exact[0].op_type)
+        how = f"AOE calls its type {', '.join(exact[0].op_type)}" if differs and exact[0].op_type else ""
+        return [(m, how) for m in exact]
+    fused = [m for m in operators if is_part_of(a.op_name, m.join_name, known)]
+    return [(m, f"tuned as a part of the fused operator {m.join_name}") for m in fused]
+
+
+def is_part_of(name: str, fused: str, known: set[str]) -> bool:
+    """Whether a fused operator (its nodes' names one behind the other, nothing between) has a node of this name.
+
+    Certain only where the rest is made of names that are known, or of names in the same scope (`a/Conv2D` + `a/Relu`):
+    `conv1` is no part of `conv10`.
+    """
+    if not name or name == fused or name not in fused:
+        return False
+    scope = name.split("/", 1)[0] + "/" if "/" in name else None
+    at = fused.find(name)
+    while at >= 0:
+        before, behind = fused[:at], fused[at + len(name) :]
+        if _is_names(before, known, scope) and _is_names(behind, known, scope):
+            return True
+        at = fused.find(name, at + 1)
+    return False
+
+
+def _is_names(text: str, known: set[str], scope: str | None) -> bool:
+    """Whether a text is a row of whole names: none, one that begins a scope, or known ones."""
+    if not text or text in known:
+        return True
+    return scope is not None and text.startswith(scope)
+
+
+def _is_failed(a: _Asked, failed: set[str], known: set[str]) -> bool:
+    if a.op_name is None:
+        return False
+    return a.op_name in failed or any(is_part_of(a.op_name, name, known) for name in failed)
+
+
+def _covered(failed: set[str], asked: Sequence[_Asked], known: set[str]) -> set[str]:
+    """The failed names that rows of what was asked for speak of already."""
+    return {name for name in failed for a in asked if a.op_name and is_part_of(a.op_name, name, known)}
+
+
+def _rest(results: Sequence[TuningResult], rest: int, *, restricted: bool, ended: bool) -> tuple[Status, str]:
+    """What became of `rest` operators that AOE names nowhere: it counts them only."""
+    reserved = sum(result.summary.get("repo_reserved_num", 0) for result in results if result.kind == "opat")
+    unsatisfied = sum(result.summary.get("repo_unsatisfied_num", 0) for result in results if result.kind == "opat")
+    counts = (
+        f"AOE names only what it changed; it counts {reserved} kept and {unsatisfied} not improved, for {rest} left"
+    )
+    if not ended and not reserved and not unsatisfied:
+        return "not-seen", "tuning ended before anything was said of it"
+    if not reserved and not unsatisfied:
+        return "not-seen", "AOE neither changed it nor counted any operator that it left alone: not in its graph?"
+    if ended and restricted and not unsatisfied and reserved >= rest:
+        return "already-banked", f"{counts}: all were in a bank, and stay what they were"
+    if ended and restricted and not reserved and unsatisfied >= rest:
+        return "not-better", f"{counts}: nothing faster was found"
+    return "unclear", f"{counts}: which is which cannot be told"
+
+
+def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
+    if not ended:
+        return "not-seen", "tuning ended before an operator of this type was changed"
+    return (
+        "unclear",
+        "no operator of this type was changed; whether they were banked or not better AOE does not tell by type",
+    )
+
+
+def _row(a: _Asked | None, status: Status, m: Modification | None, reason: str, *, requested: bool) -> dict[str, Any]:
+    candidate = a.candidate if a is not None else None
+    before = float(m.before) if m is not None and m.before is not None else None
+    after = float(m.after) if m is not None and m.after is not None else None
+    types = list(m.op_type) if m is not None else []
+    return {
+        "kind": "operator",
+        "op_name": a.op_name if a is not None and a.op_name else m.join_name if m is not None else None,
+        "op_type": a.op_type if a is not None and a.op_type else ", ".join(types) or None,
+        "status": status,
+        "mode": m.mode if m is not None else None,
+        "before_us": before,
+        "after_us": after,
+        "gain": gain_of(m.before, m.after) if m is not None else None,
+        "total_us": candidate.total_us if candidate is not None else None,
+        "expected_saving_us": candidate.expected_saving_us if candidate is not None else None,
+        "tuned_name": m.name if m is not None else None,
+        "repo_key": None,
+        "requested": requested,
+        "reason": reason,
+    }
+
+
+def _subgraph(m: Modification) -> dict[str, Any]:
+    row = _row(None, "improved", m, "", requested=True)
+    per_ms = 1000
+    row |= {"kind": "subgraph", "op_name": None, "repo_key": m.name, "tuned_name": None}
+    row |= {key: float(value * per_ms) if value is not None else None for key, value in _times(m).items()}
+    return row
+
+
+def _times(m: Modification) -> dict[str, Any]:
+    return {"before_us": m.before, "after_us": m.after}
+
+
+@dataclass(frozen=True, slots=True)
+class TuneRule:
+    """One rule on how a tuning run went: how bad, why, and where the fact comes from."""
+
+    severity: Severity
+    reason: str
+    source: str = ""
+
+
+_GUIDE = "AOE guide: viewing the result"
+TUNE_RULES: dict[str, TuneRule] = {
+    "tune-no-finish-line": TuneRule("error", "the console never said that tuning came to its end", _GUIDE),
+    "tune-error-code": TuneRule("error", "the console named an error code", "AOE errors (EG codes), API error codes"),
+    "tune-memory": TuneRule("warning", "the console warned of too little memory (WG0000)", "AOE errors"),
+    "tune-no-result": TuneRule("error", "no result file of this run", _GUIDE),
+    "tune-bad-result": TuneRule("error", "a result file of this run is cut off or not valid", _GUIDE),
+    "tune-bank-not-tuned": TuneRule("error", "gradient tuning left no tuned bank", "the code that writes these banks"),
+    "tune-exit-code": TuneRule(
+        "error", "the command ended with an error (of aoe, whose exit codes are not documented: a warning)", _GUIDE
+    ),
+    "tune-killed": TuneRule("error", "a signal ended the process (not ours): a crash, or too little memory"),
+    "tune-timeout": TuneRule("error", "it took longer than --timeout and was ended"),
+    "tune-interrupted": TuneRule("error", "it was told to end before it was through"),
+    "tune-left-running": TuneRule("warning", "processes went on after the command had ended, and were ended"),
+    "tune-claim-mismatch": TuneRule("warning", "the console's percentage is not the result file's", _GUIDE),
+    "tune-nothing-changed": TuneRule("warning", "tuning went well and changed nothing: there is nothing to measure"),
+    "tune-bank-unchanged": TuneRule("warning", "the result tells of changes, and no file of the bank changed"),
+    "tune-log-capped": TuneRule("info", "the middle of a long console log was left out"),
+    "tune-ops-edited": TuneRule("warning", "tune_ops.json asks for something else than plan.json"),
+}
+"""Rules of `tune`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process of a stage ended."""
+
+    exit_code: int | None
+    signal: int | None
+    because: Literal["exited", "timeout", "interrupted"]
+    left_running: int = 0
+    log_dropped_bytes: int = 0
+
+
+def judge_stage(
+    path: str,
+    console: Console,
+    ended: Ended,
+    results: Sequence[TuningResult],
+    damaged: Sequence[str],
+    *,
+    gradients: bool | None = None,
+) -> list[Finding]:
+    """What is wrong with one stage's run; tuning went well if no error is among it.
+
+    `damaged` are fresh result files with errors in them; `gradients` says of gradient tuning whether its bank is tuned.
+    """
+    return [
+        finding_of(rule, path, text, severity)
+        for rule, text, severity in _judged(console, ended, results, damaged, gradients)
+    ]
+
+
+def finding_of(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
+    """A finding of one of TUNE_RULES."""
+    return Finding(severity or TUNE_RULES[rule].severity, rule, path, message)
+
+
+_Judged = Iterator[tuple[str, str, Severity | None]]
+
+
+def _judged(
+    console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str], gradients: bool | None
+) -> _Judged:
+    yield from _end_judged(console, ended)
+    for code, line in console.codes.items():
+        rule = "tune-error-code" if is_failure(code) else "tune-memory"
+        yield rule, f"{explain_code(code)}; first in: {line}", None
+    if gradients is None:
+        yield from _results_judged(console, ended, results, damaged)
+    elif not gradients:
+        yield (
+            "tune-bank-not-tuned",
+            "no bank <soc>_gradient_fusion.json with a tuned model is in the private bank",
+            None,
+        )
+    if ended.left_running:
+        yield "tune-left-running", f"{ended.left_running} processes went on after it had ended, and were ended", None
+    if ended.log_dropped_bytes:
+        yield "tune-log-capped", f"{ended.log_dropped_bytes} bytes in the middle of the log were left out", None
+
+
+def _end_judged(console: Console, ended: Ended) -> _Judged:
+    if ended.because == "timeout":
+        yield "tune-timeout", "it took longer than --timeout; what is banked stays: `tune --resume` goes on", None
+    elif ended.because == "interrupted":
+        yield "tune-interrupted", "told to end; what is banked stays: `tune --resume` goes on", None
+    elif ended.signal is not None:
+        why = " (where memory runs out the system does that: see preflight)" if ended.signal == _SIGKILL else ""
+        yield "tune-killed", f"signal {ended.signal} ended it{why}", None
+    elif ended.exit_code:
+        text = f"exit code {ended.exit_code}"
+        yield "tune-exit-code", text, "warning" if console.runs == "aoe" else "error"
+
+
+def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str]) -> _Judged:
+    if ended.because == "exited" and console.missing:
+        yield "tune-no-finish-line", console.missing, None
+    if not results and not damaged:
+        yield "tune-no-result", "no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran", None
+    for name in damaged:
+        yield "tune-bad-result", f"{name}: see what is said of it", None
+    yield from _mismatches(console, results)
+
+
+_SIGKILL = 9
+
+
+def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
+    """Claims of the console that no task of a result file makes, too."""
+    told = [
+        (r.tuning_name, r.model_improvement)
+        for r in results
+        if r.model_improvement and _PERCENT.fullmatch(r.model_improvement)
+    ]
+    for claim in console.claims:
+        named = [text for name, text in told if name == claim.name] or [text for _, text in told]
+        if named and not any(claim.agrees(text) for text in named):
+            text = f"the console says {claim.percent}% of {claim.name or 'the model'}, the result file {', '.join(named[:5])}"
+            yield "tune-claim-mismatch", text, None
+
+
+_PERCENT = re.compile(r"-?[0-9]{1,12}([.][0-9]{1,12})?%")
+
+
+def came_to_its_end(results: Sequence[TuningResult]) -> bool:
+    """Whether every task was tuned to its end, well or not."""
+    return bool(results) and all(
+        not r.truncated and (status_of(r.status) != "incomplete" if r.has_segment else True) for r in results
+    )
+
+
+def counts_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows there are of each status, in the order of their first."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["status"]] = counts.get(row["status"], 0) + 1
+    return counts

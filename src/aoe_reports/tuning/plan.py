@@ -1,0 +1,203 @@
+"""The plan of a tuning job (`plan.json`): what AOE is to tune and why, what it is not to, and how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import PurePosixPath
+from typing import Any, Literal, cast, get_args
+
+Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
+Mode = Literal["opat", "sgat", "both", "gdat"]
+StageName = Literal["sgat", "opat", "gdat"]
+Seed = Literal["copy", "empty"]
+
+SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
+MODES: tuple[Mode, ...] = get_args(Mode)
+TENSORFLOW: frozenset[Scenario] = frozenset({"tf-training", "tf-online-inference"})
+
+FORMAT_VERSION = 1
+
+STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
+    "opat": ("opat",),
+    "sgat": ("sgat",),
+    "both": ("sgat", "opat"),  # the shapes of operators are final only when subgraphs are cut (AOE guide, workflow)
+    "gdat": ("gdat",),
+}
+"""What AOE runs, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What is worth tuning: an operator, a whole operator type (no `op_name`), or the model's subgraphs."""
+
+    kind: Literal["operator", "subgraph"]
+    op_name: str | None = None
+    op_type: str | None = None
+    input_shapes: str | None = None
+    count: int | None = None
+    total_us: float | None = None
+    share: float | None = None
+    bound_by: str | None = None
+    bound_saving_us: float | None = None
+    expected_saving_us: float | None = None
+    prior: Any = None
+    """What is known of tuning such operators, as whoever made the plan writes it."""
+    cost_s: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """What is not tuned, and why."""
+
+    op_name: str | None = None
+    op_type: str | None = None
+    total_us: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How AOE is run. Paths are absolute or relative to the plan's folder, and then do not leave it."""
+
+    command: tuple[str, ...] = ()
+    """The command that trains or infers, where that is what tunes; each argument by itself."""
+    working_folder: str | None = None
+    """Where the command runs; a fresh folder unless told."""
+    model: str | None = None
+    weight: str | None = None
+    model_path: str | None = None
+    """A folder of models or of dumped graphs."""
+    framework: int | None = None
+    """0 Caffe, 1 MindSpore (.air), 3 TensorFlow, 5 ONNX."""
+    device: int | None = None
+    options: tuple[str, ...] = ()
+    """More options for aoe, each as `--name=value` or `--name`."""
+    bank_seed: Seed = "copy"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A tuning job as planned; times in us, shares as fractions of the step; null is not known."""
+
+    scenario: Scenario
+    mode: Mode
+    profile: str | None = None
+    baseline_hash: str | None = None
+    soc: str | None = None
+    engine_version: str | None = None
+    bank: str | None = None
+    """The bank in use when the plan was made, laid out as under TUNE_BANK_PATH; null: what the environment says."""
+    repeat_tune: bool = False
+    step_us: float | None = None
+    computing_share: float | None = None
+    communication_not_overlapped_share: float | None = None
+    free_share: float | None = None
+    bound_saving_us: float | None = None
+    bound_saving_share: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    expected_files: tuple[str, ...] = ()
+    """Relative to the plan's folder."""
+    job: Job = field(default_factory=Job)
+
+    @property
+    def operators(self) -> tuple[Candidate, ...]:
+        """The candidates that operator tuning is asked for."""
+        return tuple(candidate for candidate in self.candidates if candidate.kind == "operator")
+
+    def stages(self) -> tuple[StageName, ...]:
+        """What AOE is to run, in order: nothing without a candidate, no operator tuning without an operator."""
+        if self.mode == "gdat":
+            return ("gdat",)
+        if not self.candidates:
+            return ()
+        return tuple(stage for stage in STAGES_OF[self.mode] if stage != "opat" or self.operators)
+
+
+@dataclass(frozen=True, slots=True)
+class TuneOps:
+    """What AOE's `tune_ops_file` asks for: the union of some operators and of all operators of some types."""
+
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def as_document(self) -> dict[str, list[str]]:
+        """The file's content: both lists and nothing else."""
+        return {"tune_ops_name": list(self.names), "tune_ops_type": list(self.types)}
+
+
+def tune_ops_of_plan(plan: Plan) -> TuneOps | None:
+    """What operator tuning is restricted to; None without an operator (an empty file might mean everything)."""
+    names = dict.fromkeys(c.op_name for c in plan.operators if c.op_name)
+    types = dict.fromkeys(c.op_type for c in plan.operators if c.op_type and not c.op_name)
+    return TuneOps(tuple(names), tuple(types)) if names or types else None
+
+
+def tune_ops_of_document(document: Any) -> TuneOps | None:
+    """The two lists of a parsed `tune_ops_file`; None for what is not exactly that, or asks for nothing."""
+    if not isinstance(document, dict) or not document.keys() <= {"tune_ops_name", "tune_ops_type"}:
+        return None
+    lists = [document.get(key, []) for key in ("tune_ops_name", "tune_ops_type")]
+    if not all(isinstance(one, list) and all(isinstance(x, str) and x for x in one) for one in lists) or not any(lists):
+        return None
+    return TuneOps(tuple(dict.fromkeys(lists[0])), tuple(dict.fromkeys(lists[1])))
+
+
+def plan_of_document(document: Mapping[str, Any]) -> Plan:
+    """The plan of a document that fits the schema `plan`; keys that it does not name are left out."""
+    simple = {key: _float(document.get(key)) for key in _names(Plan) - _NESTED if key in document}
+    return Plan(
+        **simple,
+        candidates=tuple(Candidate(**_known(Candidate, entry)) for entry in document["candidates"]),
+        rejected=tuple(Rejected(**_known(Rejected, entry)) for entry in document["rejected"]),
+        expected_files=tuple(document["expected_files"]),
+        job=job_of_document(document.get("job") or {}),
+    )
+
+
+def job_of_document(document: Mapping[str, Any]) -> Job:
+    """The job of the member `job` of a plan."""
+    known: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in _known(Job, document).items()
+    }
+    return Job(**known)
+
+
+def document_of_plan(plan: Plan) -> dict[str, Any]:
+    """What is written into plan.json, in the order of the contract."""
+    document = asdict(plan)
+    order = ("profile", "baseline_hash", "soc", "engine_version", "scenario", "mode")
+    return {"format_version": FORMAT_VERSION, **{key: document.pop(key) for key in order}, **document}
+
+
+def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
+    """(JSON Pointer, message) of paths that lead where no path of a plan may."""
+    for i, path in enumerate(plan.expected_files):
+        if _leaves(path) or PurePosixPath(path).is_absolute():
+            yield f"/expected_files/{i}", f"{path!r} leads out of the plan's folder"
+    named = {f"/job/{key}": getattr(plan.job, key) for key in ("model", "weight", "model_path", "working_folder")}
+    for at, path in {"/bank": plan.bank, **named}.items():
+        if path is not None and _leaves(path):
+            yield at, f"{path!r} leads out of the plan's folder; absolute paths may lead anywhere"
+
+
+def _leaves(path: str) -> bool:
+    return not path or "\0" in path or ".." in PurePosixPath(path).parts
+
+
+_NESTED = frozenset({"candidates", "rejected", "expected_files", "job"})
+
+
+def _names(cls: type) -> set[str]:
+    return {entry.name for entry in fields(cls)}
+
+
+def _known(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _float(value) for key, value in entry.items() if key in _names(cls)}
+
+
+def _float(value: Any) -> Any:
+    """Decimals, which the parser keeps, as floats: nothing here sums them exactly."""
+    return float(value) if value.__class__.__name__ == "Decimal" else cast("Any", value)

@@ -1,0 +1,509 @@
+"""What has to be so before AOE tunes: each rule says what it saw, what is needed, and a verdict that is never guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from aoe_reports.errors import UsageError
+from aoe_reports.tuning.plan import TENSORFLOW, Plan
+
+Verdict = Literal["ok", "warn", "fail", "unknown"]
+
+GUIDE = "AOE guide: before tuning (8.0 to 9.0)"
+TF_GUIDE = "AOE guide: tuning in TensorFlow training, precautions"
+INI = "AOE reference: aoe.ini"
+ENVIRONMENT = "AOE reference: environment variables"
+
+GB = 10**9
+"""The guide says GB; which of the two it means it does not say: the smaller is taken."""
+
+HOME_GB = 20
+MEMORY_GB = 32
+DEEP_MEMORY_GB = 64
+"""Of O1 and of deep operator tuning."""
+
+DEFAULT_TE_PARALLEL = 8
+MOST_TE_PARALLEL = 32
+MOST_TUNING_PARALLEL = 64
+CORES_SHARE = 0.8
+"""TE_PARALLEL_COMPILER is to be at most this part of the cores, for each NPU."""
+
+ADVISED_SHARE = (2, 3)
+"""TUNING_PARALLEL_NUM is advised to be at most this part of the cores."""
+
+TYPES_OF_WORK: Mapping[str, int] = {"model": 50, "model_path": 58, "training": 50}
+"""CPUs that operator tuning takes beside those that grow with its options."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]i?B?|B)?", re.IGNORECASE)
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What is known of the machine that tunes; null is not known."""
+
+    home: str | None = None
+    home_free_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    cpu_count: int | None = None
+    usable_cpu_count: int | None = None
+    """How many of the CPUs this process may run on."""
+    npu_count: int | None = None
+    device_users: int | None = None
+    """Processes of other users that hold a device open; null: not all processes could be looked at."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of VARIABLES that are set."""
+    environment_known: bool = True
+    tuning_parallel_num: int | None = None
+    """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out."""
+    aoe_ini: str | None = None
+    aoe: str | None = None
+    """Where the command `aoe` is."""
+    aoe_known: bool = True
+    bank: str | None = None
+    """The bank in use: of operators, or the folder that TUNE_BANK_PATH names."""
+    bank_access: str | None = None
+    """`rwx`, with a `-` for what is not allowed; `absent` where there is none."""
+    folder: str | None = None
+    """The plan's folder."""
+    folder_writable: bool | None = None
+
+
+VARIABLES = (
+    "AOE_MODE", "TUNE_BANK_PATH", "ASCEND_CACHE_PATH", "ASCEND_WORK_PATH", "TE_PARALLEL_COMPILER", "REPEAT_TUNE",
+    "ASCEND_DEVICE_ID", "PROFILING_MODE", "RANK_SIZE", "WORLD_SIZE",
+)  # fmt: skip
+"""The variables that rules look at; no other is read or written down."""
+
+
+def host_of_document(document: Any) -> Host:
+    """The host of a description (`preflight --describe-host` writes one); what is not in it is not known."""
+    if not isinstance(document, dict):
+        raise UsageError("a described host is a JSON object; `aoe-reports preflight --describe-host` writes one")
+    kinds = {entry.name: str(entry.type) for entry in fields(Host)}
+    for key, value in document.items():
+        kind = kinds.get(key)
+        if kind is None:
+            raise UsageError(f"a host has no {key!r}; expected some of {', '.join(sorted(kinds))}")
+        if not _fits(value, kind):
+            raise UsageError(f"{key} of the host: {value!r} is not of the right type")
+    known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
+    return Host(**{**known, **document})
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind.startswith("Mapping"):
+        return isinstance(value, dict) and all(isinstance(x, str) for pair in value.items() for x in pair)
+    if value is None:
+        return "None" in kind
+    if kind.startswith("int"):
+        return value.__class__ is int and int(value) >= 0
+    return isinstance(value, bool if kind.startswith("bool") else str)
+
+
+def document_of_host(host: Host) -> dict[str, Any]:
+    """The description of a host."""
+    return asdict(host)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What somebody says of the job that no machine shows; null is not said."""
+
+    processes: int | None = None
+    """How many processes the training script starts."""
+    model_memory: int | None = None
+    """Bytes that training the model takes."""
+    tuning_parallel_num: int | None = None
+    profiling: Literal["on", "off"] | None = None
+    static_memory_policy: int | None = None
+    static_shapes: bool | None = None
+    devices: int | None = None
+    device_free: bool | None = None
+    """Whether no other user tunes on the device."""
+    cpu_binding: bool | None = None
+    """Whether the script binds itself to CPUs."""
+    aoe_config_file: bool | None = None
+    """Whether the script names aoe_config.json."""
+
+
+def declared_of_text(parts: list[str]) -> Declared:
+    """`name=value`, separated by commas; UsageError for what is none of Declared."""
+    kinds = {entry.name: str(entry.type) for entry in fields(Declared)}
+    values: dict[str, Any] = {}
+    for part in (piece.strip() for text in parts for piece in text.split(",")):
+        if not part:
+            continue
+        name, equals, text = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in kinds or not equals:
+            raise UsageError(f"--declare {part!r}: expected NAME=VALUE with a name of {', '.join(sorted(kinds))}")
+        values[name] = _declared(name, text.strip(), kinds[name])
+    return Declared(**values)
+
+
+def _declared(name: str, text: str, kind: str) -> Any:
+    if name == "model_memory":
+        return bytes_of_text(text)
+    if kind.startswith("bool"):
+        if text.lower() in {"yes", "true", "no", "false"}:
+            return text.lower() in {"yes", "true"}
+        raise UsageError(f"--declare {name}={text}: expected yes or no")
+    if kind.startswith("Literal"):
+        if text.lower() in {"on", "off"}:
+            return text.lower()
+        raise UsageError(f"--declare {name}={text}: expected on or off")
+    least = 0 if name == "static_memory_policy" else 1
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
+        raise UsageError(f"--declare {name}={text}: expected a whole number from {least}")
+    return int(text)
+
+
+def bytes_of_text(text: str) -> int:
+    """`8GiB`, `8GB`, `8G` or bytes."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{text!r} is no size; expected for example 8GiB")
+    unit = (found[2] or "").lower().removesuffix("b")
+    scale = 1024 ** ("kmgt".index(unit[0]) + 1) if unit.endswith("i") else _UNITS[unit]
+    return int(float(found[1]) * scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one rule says."""
+
+    rule: str
+    seen: str
+    needed: str
+    verdict: Verdict
+    reason: str
+    source: str
+    declare: str | None = None
+    """What to declare where the verdict is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What rules look at."""
+
+    plan: Plan
+    host: Host
+    declared: Declared
+
+    @property
+    def runs_aoe(self) -> bool:
+        """Whether the command `aoe` tunes."""
+        return self.plan.scenario not in TENSORFLOW and not self.plan.job.command
+
+    @property
+    def has_script(self) -> bool:
+        """Whether a script of the user runs: to be tuned, or to dump its graphs."""
+        return not self.runs_aoe or self.plan.scenario in {"pytorch", "mindspore"}
+
+    @property
+    def work(self) -> str:
+        if self.plan.scenario in TENSORFLOW:
+            return "training"
+        return "model" if self.plan.job.model is not None or self.plan.job.command else "model_path"
+
+    @property
+    def tuning_parallel(self) -> int | None:
+        return self.host.tuning_parallel_num or self.declared.tuning_parallel_num
+
+    @property
+    def te_parallel(self) -> int | None:
+        """TE_PARALLEL_COMPILER; its documented default where it is not set; null where it is no number or not known."""
+        text = self.host.environment.get("TE_PARALLEL_COMPILER")
+        if text is None:
+            return DEFAULT_TE_PARALLEL if self.host.environment_known else None
+        return int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) else None
+
+
+Found = tuple[str, str, Verdict, str | None]
+"""(seen, needed, verdict, what to declare)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightRule:
+    """One rule: why, where from; `check` gives None where the rule is not about such a job."""
+
+    check: Callable[[_Case], Found | None]
+    reason: str
+    source: str
+
+
+def check_host(plan: Plan, host: Host, declared: Declared) -> list[Check]:
+    """What each rule that is about such a job says of a host; see PREFLIGHT_RULES."""
+    case = _Case(plan, host, declared)
+    checks = []
+    for name, rule in PREFLIGHT_RULES.items():
+        found = rule.check(case)
+        if found is not None:
+            seen, needed, verdict, declare = found
+            hint = declare if verdict == "unknown" else None
+            checks.append(Check(name, seen, needed, verdict, rule.reason, rule.source, hint))
+    return checks
+
+
+def _gb(size: float) -> str:
+    return f"{size / GB:.1f} GB"
+
+
+def _aoe(case: _Case) -> Found | None:
+    if not case.runs_aoe:
+        return None
+    if not case.host.aoe_known:
+        return "not known", "the command aoe on PATH", "unknown", None
+    return case.host.aoe or "none", "the command aoe on PATH", "ok" if case.host.aoe else "fail", None
+
+
+def _disk(case: _Case) -> Found:
+    free, needed = case.host.home_free_bytes, f"at least {HOME_GB} GB free in the home folder"
+    if free is None:
+        return "not known", needed, "unknown", None
+    where = f" in {case.host.home}" if case.host.home else ""
+    return f"{_gb(free)}{where}", needed, "ok" if free >= HOME_GB * GB else "fail", None
+
+
+def _memory(case: _Case) -> Found:
+    available = case.host.memory_available_bytes
+    if case.work == "training":
+        t, memory = case.tuning_parallel, case.declared.model_memory
+        needed = "the model's memory x TUNING_PARALLEL_NUM"
+        if memory is None or t is None:
+            missing = "model_memory=SIZE" if memory is None else "tuning_parallel_num=N"
+            return _seen(available), needed, "unknown", missing
+        least = memory * t
+        needed = f"{_gb(memory)} x {t} = {_gb(least)}"
+    else:
+        deep = {"--Fdeeper_opat", "--tune_optimization_level=O1"} & set(case.plan.job.options)
+        gigabytes = DEEP_MEMORY_GB if deep else MEMORY_GB
+        least, needed = gigabytes * GB, f"at least {gigabytes} GB{f' for {min(deep)}' if deep else ''}"
+    if available is None:
+        return "not known", needed, "unknown", None
+    return _seen(available), needed, "ok" if available >= least else "fail", None
+
+
+def _seen(available: int | None) -> str:
+    return "not known" if available is None else f"{_gb(available)} available"
+
+
+def _cpus(case: _Case) -> Found | None:
+    modes = [stage for stage in case.plan.stages() if stage != "gdat"]
+    if not modes:
+        return None
+    cores, p, t = case.host.usable_cpu_count or case.host.cpu_count, case.te_parallel, case.tuning_parallel
+    n = case.declared.processes if case.work == "training" else 1
+    formulas = {
+        "opat": f"P + T + {'' if case.work == 'training' else '1 + '}min(C/2, 8) + {TYPES_OF_WORK[case.work]}",
+        "sgat": "2T + P" + ("" if case.work == "training" else " + 1"),
+    }
+    text = " and ".join(f"{formulas[mode]} ({mode})" for mode in modes)
+    text = f"N x ({text})" if case.work == "training" else text
+    if cores is None or p is None or t is None or n is None:
+        missing = "processes=N" if n is None else "tuning_parallel_num=N" if t is None else None
+        return "not known" if cores is None else f"{cores} CPUs", text, "unknown", missing
+    own = 0 if case.work == "training" else 1
+    needs = {
+        "opat": n * (p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work]),
+        "sgat": n * (2 * t + p + own),
+    }
+    least = max(needs[mode] for mode in modes)
+    of = f" with P={p}, T={t}, C={cores}" + (f", N={n}" if case.work == "training" else "")
+    return f"{cores} CPUs", f"{least:g} = {text}{of}", "ok" if cores >= least else "warn", None
+
+
+def _te_parallel(case: _Case) -> Found:
+    needed = f"1 to {MOST_TE_PARALLEL}, and at most {CORES_SHARE} x cores / NPUs"
+    text = case.host.environment.get("TE_PARALLEL_COMPILER")
+    value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count
+    if value is None:
+        return (f"{text!r}", needed, "fail", None) if text is not None else ("not known", needed, "unknown", None)
+    seen = f"{value}" + ("" if text is not None else " (the default)")
+    if not 1 <= value <= MOST_TE_PARALLEL:
+        return seen, needed, "fail", None
+    if cores is None or not npus:
+        return seen, f"{needed}: cores or NPUs are not known", "unknown", None
+    return (
+        seen,
+        f"{needed} = {CORES_SHARE * cores / npus:g}",
+        "ok" if value <= CORES_SHARE * cores / npus else "warn",
+        None,
+    )
+
+
+def _tuning_parallel(case: _Case) -> Found:
+    share = f"{ADVISED_SHARE[0]}/{ADVISED_SHARE[1]} of the cores"
+    needed = f"1 to {MOST_TUNING_PARALLEL}, advised are at most {share}"
+    value, cores = case.tuning_parallel, case.host.cpu_count
+    if value is None:
+        return "no aoe.ini was found", needed, "unknown", "tuning_parallel_num=N"
+    seen, said = f"{value}", case.declared.tuning_parallel_num
+    if case.host.tuning_parallel_num and said and said != case.host.tuning_parallel_num:
+        return f"{value} in aoe.ini, declared {said}", needed, "fail", None
+    if not 1 <= value <= MOST_TUNING_PARALLEL:
+        return seen, needed, "fail", None
+    if cores is None:
+        return seen, needed, "unknown", None
+    return seen, needed, "ok" if value * ADVISED_SHARE[1] <= cores * ADVISED_SHARE[0] else "warn", None
+
+
+def _bank(case: _Case) -> Found:
+    needed = "a folder that may be read, written and entered"
+    access, where = case.host.bank_access, case.host.bank or "the bank in use"
+    if access is None:
+        return "not known", needed, "unknown", None
+    if access == "absent":
+        named = "TUNE_BANK_PATH" in case.host.environment or case.plan.bank is not None
+        needed = needed if named else "none, or " + needed
+        return f"{where}: not there", needed, "fail" if named else "ok", None
+    return f"{where}: {access}", needed, "ok" if access == "rwx" else "fail", None
+
+
+def _folder(case: _Case) -> Found:
+    needed = "the plan's folder may be written (its bank is), and has plain characters: letters, digits, _ - . /"
+    if case.host.folder is None or case.host.folder_writable is None:
+        return "not known", needed, "unknown", None
+    if not case.host.folder_writable:
+        return f"{case.host.folder}: not writable", needed, "fail", None
+    odd = sorted({c for c in case.host.folder if not (c.isalnum() or c in "_-./")})
+    if odd:
+        return f"{case.host.folder}: {' '.join(map(repr, odd))}", needed, "warn", None
+    return case.host.folder, needed, "ok", None
+
+
+def _profiling(case: _Case) -> Found:
+    needed = "off, in the environment and in the script"
+    mode = case.host.environment.get("PROFILING_MODE", "").lower()
+    if mode in {"true", "dynamic"} or case.declared.profiling == "on":
+        return f"PROFILING_MODE={mode}" if mode else "declared on", needed, "fail", None
+    if case.has_script and case.declared.profiling is None:
+        return "the script is not looked at", needed, "unknown", "profiling=off"
+    if not case.host.environment_known:
+        return "the environment is not known", needed, "unknown", None
+    return "off" if not case.has_script else "declared off", needed, "ok", None
+
+
+def _static_memory(case: _Case) -> Found | None:
+    if case.plan.scenario not in TENSORFLOW:
+        return None
+    value = case.declared.static_memory_policy
+    if value is None:
+        return "the script is not looked at", "0", "unknown", "static_memory_policy=0"
+    return f"declared {value}", "0", "ok" if value == 0 else "fail", None
+
+
+def _static_shapes(case: _Case) -> Found:
+    needed = "static shapes only"
+    if case.declared.static_shapes is None:
+        return "the model is not looked at", needed, "unknown", "static_shapes=yes"
+    return (
+        ("declared static", needed, "ok", None)
+        if case.declared.static_shapes
+        else ("declared dynamic", needed, "fail", None)
+    )
+
+
+def _single_device(case: _Case) -> Found | None:
+    if not case.has_script:
+        return None
+    several = case.plan.mode == "gdat"
+    needed = "more than one device (gradients of several are tuned)" if several else "one device"
+    for name in ("RANK_SIZE", "WORLD_SIZE"):
+        text = case.host.environment.get(name, "")
+        if re.fullmatch(r"\d{1,6}", text, re.ASCII) and int(text) >= 1:
+            return f"{name}={text}", needed, "ok" if (int(text) > 1) == several else "fail", None
+    devices = case.declared.devices
+    if devices is None:
+        return "the script is not looked at", needed, "unknown", f"devices={'N' if several else 1}"
+    return f"declared {devices}", needed, "ok" if (devices > 1) == several else "fail", None
+
+
+def _binding(case: _Case) -> Found:
+    needed = "no binding to CPUs"
+    cores, usable = case.host.cpu_count, case.host.usable_cpu_count
+    if cores is not None and usable is not None and usable < cores:
+        return f"{usable} of {cores} CPUs may be used", needed, "warn", None
+    if case.declared.cpu_binding:
+        return "declared", needed, "warn", None
+    if cores is None or usable is None:
+        return "not known", needed, "unknown", None
+    if case.has_script and case.declared.cpu_binding is None:
+        return "the script is not looked at", needed, "unknown", "cpu_binding=no"
+    return f"all {cores} CPUs may be used", needed, "ok", None
+
+
+def _device_free(case: _Case) -> Found:
+    needed = "no other user tunes on the device"
+    users, said = case.host.device_users, case.declared.device_free
+    if users:
+        return f"{users} processes of other users hold a device open", needed, "fail", None
+    if said is not None:
+        return ("declared free", needed, "ok", None) if said else ("declared in use", needed, "fail", None)
+    if users is None:
+        return "processes of other users cannot be looked at", needed, "unknown", "device_free=yes"
+    return "no process of another user holds a device open", needed, "ok", None
+
+
+def _mode(case: _Case) -> Found | None:
+    soc, scenario = case.plan.soc, case.plan.scenario
+    if scenario not in {"tf-training", "pytorch", "mindspore"}:
+        return None
+    stages = "/".join(case.plan.stages())
+    if soc is None:
+        return f"{stages} on a chip that the plan does not name", "a mode that the product has", "unknown", None
+    family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
+    allowed = _TRAINING_MODES.get(family or "")
+    if allowed is None:
+        return f"{stages} on {soc}", "a mode that the product has (this chip's are not known)", "unknown", None
+    wrong = [stage for stage in case.plan.stages() if stage not in allowed]
+    return f"{stages} on {soc} ({family})", f"{', '.join(allowed)} in training", "fail" if wrong else "ok", None
+
+
+_FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1, 5)), ("ascend910", "Atlas training"))
+"""Products by the beginning of a chip's name; Ascend910B without a number is of the older ones."""
+
+_TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("sgat", "opat", "gdat")}
+
+
+def _config_file(case: _Case) -> Found | None:
+    if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
+        return None
+    needed = "the script names aoe_config.json (else every operator is tuned)"
+    said = case.declared.aoe_config_file
+    if said is None:
+        return "the script is not looked at", needed, "unknown", "aoe_config_file=yes"
+    return ("declared yes", needed, "ok", None) if said else ("declared no", needed, "warn", None)
+
+
+PREFLIGHT_RULES: dict[str, PreflightRule] = {
+    "preflight-aoe": PreflightRule(_aoe, "the command aoe has to be found", GUIDE),
+    "preflight-home-disk": PreflightRule(_disk, "AOE keeps its work and its bank in the home folder", GUIDE),
+    "preflight-memory": PreflightRule(_memory, "AOE compiles and runs many variants at once", f"{GUIDE}; {TF_GUIDE}"),
+    "preflight-cpus": PreflightRule(
+        _cpus, "P compiles, T tunes at once; with fewer CPUs tuning is slow", f"{GUIDE}; {TF_GUIDE}"
+    ),
+    "preflight-te-parallel": PreflightRule(_te_parallel, "how many operators are compiled at once", ENVIRONMENT),
+    "preflight-tuning-parallel": PreflightRule(_tuning_parallel, "how many variants are tuned at once", INI),
+    "preflight-bank": PreflightRule(_bank, "AOE ends with an error where it may not use its bank", ENVIRONMENT),
+    "preflight-folder": PreflightRule(_folder, "the private bank and all results lie there", ENVIRONMENT),
+    "preflight-profiling": PreflightRule(_profiling, "profiling distorts what AOE measures", TF_GUIDE),
+    "preflight-static-memory": PreflightRule(
+        _static_memory, "static memory allocation distorts what AOE measures", TF_GUIDE
+    ),
+    "preflight-static-shapes": PreflightRule(_static_shapes, "operators with dynamic shapes are not tuned", TF_GUIDE),
+    "preflight-devices": PreflightRule(_single_device, "tuning of operators and subgraphs takes one device", TF_GUIDE),
+    "preflight-cpu-binding": PreflightRule(_binding, "binding makes AOE's measurements worse", TF_GUIDE),
+    "preflight-device-free": PreflightRule(_device_free, "two users on one device are not allowed", TF_GUIDE),
+    "preflight-mode": PreflightRule(
+        _mode, "not every product tunes everything", "environment variable reference: AOE_MODE"
+    ),
+    "preflight-config-file": PreflightRule(
+        _config_file, "AOE_MODE alone tunes everything", "TFAdapter's reference: aoe_config_file"
+    ),
+}
+"""The rules of preflight, in the order in which they are told."""

@@ -1,0 +1,316 @@
+"""Runs one process of a tuning job and sees to its end: the only module that starts processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO, Self
+
+from aoe_reports.errors import AoeReportsError
+from aoe_reports.tuning import guardian
+from aoe_reports.tuning.outcome import Ended
+
+LOOK_S = 0.1
+"""How long is waited between two looks at the process, and at whether we were told to end."""
+
+GRACE_S = 10.0
+"""How long processes that were asked to end may take before they are ended."""
+
+LINGER_S = 2.0
+"""How long processes may go on when the command that started them has ended."""
+
+MAX_LOG_BYTES = 64 << 20
+TAIL_BYTES = 1 << 20
+"""What is kept of the end of a log that is longer."""
+
+MAX_LINE_BYTES = 1 << 16
+
+_READ_BYTES = 1 << 16
+_LEAST_SECRET = 6
+_SECRET_NAME = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH|COOKIE", re.IGNORECASE
+)
+REDACTED = "***"
+
+
+class CannotRunError(AoeReportsError):
+    """A command of a tuning job cannot be started at all."""
+
+
+@dataclass(slots=True)
+class Stop:
+    """Whether somebody told us to end, by which signal, and how often."""
+
+    signal: int | None = None
+    times: int = 0
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """Note Ctrl-C, SIGTERM and SIGHUP instead of dying of them, so that what was started can be ended first."""
+    stop = Stop()
+
+    def note(number: int, _: FrameType | None) -> None:
+        stop.signal = stop.signal or number
+        stop.times += 1
+
+    before = {}
+    ours = threading.current_thread() is threading.main_thread()  # no other thread may handle signals
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if ours else ():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, a job in the background
+            before[number] = signal.signal(number, note)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a process may take, and how much of what it says is kept."""
+
+    deadline: float | None = None
+    """On the clock of time.monotonic()."""
+    grace_s: float = GRACE_S
+    max_log_bytes: int = MAX_LOG_BYTES
+
+
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables whose names say that they are secret; longest first."""
+    values = {v for name, v in environment.items() if _SECRET_NAME.search(name) and len(v) >= _LEAST_SECRET}
+    return tuple(sorted(values, key=len, reverse=True))
+
+
+def redact(text: str, secrets: Sequence[str]) -> str:
+    """A text without the secrets in it."""
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+def run_process(
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    stop: Stop,
+    on_line: Callable[[str], None],
+    on_look: Callable[[], None],
+    limits: Limits,
+) -> Ended:
+    """Run a command in a session of its own until it ends, the deadline passes or `stop` is told; then nothing of it runs.
+
+    What it prints goes line by line to `on_line` and into `log`, secrets of its environment replaced. `on_look` is called
+    several times a second. CannotRunError where it cannot be started. If we are killed, a guardian ends the session.
+    """
+    secrets = secrets_of(environment)
+    with _guarded(limits.grace_s) as tell, _Log(log, limits.max_log_bytes, secrets, on_line) as out:
+        try:
+            process = subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
+                list(argv),
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            what = getattr(error, "strerror", None) or str(error)
+            raise CannotRunError(f"{argv[0]}: cannot be run: {what}; expected a command that can") from error
+        assert process.stdout is not None
+        with process.stdout:
+            tell(process.pid)
+            try:
+                return _watched(process, process.stdout, out, stop, on_look, limits)
+            finally:
+                if guardian.members(process.pid):  # something of ours failed: nothing may go on without us
+                    guardian.end(process.pid, 0)
+                process.wait()
+
+
+def _watched(
+    process: subprocess.Popen[bytes],
+    pipe: IO[bytes],
+    out: _Log,
+    stop: Stop,
+    on_look: Callable[[], None],
+    limits: Limits,
+) -> Ended:
+    session = process.pid
+    because: str = "exited"
+    with selectors.DefaultSelector() as selector:
+        os.set_blocking(pipe.fileno(), False)
+        selector.register(pipe, selectors.EVENT_READ)
+        while not _has_ended(session):
+            _pump(selector, pipe, out, LOOK_S)
+            on_look()
+            if stop.signal is not None:
+                because = "interrupted"
+            elif limits.deadline is not None and time.monotonic() >= limits.deadline:
+                because = "timeout"
+            if because != "exited":
+                _end(session, selector, pipe, out, stop, limits.grace_s)
+                break
+        left = 0
+        if because == "exited":
+            until = time.monotonic() + LINGER_S
+            while (running := guardian.members(session)) and time.monotonic() < until and stop.signal is None:
+                _pump(selector, pipe, out, LOOK_S)
+            left = len(running)
+            if running:
+                _end(session, selector, pipe, out, stop, limits.grace_s)
+        _pump(selector, pipe, out, 0, rest=True)
+    code = process.wait()  # only now: until then its number cannot be somebody else's
+    killed = -code if code < 0 else None
+    return Ended(
+        None if killed else code,
+        killed,
+        "timeout" if because == "timeout" else "interrupted" if because == "interrupted" else "exited",
+        left,
+        out.dropped,
+    )
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether our child has ended; it stays a zombie, so that its number stays its own."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(
+    session: int, selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, stop: Stop, grace_s: float
+) -> None:
+    """Ask the session to end and read on; end it when the time is up, or when we are told a second time."""
+    told = stop.times
+    deadline = time.monotonic() + grace_s
+    guardian.send(session, signal.SIGTERM)
+    guardian.send(session, signal.SIGCONT)
+    while guardian.members(session) and time.monotonic() < deadline and stop.times <= max(told, 1):
+        _pump(selector, pipe, out, LOOK_S / 2)
+    while guardian.members(session):
+        guardian.send(session, signal.SIGKILL)
+        _pump(selector, pipe, out, LOOK_S / 2)
+
+
+def _pump(selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, wait_s: float, *, rest: bool = False) -> None:
+    """Take over what was printed meanwhile: some of it, or (`rest`) all there is."""
+    if not selector.get_map():
+        time.sleep(wait_s)
+        return
+    if not selector.select(wait_s):
+        return
+    while True:
+        try:
+            data = os.read(pipe.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            selector.unregister(pipe)
+            return
+        out.take(data)
+        if not rest:
+            return
+
+
+class _Log:
+    """The console's log: its begin and, of a long one, its end; told line by line; without secrets."""
+
+    def __init__(self, path: Path, most: int, secrets: Sequence[str], on_line: Callable[[str], None]) -> None:
+        self._path, self._most, self._on_line = path, most, on_line
+        self._secrets = [secret.encode("utf-8", "surrogateescape") for secret in secrets]
+        self._waiting = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = 0
+        self._written = 0
+        self.dropped = 0
+
+    def __enter__(self) -> Self:
+        self._file = self._path.open("ab", buffering=0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._file:
+            if self._waiting:
+                self._line(bytes(self._waiting))
+            if self.dropped:
+                self._file.write(b"\n[... %d bytes left out ...]\n" % self.dropped)
+            for piece in self._tail:
+                self._file.write(piece)
+
+    def take(self, data: bytes) -> None:
+        """Take over a piece of the output."""
+        self._waiting += data
+        *lines, rest = _LINE_END.split(self._waiting)
+        for line in lines:
+            self._line(bytes(line) + b"\n")
+        while len(rest) > MAX_LINE_BYTES:
+            self._line(bytes(rest[:MAX_LINE_BYTES]))
+            rest = rest[MAX_LINE_BYTES:]
+        self._waiting = bytearray(rest)
+
+    def _line(self, line: bytes) -> None:
+        for secret in self._secrets:
+            line = line.replace(secret, REDACTED.encode())
+        if self._written + len(line) <= self._most and not self._tail:
+            self._file.write(line)
+            self._written += len(line)
+        else:
+            self._tail.append(line)
+            self._tail_bytes += len(line)
+            while self._tail_bytes > TAIL_BYTES:
+                gone = len(self._tail.popleft())
+                self._tail_bytes -= gone
+                self.dropped += gone
+        self._on_line(line.decode("utf-8", "replace").rstrip("\n"))
+
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(slots=True)
+class _Tell:
+    """Tells the guardian which session it is to end if we are gone."""
+
+    pipe: IO[bytes] = field()
+
+    def __call__(self, session: int) -> None:
+        with suppress(OSError):
+            self.pipe.write(b"%d\n" % session)
+
+
+@contextmanager
+def _guarded(grace_s: float) -> Iterator[_Tell]:
+    """A guardian beside us: it is told when all is well, and acts when it hears nothing any more."""
+    argv = [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(grace_s)]
+    with subprocess.Popen(  # noqa: S603 -- our own file
+        argv,
+        cwd="/",
+        env={},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+    ) as process:
+        assert process.stdin is not None
+        try:
+            yield _Tell(process.stdin)
+        finally:
+            with suppress(OSError):
+                process.stdin.write(b"done\n")
+                process.stdin.close()
+            process.wait()

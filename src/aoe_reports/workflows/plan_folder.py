@@ -1,0 +1,160 @@
+"""A plan's folder on disk: the plan, the list of operators, the verdict, and how far its job is."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.checks.schema import schema_errors
+from aoe_reports.errors import AoeReportsError, ReadError, UsageError
+from aoe_reports.findings import Finding
+from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
+from aoe_reports.tuning.bank import Listing, listing_of_document
+from aoe_reports.tuning.command import TUNE_OPS, files_of_plan
+from aoe_reports.tuning.plan import Plan, TuneOps, path_problems, plan_of_document, tune_ops_of_document
+from aoe_reports.tuning.verification import Verification, verification_of_document
+from aoe_reports.workflows.output import write_whole
+
+PLAN = "plan.json"
+VERIFY = "verify.json"
+STATE = "state.json"
+MAX_PLAN_BYTES = 256 << 20
+
+
+class BusyError(AoeReportsError):
+    """Somebody else works in a plan's folder."""
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of a folder; UsageError where there is none, ReadError where it cannot be read or is none."""
+    path = folder / PLAN
+    if not folder.is_dir() or not path.exists():
+        raise UsageError(f"{folder}: no {PLAN} in it; `aoe-reports plan` makes such a folder")
+    document = _read_json(path, "plan", "a plan was expected (schema plan)")
+    plan = plan_of_document(document)
+    for at, message in path_problems(plan):
+        raise ReadError(path, f"{message} at {at}", "paths of a plan stay inside of it, or are absolute")
+    return plan
+
+
+def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path]:
+    """Write every file of a plan's folder, with the text of its report.md if there is one; run.sh may be executed.
+
+    What an earlier plan left and this one lacks (a list of operators) is taken away.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    here = folder.resolve()
+    files = files_of_plan(plan, str(here))
+    if report is not None:
+        files["report.md"] = report
+    for stale in {TUNE_OPS, "aoe_config.json", "snippet.py"} - files.keys():
+        (here / stale).unlink(missing_ok=True)
+    for name, text in files.items():
+        write_whole(here / name, text)
+        if name.endswith(".sh"):
+            (here / name).chmod(0o755)
+    return [folder / name for name in files]
+
+
+def read_tune_ops(folder: Path) -> TuneOps | None:
+    """What a folder's tune_ops.json asks for; None where there is none. ReadError for what AOE would not take."""
+    path = folder / TUNE_OPS
+    if not path.exists():
+        return None
+    expected = 'expected {"tune_ops_name": [...], "tune_ops_type": [...]}, nothing else, and something in it'
+    asked = tune_ops_of_document(_read_json(path, None, expected))
+    if asked is None:
+        raise ReadError(path, "not a list of operators and types", expected)
+    return asked
+
+
+def read_verification(folder: Path) -> Verification | None:
+    """What `verify` said of a folder's job; None where it was not verified."""
+    path = folder / VERIFY
+    if not path.exists():
+        return None
+    return verification_of_document(_read_json(path, "verification", "what `verify` writes was expected"))
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """How far a folder's job is; None where it was never begun."""
+    path = folder / STATE
+    if not path.exists():
+        return None
+    state = _read_json(path, None, "the state of a tuning job was expected")
+    attempts = state.get("attempts") if isinstance(state, dict) else None
+    sound = isinstance(attempts, list) and all(
+        isinstance(one, dict)
+        and one.get("stage") in {"sgat", "opat", "gdat"}
+        and isinstance(one.get("folder"), str)
+        and _is_plain(one["folder"])
+        and isinstance(one.get("status"), str)
+        for one in attempts
+    )
+    if not sound or not isinstance(state.get("job"), dict):
+        raise ReadError(path, "not the state of a tuning job", "`tune --restart` begins anew")
+    return dict(state)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one of a folder directly below."""
+    return name not in {"", ".", ".."} and "/" not in name and "\0" not in name
+
+
+def write_state(folder: Path, state: Mapping[str, Any]) -> None:
+    """Write how far a job is: whole, or not at all."""
+    write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def read_listing(path: Path) -> Listing:
+    """The listing of a bank that a job wrote down; ReadError for anything else."""
+    expected = "the listing of a bank was expected; `tune --restart` begins anew"
+    try:
+        return listing_of_document(_read_json(path, None, expected))
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise ReadError(path, "not a listing of a bank", expected) from error
+
+
+def digest_of_plan(folder: Path) -> str:
+    """The hash of a folder's plan.json."""
+    return hashlib.sha256(read_bytes(folder / PLAN, MAX_PLAN_BYTES)).hexdigest()
+
+
+def _read_json(path: Path, schema: str | None, expected: str) -> Any:
+    """A JSON document of the folder, held against a schema; ReadError with the first thing that is wrong."""
+    data = read_bytes(path, MAX_PLAN_BYTES)
+    if len(data) > MAX_PLAN_BYTES:
+        raise ReadError(path, "too large", expected)
+    found: list[Finding] = []
+    parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
+    if not parsed or cut is not None or found:
+        first = found[0] if found else None
+        raise ReadError(
+            path, first.message if first else "the text is cut off", expected, first.line if first else None
+        )
+    for at, message in schema_errors(schema, document) if schema else []:
+        raise ReadError(path, f"{message} at {at or 'the document'}", expected)
+    return document
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Be the only one who works in a plan's folder; BusyError where somebody is. It ends with the process, however it ends."""
+    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN}:
+                raise
+            raise BusyError(f"{folder}: another tune or adopt is at work in it; expected one at a time") from error
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,189 @@
+"""Looks at this machine, or at a described one, and holds it against what a tuning job needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aoe_reports.errors import ReadError, UsageError
+from aoe_reports.findings import Finding, Severity
+from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.preflight import VARIABLES, Check, Declared, Host, Verdict, check_host, host_of_document
+from aoe_reports.workflows.banks import bank_of_plan
+from aoe_reports.workflows.plan_folder import PLAN, read_plan
+
+DEFAULT_TUNING_PARALLEL = 8
+"""TUNING_PARALLEL_NUM where aoe.ini leaves it out (AOE reference: aoe.ini)."""
+
+_MOST_DESCRIPTION = 1 << 20
+_SEVERITIES: dict[Verdict, Severity] = {"fail": "error", "warn": "warning", "unknown": "warning"}
+_PARALLEL = re.compile(r"^\s*TUNING_PARALLEL_NUM\s*=\s*(\d{1,4})\s*$", re.MULTILINE | re.ASCII)
+_DEVICE = re.compile(r"davinci\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What the rules say: a row each, and a finding for all that is not well."""
+
+    rows: list[dict[str, Any]]
+    findings: list[Finding]
+
+
+def preflight(folder: Path, declared: Declared, host: Host | None = None) -> Preflight:
+    """Hold a machine (this one unless described) against the plan of a folder."""
+    plan = read_plan(folder)
+    checks = check_host(plan, host or look_at_host(plan, folder, os.environ), declared)
+    return Preflight([asdict(check) for check in checks], findings_of_checks(checks, str(folder / PLAN)))
+
+
+def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:
+    """A finding for each rule that does not hold, or of which it is not known whether it does."""
+    return [
+        Finding(_SEVERITIES[check.verdict], check.rule, path, describe_check(check))
+        for check in checks
+        if check.verdict in _SEVERITIES
+    ]
+
+
+def describe_check(check: Check) -> str:
+    """A rule's verdict in a sentence."""
+    hint = f"; say it: --declare {check.declare}" if check.declare else ""
+    return f"{check.verdict}: {check.seen}; needed: {check.needed}{hint}"
+
+
+def read_host(path: Path) -> Host:
+    """The host that a file describes."""
+    data = read_bytes(path, _MOST_DESCRIPTION)
+    found: list[Finding] = []
+    parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
+    if not parsed or cut is not None or found or len(data) > _MOST_DESCRIPTION:
+        raise ReadError(path, found[0].message if found else "no JSON", "the description of a host was expected")
+    try:
+        return host_of_document(document)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Host:
+    """What this machine shows of itself; what it does not show is not known."""
+    home = Path(environment.get("HOME") or "~").expanduser()
+    ini = _aoe_ini(environment)
+    bank, access = _bank(plan, folder, environment)
+    return Host(
+        home=str(home),
+        home_free_bytes=_free(home),
+        memory_available_bytes=_memory(),
+        cpu_count=os.cpu_count(),
+        usable_cpu_count=len(os.sched_getaffinity(0)),
+        npu_count=_npus(),
+        device_users=_device_users(),
+        environment={name: environment[name] for name in VARIABLES if name in environment},
+        tuning_parallel_num=_tuning_parallel(ini),
+        aoe_ini=str(ini) if ini is not None else None,
+        aoe=shutil.which("aoe", path=environment.get("PATH", os.defpath)),
+        bank=bank,
+        bank_access=access,
+        folder=os.path.abspath(folder),
+        folder_writable=os.access(folder, os.R_OK | os.W_OK | os.X_OK),
+    )
+
+
+def _free(folder: Path) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def _memory() -> int | None:
+    """Available memory; in a container the smaller of the machine's and of what the group may still take."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
+    if found is None:
+        return None
+    available = int(found[1]) * 1024
+    limit, used = (_number(Path("/sys/fs/cgroup") / name) for name in ("memory.max", "memory.current"))
+    if limit is not None and used is not None:
+        available = min(available, max(0, limit - used))
+    return available
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _npus() -> int | None:
+    """How many NPUs have a device file; None where there is none: nothing says that they are all in this container."""
+    try:
+        count = sum(1 for name in os.listdir("/dev") if _DEVICE.fullmatch(name))  # noqa: PTH208
+    except OSError:
+        return None
+    return count or None
+
+
+def _device_users() -> int | None:
+    """How many processes of other users hold an NPU open; None where not every process may be looked at, or no NPU is."""
+    if _npus() is None:
+        return None
+    ours, users = os.getuid(), 0
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            owner = process.stat().st_uid
+            held = any(_DEVICE.fullmatch(Path(link.readlink()).name) for link in (process / "fd").iterdir())
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+        users += owner != ours and held
+    return users
+
+
+def _aoe_ini(environment: Mapping[str, str]) -> Path | None:
+    """Where aoe.ini is: below the installation that set_env.sh names."""
+    for name in ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH"):
+        if root := environment.get(name):
+            for place in ("tools/aoe/conf", "conf"):
+                path = Path(root) / place / "aoe.ini"
+                if path.is_file():
+                    return path
+    return None
+
+
+def _tuning_parallel(ini: Path | None) -> int | None:
+    if ini is None:
+        return None
+    try:
+        text = read_bytes(ini, _MOST_DESCRIPTION).decode("utf-8", "replace")
+    except ReadError:
+        return None
+    found = _PARALLEL.search(text)
+    return int(found[1]) if found else DEFAULT_TUNING_PARALLEL
+
+
+def _bank(plan: Plan, folder: Path, environment: Mapping[str, str]) -> tuple[str, str]:
+    """(where the bank in use lies, what may be done with it)."""
+    layout = bank_of_plan(plan, folder, environment)
+    root: PurePosixPath = layout.operators_root
+    path = Path(root)
+    try:
+        if not stat.S_ISDIR(path.stat().st_mode):
+            return str(path), "no folder"
+    except OSError:
+        return str(path), "absent"
+    access = zip("rwx", (os.R_OK, os.W_OK, os.X_OK), strict=True)
+    return str(path), "".join(letter if os.access(path, mode) else "-" for letter, mode in access)
