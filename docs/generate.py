@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from aoe_reports.analysis.advice import RULES
+from aoe_reports.analysis.advice.thresholds import list_thresholds
 from aoe_reports.cli.main import COMMANDS, GROUPS
 from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES, TIMELINES
@@ -49,6 +51,84 @@ def rules() -> str:
     return "".join(parts)
 
 
+ADVICE = """# Advice
+
+`aoe-reports advise PATH…` says of each device what its steps went on, where to look first, and what could be gained: a
+ranked list, the largest bound first. It may say nothing.
+
+## What a bound is
+
+`bound_us` is the most by which following one piece of advice could make a step shorter: us of a step (a mean over the
+steps of the capture; without steps the capture is taken as one). It is no forecast, and bounds do not add up: one
+operator may have several. `bound_share` is its part of the step.
+
+| advice on | bound |
+|---|---|
+| operators | T x (1 - A x U): device time T, without the part A in which cube or vector worked, on the part U of the cores that its blocks keep busy. Arithmetic stays, all else is hidden or gone, all cores work. Without counters A is 0: then it is the operator's own time (Amdahl). Never more than `bound_saving_us` |
+| AI CPU operators, conversions | all of their device time, and never more than `bound_saving_us` |
+| waiting, small kernels, shapes | idle time before the tasks, and never more than the free time of a step |
+| communication, free time | what of it stands in the table of steps |
+
+`bound_saving_us` (in `headlines`) is what no tuning of operators can exceed: computing that no communication runs beside. A
+step cannot be shorter than its communication and free time, which operators do not change. It is not looked at what runs
+beside a single operator: when one gets shorter, all behind it begin earlier. Communication is taken to be as long as it
+was measured; where one rank waits for another, see `slow-rank`.
+
+What steps went on is told by, in this order: `step_trace_time`; unions of the intervals of the tasks (on the real exports
+the same to 0.02 us a step); a timeline, where tasks tell of no communication and other files do; else nothing, and bounds are
+those of the operators' own time. `source` in `headlines` names which it was.
+
+## What bounds an operator
+
+`bound_by` is the unit (cube, vector, scalar, mte1, mte2, mte3, fixpipe) with the highest ratio of cycles, where that is above
+`bound_ratio`; `none` where every ratio is at most that, and transfers were measured, too; `memory-bandwidth`, where only
+bandwidths were measured (aic_metrics Memory); `ai-cpu`; else `unknown`. Ratios are means over the calls weighted by
+their time; of a task on both kinds of cores the core that works longer decides. Columns with `aic_`, with `aiv_` and
+without a prefix are read alike. `aic_metrics` ArithmeticUtilization tells cube and vector alone, so it never says `none`.
+
+Blocks go over the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
+kept 42.67 of them busy, which is that. Cores and their rated frequency are those of `info.json`; where it is not here, the most
+blocks that the counters saw at work at once, so that there are at least so many cores.
+
+The frequency is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
+
+Shapes are dynamic by `OP State`; where the export has none, by files that msprof writes of models with dynamic shapes alone
+(`thread_group_*`, `ge_op_execute_*`); else it is unknown, never static.
+
+## From Python
+
+```python
+from aoe_reports import Facts, find_advice, measure_operators, read_profile, shares_of_tasks
+
+tasks = read_profile("/data/nights/2026-02-14/rank0_ascend_pt").frame("kernel_details")  # of one device
+bounds = measure_operators(tasks)
+for operator in bounds.operators(10):  # times in ns
+    print(operator.op_name, operator.bound_by, operator.ratios, operator.saving_ns)
+for one in find_advice(Facts(shares_of_tasks(tasks, 0, None), bounds, tasks)):
+    print(one.rule, one.op_name, one.saving_ns, one.advice)
+```
+
+"""
+
+
+def advice() -> str:
+    """What advise says by which rules, and every number that they decide by."""
+    parts = [NOTE, ADVICE, "## Rules\n\n| rule | looks for | reason | source | thresholds |\n|---|---|---|---|---|\n"]
+    parts += [
+        f"| `{rule.id}` | {rule.title} | {rule.reason} | {rule.source} | {', '.join(f'`{name}`' for name in rule.thresholds)} |\n"
+        for rule in RULES.values()
+    ]
+    parts.append(
+        "\nRows whose `source` is `prof_rule` are msprof's own (`prof_rule_*.json`), in its words, without a bound.\n"
+    )
+    parts.append("\n## Thresholds\n\n| name | default | reason | source |\n|---|---|---|---|\n")
+    parts += [
+        f"| `{name}` | {'none' if value is None else f'{value:g}'} | {reason} | {source} |\n"
+        for name, value, reason, source in list_thresholds()
+    ]
+    return "".join(parts)
+
+
 def commands() -> str:
     """What --help says of every command."""
     formats, for_ci = (", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS))
@@ -80,7 +160,7 @@ def _help(command: str) -> str:
     )
 
 
-PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands}
+PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands, "advice.md": advice}
 
 
 def main() -> int:

@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aoe_reports.analysis.advice import Advice, Facts, Thresholds, find_advice
+    from aoe_reports.analysis.bounds import (
+        CoreCounts,
+        Operator,
+        OperatorBounds,
+        StepShares,
+        cap_saving,
+        measure_operators,
+    )
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.analysis.idle import idle_before_tasks, shares_of_tasks
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -27,52 +37,76 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Advice": "analysis.advice",
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "CoreCounts": "analysis.bounds",
     "DeviceBreakdown": "analysis.breakdown",
+    "Facts": "analysis.advice",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
     "History": "store",
     "Modification": "results",
-    "Record": "records.record",
+    "Operator": "analysis.bounds",
+    "OperatorBounds": "analysis.bounds",
     "Profile": "workflows.profiles",
+    "Record": "records.record",
     "ResultFile": "readers.results",
+    "StepShares": "analysis.bounds",
     "TableData": "readers.summary",
+    "Thresholds": "analysis.advice",
     "TuningResult": "results",
     "break_down_events": "analysis.breakdown",
+    "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "find_advice": "analysis.advice",
+    "idle_before_tasks": "analysis.idle",
     "load_schema": "schemas",
+    "measure_operators": "analysis.bounds",
     "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
+    "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
 }
 
 __all__ = [
+    "Advice",
     "AoeReportsError",
     "BankFile",
+    "CoreCounts",
     "DeviceBreakdown",
+    "Facts",
     "Finding",
     "GradientBank",
     "GradientModel",
     "History",
     "Modification",
+    "Operator",
+    "OperatorBounds",
     "Profile",
     "Record",
     "ResultFile",
+    "StepShares",
     "TableData",
+    "Thresholds",
     "TuningResult",
     "break_down_events",
+    "cap_saving",
     "check_result",
     "check_result_file",
+    "find_advice",
+    "idle_before_tasks",
     "load_schema",
+    "measure_operators",
     "read_bank",
     "read_profile",
     "read_results",
     "read_table",
+    "shares_of_tasks",
     "validate",
 ]
 
