@@ -229,6 +229,7 @@ TUNE_RULES: dict[str, TuneRule] = {
     "tune-memory": TuneRule("warning", "the console warned of too little memory (WG0000)", "AOE errors"),
     "tune-no-result": TuneRule("error", "no result file of this run", _GUIDE),
     "tune-bad-result": TuneRule("error", "a result file of this run is cut off or not valid", _GUIDE),
+    "tune-incomplete": TuneRule("error", "a result file says that a task was not tuned to its end", _GUIDE),
     "tune-bank-not-tuned": TuneRule("error", "gradient tuning left no tuned bank", "the code that writes these banks"),
     "tune-exit-code": TuneRule(
         "error", "the command ended with an error (of aoe, whose exit codes are not documented: a warning)", _GUIDE
@@ -323,6 +324,8 @@ def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResu
         yield "tune-no-finish-line", console.missing, None
     if not results and not damaged:
         yield "tune-no-result", "no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran", None
+    if ended.because == "exited" and results and not came_to_its_end(results):
+        yield "tune-incomplete", "a task is incomplete: `tune --resume` goes on", None
     for name in damaged:
         yield "tune-bad-result", f"{name}: see what is said of it", None
     yield from _mismatches(console, results)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePosixPath
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
+
+from aoe_reports.errors import UsageError
 
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]
@@ -147,7 +150,7 @@ def tune_ops_of_document(document: Any) -> TuneOps | None:
 
 def plan_of_document(document: Mapping[str, Any]) -> Plan:
     """The plan of a document that fits the schema `plan`; keys that it does not name are left out."""
-    simple = {key: _float(document.get(key)) for key in _names(Plan) - _NESTED if key in document}
+    simple = {key: document[key] for key in _names(Plan) - _NESTED if key in document}
     return Plan(
         **simple,
         candidates=tuple(Candidate(**_known(Candidate, entry)) for entry in document["candidates"]),
@@ -170,6 +173,16 @@ def document_of_plan(plan: Plan) -> dict[str, Any]:
     document = asdict(plan)
     order = ("profile", "baseline_hash", "soc", "engine_version", "scenario", "mode")
     return {"format_version": FORMAT_VERSION, **{key: document.pop(key) for key in order}, **document}
+
+
+_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+
+
+def check_soc(soc: str) -> str:
+    """The name of a chip, which becomes a folder's; UsageError for what cannot be one."""
+    if not _SOC.fullmatch(soc):
+        raise UsageError(f"{soc!r} is no chip; expected a name like Ascend910B")
+    return soc
 
 
 def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -195,9 +208,4 @@ def _names(cls: type) -> set[str]:
 
 
 def _known(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _float(value) for key, value in entry.items() if key in _names(cls)}
-
-
-def _float(value: Any) -> Any:
-    """Decimals, which the parser keeps, as floats: nothing here sums them exactly."""
-    return float(value) if value.__class__.__name__ == "Decimal" else cast("Any", value)
+    return {key: value for key, value in entry.items() if key in _names(cls)}

@@ -16,6 +16,7 @@ from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
 from aoe_reports.tuning.command import BANK
+from aoe_reports.tuning.plan import check_soc
 from aoe_reports.tuning.verification import Verification
 from aoe_reports.workflows.banks import (
     bank_of_environment,
@@ -64,9 +65,9 @@ def adopt(
     if not bank.is_dir():
         raise UsageError(f"{folder}: no private bank; `aoe-reports tune` makes one")
     state = read_state(folder)
-    soc = soc or plan.soc or ((state or {}).get("bank") or {}).get("soc")
-    if not isinstance(soc, str) or not soc:
-        soc = _only_soc(bank)
+    told = (state or {}).get("bank")
+    soc = soc or plan.soc or (told.get("soc") if isinstance(told, dict) else None)
+    soc = check_soc(soc if isinstance(soc, str) else _only_soc(bank))
     layout = _target(folder, environment, to, plan.bank is not None)
     adopted = Adopted()
     with locked(folder):

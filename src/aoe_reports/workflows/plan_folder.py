@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,16 @@ def _read_json(path: Path, schema: str | None, expected: str) -> Any:
         )
     for at, message in schema_errors(schema, document) if schema else []:
         raise ReadError(path, f"{message} at {at or 'the document'}", expected)
-    return document
+    return _with_floats(document)
+
+
+def _with_floats(value: Any) -> Any:
+    """The same document with floats for the decimals that the parser makes: nothing of it is summed exactly."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _with_floats(inner) for key, inner in value.items()}
+    return [_with_floats(inner) for inner in value] if isinstance(value, list) else value
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from aoe_reports.tuning.command import (
 )
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
-from aoe_reports.tuning.plan import Job, Plan, Seed, TuneOps, job_of_document, tune_ops_of_plan
+from aoe_reports.tuning.plan import Job, Plan, Seed, TuneOps, check_soc, job_of_document, tune_ops_of_plan
 from aoe_reports.tuning.preflight import Declared, check_host
 from aoe_reports.tuning.progress import Progress, progress_of
 from aoe_reports.tuning.runner import (
@@ -147,7 +147,7 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     planned = job_of_document(state["job"]) if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not wish.command:
         raise UsageError("the command held a secret and was not written down; expected it again behind `--`")
-    plan = replace(plan, job=wish.job(planned), soc=wish.soc or plan.soc)
+    plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
     asked = read_tune_ops(folder) if "opat" in plan.stages() else None
     asked = asked or (tune_ops_of_plan(plan) if "opat" in plan.stages() else None)
     return plan, stages_of_plan(plan, asked), asked

@@ -1,0 +1,215 @@
+"""What came of each operator, what the console says, what differs between banks: by themselves."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.results import results_of_document
+from aoe_reports.tuning.bank import (
+    bank_in_use,
+    difference,
+    digest_of,
+    document_of_listing,
+    entry_of_bytes,
+    listing_of_document,
+)
+from aoe_reports.tuning.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
+from aoe_reports.tuning.console import Claim, Console
+from aoe_reports.tuning.outcome import is_part_of, outcome_rows, type_key
+from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
+from aoe_reports.tuning.progress import describe_progress, draw_progress, progress_of
+
+
+def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:
+    keys = ("repo_add_num", "repo_hit_num", "repo_reserved_num", "repo_unsatisfied_num", "repo_update_num", "total_num")
+    body: dict[str, Any] = {
+        "opat_tuning_result": "tuning failed" if failed else "tuning successful",
+        "repo_modified_operators": {"add_repo_operators": operators},
+        "repo_summary": {key: counts.get(key.removeprefix("repo_").removesuffix("_num"), 0) for key in keys},
+    }
+    if failed:
+        body["tuning_failed_operators"] = list(failed)
+    document = [{"basic": {"tuning_name": "x", "tuning_time(s)": 1}}, {"OPAT": body}]
+    return results_of_document(json.loads(json.dumps(document), parse_float=Decimal), "opat")
+
+
+def changed(name: str, op_type: str = "matmulv2") -> dict[str, Any]:
+    return {"op_name": name, "op_type": op_type, "performance_before_tune(us)": 30, "performance_after_tune(us)": 20}
+
+
+def statuses(names: list[str], found: Any, *, types: tuple[str, ...] = (), ended: bool = True) -> list[str]:
+    plan = Plan("offline", "opat", candidates=tuple(Candidate("operator", name, "MatMulV2") for name in names))
+    rows = outcome_rows(plan, TuneOps(tuple(names), types), found, ended=ended)
+    return [row["status"] for row in rows if row["requested"]]
+
+
+def test_what_is_not_named_is_told_by_counts_only_where_they_are_certain() -> None:
+    assert statuses(["a", "b"], results([changed("a")], reserved=1)) == ["improved", "already-banked"]
+    assert statuses(["a", "b"], results([changed("a")], unsatisfied=1)) == ["improved", "not-better"]
+    assert statuses(["a", "b"], results([changed("a")])) == ["improved", "not-seen"]
+    assert statuses(["a", "b", "c"], results([], reserved=1, unsatisfied=1)) == ["unclear"] * 3
+    assert statuses(["a", "b", "c"], results([], reserved=2)) == ["unclear"] * 3, "one of three was not seen"
+    assert statuses(["a"], results([], reserved=1), types=("Add",)) == ["unclear", "unclear"], "it may be an Add"
+    assert statuses(["a"], [], ended=False) == ["not-seen"]
+    assert statuses(["a", "b"], results([], ("b",), reserved=1)) == ["already-banked", "failed"]
+
+
+def test_what_nobody_asked_for_is_told_too() -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"),))
+    rows = outcome_rows(plan, TuneOps(("a",)), results([changed("z")], ("y",)), ended=True)
+    assert [(row["op_name"], row["status"], row["requested"]) for row in rows] == [
+        ("a", "not-seen", True),
+        ("z", "improved", False),
+        ("y", "failed", False),
+    ]
+
+
+def test_another_type_than_planned_is_said() -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"),))
+    (row,) = outcome_rows(plan, TuneOps(("a",)), results([changed("a", "Mul")]), ended=True)
+    assert row["reason"] == "AOE calls its type Mul"
+    assert row["gain"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "fused", "is_part"),
+    [
+        ("net/a/Conv2D", "net/a/Conv2Dnet/a/Relu", True),
+        ("net/a/Relu", "net/a/Conv2Dnet/a/Relu", True),
+        ("net/conv1", "net/conv10", False),
+        ("net/conv1", "net/conv1_1net/relu", False),
+        ("conv1", "conv1relu1", True),
+        ("conv1", "conv10", False),
+        ("net/a", "other/xnet/ab", False),
+        ("a", "a", False),
+        ("", "a", False),
+    ],
+)
+def test_parts_of_fused_operators(name: str, fused: str, is_part: bool) -> None:
+    assert is_part_of(name, fused, {"relu1", "net/a"}) is is_part
+
+
+def test_a_rejected_operator_helps_to_take_a_fused_name_apart() -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate("operator", "c1"),), rejected=(Rejected("r1", "Relu"),))
+    (row,) = outcome_rows(plan, TuneOps(("c1",)), results([changed("c1r1")]), ended=True)
+    assert row["status"] == "improved"
+
+
+@given(st.text("ab/1_", min_size=1, max_size=6), st.text("ab/1_", max_size=8))
+def test_a_part_is_in_the_whole(name: str, fused: str) -> None:
+    if is_part_of(name, fused, set()):
+        assert name in fused
+        assert name != fused
+
+
+def test_types_are_compared_without_case_and_version() -> None:
+    assert type_key("MatMulV2") == type_key("matmul") == type_key("MatMul")
+    assert type_key("Conv2D") != type_key("Conv3D")
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("EG0013: Device operation failed", ["EG0013"]),
+        ("[ERROR] something EG10000 and EG10001", ["EG10000", "EG10001"]),
+        ("E19999: Inner Error!", ["E19999"]),
+        ("[ERROR] EZ9999: Inner Error!", ["EZ9999"]),
+        ("loss at step E19999: 3", []),
+        ("MEG0013 EG00131234", []),
+        ("exec aoe tuning func failed[9].", ["AOE 9"]),
+        ("exec aoe tuning graph func failed", ["AOE"]),
+        ("exec aoe tuning func failed[8].", []),
+        ("WG0000: memory", ["WG0000"]),
+        ("", []),
+    ],
+)
+def test_codes_in_a_line(line: str, codes: list[str]) -> None:
+    assert list(codes_of_line(line)) == codes
+    assert all(explain_code(code) for code in codes)
+
+
+def test_every_code_has_words() -> None:
+    for code, known in CONSOLE_CODES.items():
+        assert known.title in explain_code(code)
+        assert is_failure(code) is code.startswith("E")
+    assert "published list lacks" in explain_code("EG7777")
+    assert "another part of CANN" in explain_code("EZ9999")
+    assert "list lacks" in explain_code("AOE 77")
+
+
+@given(st.text(max_size=200))
+def test_any_line_can_be_taken_in(line: str) -> None:
+    console = Console("offline", "aoe")
+    console.take(line)
+    console.take(f"{line} process finished. Performance improved by 3.5%")
+    assert console.claims[-1].percent == "3.5"
+    assert console.missing is None
+
+
+@pytest.mark.parametrize(
+    ("console", "file", "agrees"),
+    [("20.00", "20.00%", True), ("20", "20.4%", True), ("20.01", "20.00%", True), ("21.1", "20.00%", False)],
+)
+def test_a_claim_agrees_within_its_last_digit(console: str, file: str, agrees: bool) -> None:
+    assert Claim("x", console).agrees(file) is agrees
+
+
+@pytest.mark.parametrize(
+    ("environment", "by", "operators", "graphs"),
+    [
+        ({"TUNE_BANK_PATH": "/t", "ASCEND_CACHE_PATH": "/c"}, "TUNE_BANK_PATH", "/t/S", "/t"),
+        ({"TUNE_BANK_PATH": "rel"}, "TUNE_BANK_PATH", "/cwd/rel/S", "/cwd/rel"),
+        ({"ASCEND_CACHE_PATH": "/c"}, "ASCEND_CACHE_PATH", "/c/aoe_data/S", "/c/aoe_data"),
+        (
+            {"TUNE_BANK_PATH": ""},
+            "default",
+            "/home/me/Ascend/latest/data/aoe/custom/op/S",
+            "/home/me/Ascend/latest/data/aoe/custom/graph/S",
+        ),
+    ],
+)
+def test_which_bank_is_in_use(environment: dict[str, str], by: str, operators: str, graphs: str) -> None:
+    layout = bank_in_use(environment, "/home/me", "/cwd")
+    assert (layout.by, layout.operators("S"), layout.graphs("S")) == (
+        by,
+        PurePosixPath(operators),
+        PurePosixPath(graphs),
+    )
+
+
+def test_what_differs_between_banks() -> None:
+    name = "S/S_32_AiCore_Add_runtime_kb.json"
+    before = {
+        name: entry_of_bytes(name, b'{"a":1}\n{"b":1}\n'),
+        "g.json": entry_of_bytes("g.json", b"1"),
+        "same": entry_of_bytes("x", b""),
+    }
+    after = {
+        name: entry_of_bytes(name, b'{"b":1}\n{"c":1}\n{"d":1}'),
+        "h.json": entry_of_bytes("h.json", b"1"),
+        "same": entry_of_bytes("x", b""),
+    }
+    assert [(c.path, c.change, c.entries_added, c.entries_lost) for c in difference(before, after)] == [
+        (name, "changed", 2, 1),
+        ("g.json", "removed", None, None),
+        ("h.json", "added", None, None),
+    ]
+    assert difference(before, before) == []
+    assert digest_of(before) != digest_of(after)
+    assert listing_of_document(json.loads(json.dumps(document_of_listing(before)))) == before
+
+
+def test_progress_in_words_and_as_a_bar() -> None:
+    found = results([changed("a"), changed("b_OPAT_0")], add=2, reserved=1)
+    progress = progress_of(found, 6)
+    assert describe_progress("opat", progress) == "opat: 3 of 6 operators done, 2 improved, best gain +50.0%"
+    assert draw_progress("opat", progress).startswith("[############............] ")
+    assert draw_progress("opat", progress_of(found, None)).startswith("opat: 3 operators done")
+    assert progress_of([], 0).share is None

@@ -1,0 +1,615 @@
+"""`tune` against the stand-in of aoe, by the command line: what came of each operator, every way to fail, stop and go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tuning.jobs import NAMES, SOC, STAND_IN, Bench, rules, write_bank
+
+from aoe_reports.tuning.plan import Candidate, Job
+
+
+def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
+    bench.plan()
+    write_bank(bench.root / "home" / "Ascend/latest/data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+    ended = bench.tune()
+    assert ended.code == 0, ended.err
+    assert bench.statuses(ended) == {NAMES[0]: "improved", NAMES[1]: "improved", NAMES[2]: "already-banked"}
+    assert ended.json["reasons"] == []
+    assert rules(ended) <= {"op-type-unknown", "parts-and-whole"}
+    assert [row["gain"] for row in ended.json["rows"]] == [0.5, 0.55, None]
+    assert ended.json["rows"][0]["expected_saving_us"] == 10.0
+    assert ended.json["bank"]["by"] == "default"
+    (change,) = ended.json["bank_changes"]
+    assert (change["change"], change["entries_added"], change["entries_lost"]) == ("changed", 2, 0)
+    (environment,) = bench.notes("environment")
+    assert environment["REPEAT_TUNE"] == "False"
+    assert environment["TUNE_BANK_PATH"] == str(bench.folder / "bank")
+    assert environment["ASCEND_WORK_PATH"] == environment["cwd"] == str(bench.folder / "runs" / "001-opat")
+    assert "Aoe process finished" in (bench.folder / "runs" / "001-opat" / "aoe.log").read_text()
+    assert "opat: 3 of 3 operators done, 2 improved, best gain +55.0%" in ended.err
+    assert json.loads((bench.folder / "outcome.json").read_text())["rows"] == ended.json["rows"]
+    assert bench.state()["status"] == "done"
+    assert not list((bench.root / "home").rglob("*aoe_result*"))
+
+
+def test_what_runs_is_given_what_the_plan_names_and_nothing_else(bench: Bench) -> None:
+    bench.plan()
+    bench.tune(AOE_MODE="2", PROFILING_MODE="true")
+    (argv,), (environment,) = bench.notes("argv"), bench.notes("environment")
+    assert argv == [
+        "--framework=5",
+        f"--model={bench.root / 'model.onnx'}",
+        "--job_type=2",
+        "--tune_ops_file=tune_ops.json",
+    ]
+    assert environment["AOE_MODE"] is None
+    assert environment["PROFILING_MODE"] is None
+    asked = json.loads((bench.folder / "runs" / "001-opat" / "tune_ops.json").read_text())
+    assert asked == {"tune_ops_name": list(NAMES), "tune_ops_type": []}
+
+
+FAILURES = {
+    "eg": {"tune-error-code", "tune-no-finish-line", "tune-no-result", "tune-exit-code"},
+    "eg-and-success": {"tune-error-code"},
+    "other-code": {"tune-error-code"},
+    "failed": {"tuning-failed"},
+    "crash": {"tune-killed", "tune-no-finish-line", "tune-bad-result", "json-truncated"},
+    "killed": {"tune-killed", "tune-no-finish-line", "tuning-incomplete"},
+    "no-finish": {"tune-no-finish-line"},
+    "no-result": {"tune-no-result"},
+    "bad-result": {"tune-bad-result", "schema"},
+}
+
+
+@pytest.mark.parametrize("behaviour", FAILURES)
+def test_each_way_to_fail_is_told_and_ends_with_one(bench: Bench, behaviour: str) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN=behaviour)
+    assert ended.code == 1
+    assert ended.json["reasons"] == ["tuning-failed"]
+    assert rules(ended) >= FAILURES[behaviour]
+    assert "Traceback" not in ended.err
+    assert bench.state()["status"] == "failed"
+
+
+def test_an_incomplete_tuning_is_no_success(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN="incomplete")
+    assert ended.code == 1
+    assert "tuning-incomplete" in ended.rules()
+
+
+def test_the_codes_are_explained(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN="eg")
+    (said,) = [f["message"] for f in ended.json["findings"] if f["rule"] == "tune-error-code"]
+    assert "EG0013, Device Operation Failure" in said
+    assert "npu-smi" in said
+
+
+def test_a_failed_operator_is_named(bench: Bench) -> None:
+    bench.plan()
+    statuses = bench.statuses(bench.tune(STAND_IN="failed"))
+    assert statuses == {NAMES[0]: "failed", NAMES[1]: "improved", NAMES[2]: "improved"}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "rule", "status"),
+    [
+        ("nothing", "tune-nothing-changed", "not-seen"),
+        ("not-better", "tune-nothing-changed", "not-better"),
+        ("exit-1", "tune-exit-code", "improved"),
+        ("wrong-claim", "tune-claim-mismatch", "improved"),
+        ("memory", "tune-memory", "improved"),
+        ("leaves-child", "tune-left-running", "improved"),
+        ("no-bank", "tune-bank-unchanged", "improved"),
+    ],
+)
+def test_what_is_odd_is_a_warning(bench: Bench, behaviour: str, rule: str, status: str) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN=behaviour)
+    assert ended.code == 0
+    assert rule in rules(ended)
+    assert set(bench.statuses(ended).values()) == {status}
+
+
+def test_the_words_of_older_releases_are_a_finish_line(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN="old-words")
+    assert (ended.code, rules(ended) & {"tune-claim-mismatch", "tune-no-finish-line"}) == (0, set())
+    assert ended.json["stages"][0]["claims"] == [{"name": "stand_in", "percent": "20.00"}]
+
+
+def test_a_result_where_it_ran_is_found(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune(STAND_IN="cwd").code == 0
+
+
+def test_suffixes_and_letters_of_types_make_no_difference(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN="opat-n")
+    assert set(bench.statuses(ended).values()) == {"improved"}
+    assert ended.json["rows"][0]["tuned_name"] == f"{NAMES[0]}_OPAT_0"
+    assert ended.json["rows"][0]["reason"] == ""
+
+
+def test_parts_of_fused_operators_are_recognised(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(STAND_IN="fused")
+    assert set(bench.statuses(ended).values()) == {"improved"}
+    assert "fused operator net/a/MatMulnet/Relu" in ended.json["rows"][0]["reason"]
+
+
+def test_whole_types_are_tuned_where_no_name_is_given(bench: Bench) -> None:
+    bench.plan(candidates=(Candidate("operator", NAMES[0], "MatMulV2"), Candidate("operator", None, "Add")))
+    ended = bench.tune()
+    assert json.loads((bench.folder / "tune_ops.json").read_text()) == {
+        "tune_ops_name": [NAMES[0]],
+        "tune_ops_type": ["Add"],
+    }
+    assert [(row["op_type"], row["status"], row["reason"]) for row in ended.json["rows"]] == [
+        ("MatMulV2", "improved", ""),
+        ("Add", "improved", "by its type"),
+    ]
+
+
+def test_a_list_that_somebody_edited_is_used_and_that_is_said(bench: Bench) -> None:
+    bench.plan()
+    (bench.folder / "tune_ops.json").write_text('{"tune_ops_name": ["net/b/MatMul"]}')
+    ended = bench.tune()
+    assert "tune-ops-edited" in rules(ended)
+    assert bench.notes("tuned") == [NAMES[1]]
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", '{"tune_ops_name": []}', '{"tune_ops_name": ["a"], "more": 1}', '{"tune_ops_name": [3]}', "{"]
+)
+def test_a_list_that_would_mean_something_else_is_refused(bench: Bench, text: str) -> None:
+    bench.plan()
+    (bench.folder / "tune_ops.json").write_text(text)
+    ended = bench.tune()
+    assert ended.code == 3
+    assert "tune_ops.json" in ended.err
+    assert bench.notes("argv") == []
+
+
+def test_without_a_candidate_nothing_is_run(bench: Bench) -> None:
+    bench.plan(candidates=())
+    ended = bench.tune()
+    assert ended.code == 2
+    assert "no candidate" in ended.err
+    assert not (bench.folder / "tune_ops.json").exists()
+    script = subprocess.run(
+        [bench.folder / "run.sh"], env=bench.environment, capture_output=True, text=True, check=False
+    )
+    assert (script.returncode, "no candidate" in script.stderr) == (2, True)
+    assert bench.notes("argv") == []
+
+
+def test_without_a_plan_it_is_wrong_usage(bench: Bench) -> None:
+    for folder in (bench.root / "nothing", bench.root / "home"):
+        ended = bench.run("tune", folder)
+        assert ended.code == 2
+        assert "no plan.json" in ended.err
+
+
+def test_without_aoe_it_cannot_be_run_and_nothing_is_left(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(PATH="/usr/bin:/bin")
+    assert ended.code == 3
+    assert "aoe: not found on PATH" in ended.err
+    assert not (bench.folder / "state.json").exists()
+
+
+def test_an_aoe_that_cannot_be_started_is_said(bench: Bench) -> None:
+    bench.plan()
+    (bench.root / "bin" / "aoe").write_text("#!/nowhere/at/all\n")
+    ended = bench.tune()
+    assert ended.code == 3
+    assert "cannot be run" in ended.err
+    assert bench.state()["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["int", "term", "hup"]
+)
+def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int, code: int) -> None:
+    bench.plan()
+    process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+    bench.wait_for("ready", process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "--resume" in err
+    assert bench.running() == []
+    assert {row["op_name"]: row["status"] for row in json.loads(out)["rows"]}[NAMES[0]] == "improved"
+    assert bench.state()["status"] == "interrupted"
+    assert bench.tune().code == 2, "neither --resume nor --restart was said"
+    ended = bench.tune("--resume")
+    assert ended.code == 0, ended.err
+    assert bench.notes("tuned") == list(NAMES), "what was banked is not tuned again"
+    assert set(bench.statuses(ended).values()) == {"improved"}
+
+
+def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> None:
+    bench.plan()
+    process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
+    bench.wait_for("ready", process)
+    assert len(bench.running()) == 2
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert bench.running() == []
+
+
+def test_told_twice_it_does_not_wait(bench: Bench) -> None:
+    bench.plan()
+    process = bench.start("tune", bench.folder, "--grace", "3600", STAND_IN="stubborn")
+    bench.wait_for("ready", process)
+    until = time.monotonic() + 60
+    while bench.running() and time.monotonic() < until:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert bench.running() == []
+
+
+def test_killed_itself_it_leaves_nothing_running_and_can_go_on(bench: Bench) -> None:
+    bench.plan()
+    process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
+    bench.wait_for("ready", process)
+    process.kill()
+    process.communicate(timeout=60)
+    until = time.monotonic() + 60
+    while bench.running() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert bench.running() == []
+    ended = bench.tune("--resume")
+    assert ended.code == 0, ended.err
+    assert bench.notes("tuned") == list(NAMES)
+
+
+@pytest.mark.parametrize("behaviour", ["hang", "stubborn"])
+def test_it_takes_no_longer_than_it_may(bench: Bench, behaviour: str) -> None:
+    bench.plan()
+    ended = bench.tune("--timeout", "1s", "--grace", "0.3", STAND_IN=behaviour)
+    assert ended.code == 1
+    assert "tune-timeout" in rules(ended)
+    assert ended.json["reasons"] == ["tuning-failed"]
+    assert ended.json["status"] == "interrupted"
+    assert bench.running() == []
+
+
+def test_subgraphs_go_first_and_a_broken_run_is_reloaded(bench: Bench) -> None:
+    bench.plan(mode="both")
+    ended = bench.tune("--timeout", "2s", STAND_IN="hang")
+    assert ended.json["status"] == "interrupted"
+    assert [stage["stage"] for stage in ended.json["stages"]] == ["sgat"]
+    ended = bench.tune("--resume")
+    assert ended.code == 0, ended.err
+    assert [(stage["stage"], stage["folder"]) for stage in ended.json["stages"]] == [
+        ("sgat", "001-sgat"),
+        ("sgat", "001-sgat"),
+        ("opat", "003-opat"),
+    ]
+    assert ["--reload" in argv for argv in bench.notes("argv")] == [False, True, False]
+    assert ["--tune_ops_file=tune_ops.json" in argv for argv in bench.notes("argv")] == [False, False, True]
+    subgraph = next(row for row in ended.json["rows"] if row["kind"] == "subgraph")
+    assert (subgraph["repo_key"], subgraph["before_us"], subgraph["after_us"]) == (
+        "15294858920613849201",
+        6000.0,
+        5000.0,
+    )
+    assert (bench.folder / "tuned" / "stand_in_1_tune.om").read_bytes() == b"stand-in for an offline model"
+
+
+def test_what_is_through_is_not_run_again(bench: Bench) -> None:
+    bench.plan(mode="both")
+    assert bench.tune(STAND_IN="stage-2-fails").code == 1
+    ended = bench.tune("--resume")
+    assert ended.code == 0, ended.err
+    assert [stage["stage"] for stage in ended.json["stages"]] == ["sgat", "opat", "opat"]
+    assert bench.tune("--resume").code == 2, "it is through"
+
+
+def test_without_subgraphs_operators_are_not_tuned(bench: Bench) -> None:
+    bench.plan(mode="both")
+    ended = bench.tune(STAND_IN="nothing")
+    assert ended.code == 1
+    assert "subgraph-failed" in ended.rules()
+    assert len(bench.notes("argv")) == 1
+
+
+def test_with_repeat_tune_a_job_that_goes_on_leaves_out_what_is_through(bench: Bench) -> None:
+    bench.plan(repeat_tune=True)
+    assert bench.tune(STAND_IN="killed").code == 1
+    assert bench.tune("--resume").code == 0
+    assert bench.notes("tuned") == list(NAMES)
+
+
+def test_begun_anew_nothing_is_lost(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune().code == 0
+    assert bench.tune().code == 2
+    ended = bench.tune("--restart")
+    assert ended.code == 0, ended.err
+    assert bench.notes("tuned") == list(NAMES) * 2
+    assert {path.name for path in (bench.folder / "old-001").iterdir()} >= {
+        "bank",
+        "runs",
+        "state.json",
+        "outcome.json",
+    }
+
+
+def test_a_plan_that_changed_is_another_job(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune(STAND_IN="killed").code == 1
+    bench.plan(step_us=5.0)
+    ended = bench.tune("--resume")
+    assert ended.code == 2
+    assert "--restart" in ended.err
+
+
+def test_two_at_once_are_refused(bench: Bench) -> None:
+    bench.plan()
+    process = bench.start("tune", bench.folder, STAND_IN="hang")
+    bench.wait_for("ready", process)
+    ended = bench.tune("--resume")
+    assert ended.code == 3
+    assert "another tune" in ended.err
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("variable", "where"), [("TUNE_BANK_PATH", SOC), ("ASCEND_CACHE_PATH", f"aoe_data/{SOC}")], ids=["bank", "cache"]
+)
+def test_the_bank_that_is_copied_is_the_one_in_use(bench: Bench, variable: str, where: str) -> None:
+    bench.plan()
+    in_use = bench.root / "in_use"
+    path = write_bank((in_use / where).parent, "MatMulV2", [NAMES[0]])
+    (path.parent.parent / "graph.json").write_text("{}")
+    ended = bench.tune(**{variable: str(in_use)})
+    assert ended.json["bank"]["by"] == variable
+    assert bench.statuses(ended)[NAMES[0]] == "already-banked"
+    assert (bench.folder / "bank" / "graph.json").is_file()
+    assert path.read_text() == json.dumps({"op": NAMES[0]}) + "\n", "the one in use stays what it was"
+
+
+def test_an_empty_bank_tunes_everything(bench: Bench) -> None:
+    bench.plan()
+    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    ended = bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "in_use"))
+    assert set(bench.statuses(ended).values()) == {"improved"}
+
+
+def test_with_several_chips_one_has_to_be_named(bench: Bench) -> None:
+    bench.plan(soc=None)
+    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    (bench.root / "in_use" / "Ascend310P").mkdir()
+    ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
+    assert (ended.code, "--soc" in ended.err) == (2, True)
+    assert bench.tune("--soc", SOC, TUNE_BANK_PATH=str(bench.root / "in_use")).code == 0
+
+
+def test_secrets_are_not_written_down(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    secret = "hunter2-hunter2"
+    command = ("--", str(bench.root / "bin" / "aoe"), "--training", str(bench.folder / "aoe_config.json"), secret)
+    ended = bench.tune(*command, STAND_IN="tells-environment", MY_API_KEY=secret)
+    assert ended.code == 0, ended.err
+    assert bench.notes("argv")[0][-1] == secret
+    assert secret not in bench.everything_written()
+    assert "MY_API_KEY=***" in (bench.folder / "runs" / "001-opat" / "aoe.log").read_text()
+
+
+def test_a_command_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    command = (
+        "--",
+        str(bench.root / "bin" / "aoe"),
+        "--training",
+        str(bench.folder / "aoe_config.json"),
+        "hunter2-hunter2",
+    )
+    assert bench.tune(*command, STAND_IN="killed", TOKEN="hunter2-hunter2").code == 1
+    assert bench.tune("--resume").code == 2
+    assert bench.tune("--resume", *command, TOKEN="hunter2-hunter2").code == 0
+
+
+def test_a_training_tunes_while_it_runs(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job(device=3))
+    command = (str(bench.root / "bin" / "aoe"), "--training", str(bench.folder / "aoe_config.json"))
+    ended = bench.tune("--", *command)
+    assert ended.code == 0, ended.err
+    (environment,) = bench.notes("environment")
+    assert (environment["AOE_MODE"], environment["ASCEND_DEVICE_ID"]) == ("2", "3")
+    assert set(bench.statuses(ended).values()) == {"improved"}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "rule"),
+    [("no-finish", "tune-no-finish-line"), ("exit-1", "tune-exit-code"), ("adapter-failed", "tune-error-code")],
+)
+def test_a_training_that_did_not_tune_is_no_success(bench: Bench, behaviour: str, rule: str) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    ended = bench.tune("--", bench.root / "bin" / "aoe", "--training", STAND_IN=behaviour)
+    assert (ended.code, ended.json["reasons"]) == (1, ["tuning-failed"])
+    assert rule in rules(ended)
+
+
+def test_an_adapter_says_why_in_words(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    ended = bench.tune("--", bench.root / "bin" / "aoe", "--training", STAND_IN="adapter-failed")
+    said = "".join(f["message"] for f in ended.json["findings"] if f["rule"] == "tune-error-code")
+    assert "AOE_ERROR_DYNAMIC_GRAPH" in said
+
+
+def test_a_relative_script_is_not_found_in_a_fresh_folder_and_that_is_said_before(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    (bench.root / "train.py").write_text("")
+    ended = bench.tune("--", "python3", "train.py")
+    assert (ended.code, "--working-folder" in ended.err) == (2, True)
+
+
+def test_a_command_can_run_where_it_belongs(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    place = bench.root / "project"
+    place.mkdir()
+    ended = bench.tune("--working-folder", place, "--", bench.root / "bin" / "aoe", "--training", STAND_IN="cwd")
+    assert ended.code == 0, ended.err
+    assert bench.notes("environment")[0]["cwd"] == str(place)
+    assert list((bench.folder / "runs" / "001-opat").glob("aoe_result_opat_*.json")), "the result is kept with the run"
+
+
+def test_gradients_are_tuned_into_the_bank(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", mode="gdat", candidates=(), job=Job())
+    command = ("--", bench.root / "bin" / "aoe", "--training")
+    ended = bench.tune(*command)
+    assert ended.code == 0, ended.err
+    assert bench.notes("environment")[0]["AOE_MODE"] == "4"
+    assert [change["path"] for change in ended.json["bank_changes"]] == [f"{SOC}_gradient_fusion.json"]
+    ended = bench.tune("--restart", *command, STAND_IN="nothing")
+    assert ended.code == 1
+    assert {"tune-bank-not-tuned", "gdat-not-tuned"} <= rules(ended)
+
+
+def test_dumped_graphs_are_tuned(bench: Bench) -> None:
+    bench.plan(scenario="pytorch", job=Job())
+    (bench.folder / "dump").mkdir()
+    ended = bench.tune()
+    assert ended.code == 0, ended.err
+    assert bench.notes("argv")[0] == [
+        f"--model_path={bench.folder / 'dump'}",
+        "--job_type=2",
+        "--tune_ops_file=tune_ops.json",
+    ]
+
+
+def test_options_are_added_but_not_those_of_the_plan(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune("--aoe-option", "--job_type=1").code == 2
+    assert bench.tune("--aoe-option", "rm").code == 2
+    assert bench.tune("--aoe-option", "--precision_mode=force_fp16").code == 0
+    assert bench.notes("argv")[0][-1] == "--precision_mode=force_fp16"
+
+
+def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
+    bench.plan(mode="both")
+    ended = bench.tune("--dry-run")
+    assert ended.code == 0
+    assert [row["stage"] for row in ended.json["rows"]] == ["sgat", "opat"]
+    assert ended.json["rows"][1]["tune_ops"]["tune_ops_name"] == list(NAMES)
+    assert "aoe --framework=5" in bench.run("tune", bench.folder, "--dry-run", "--format", "csv").out
+    assert bench.notes("argv") == []
+    assert not (bench.folder / "state.json").exists()
+
+
+def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
+    from aoe_reports.tuning.runner import Limits, run_process, stopping
+
+    log = bench.root / "log"
+    lines: list[str] = []
+    with stopping() as stop:
+        ended = run_process(
+            [str(bench.root / "bin" / "aoe"), "--job_type=3"],
+            folder=bench.root,
+            environment={**bench.environment, "STAND_IN": "chatty"},
+            log=log,
+            stop=stop,
+            on_line=lines.append,
+            on_look=lambda: None,
+            limits=Limits(max_log_bytes=10_000),
+        )
+    text = log.read_text()
+    assert (ended.exit_code, lines[-1][:6]) == (1, "EG0000")
+    assert len(lines) == 200_001, "every line is looked at"
+    assert ended.log_dropped_bytes > 0
+    assert text.startswith("line 0\n")
+    assert "bytes left out" in text
+    assert text.rstrip().endswith(lines[-1])
+    assert len(text) < 10_000 + (1 << 20) + 1000
+
+
+def test_on_a_terminal_there_is_a_bar(bench: Bench) -> None:
+    bench.plan()
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        bench.command("tune", bench.folder, "--quiet"),
+        env=bench.environment,
+        cwd=bench.root,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = b""
+    try:
+        while data := os.read(ours, 4096):
+            said += data
+    except OSError:
+        pass  # the other side is closed
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"[########################] opat: 3 of 3 operators done" in said
+
+
+def test_what_is_printed_is_no_command_for_a_terminal(bench: Bench) -> None:
+    bench.plan()
+    (bench.root / "bin" / "aoe").write_text("#!/bin/sh\nprintf '\\033[31mred\\a\\n'\nexit 1\n")
+    ended = bench.tune()
+    assert ended.code == 1
+    assert "\x1b" not in ended.err
+    assert "\\x1b[31mred" in ended.err
+
+
+def test_preflight_is_looked_at_and_stops_only_if_that_is_wished(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune("--strict", RANK_SIZE="8", TE_PARALLEL_COMPILER="99")
+    assert ended.code == 1
+    assert "preflight-te-parallel" in ended.rules()
+    assert ended.json["reasons"] == ["preflight"]
+    assert bench.notes("argv") == []
+    assert bench.tune(TE_PARALLEL_COMPILER="99").code == 0
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
+def test_every_form(bench: Bench, form: str) -> None:
+    bench.plan()
+    ended = bench.run("tune", bench.folder, "--format", form)
+    assert ended.code == 0
+    assert NAMES[0] in ended.out
+    assert "measure again" in ended.err
+
+
+def test_measuring_again_is_written_down(bench: Bench) -> None:
+    bench.plan(profile="/data/PROF_1", engine_version="8.0.RC3")
+    bench.tune()
+    page = (bench.folder / "remeasure.md").read_text()
+    for words in ("Restore the script", "TUNE_BANK_PATH", "op_compiler_cache_mode=force", "/data/PROF_1", "msprof"):
+        assert words in page
+    msprof = bench.root / "bin" / "msprof"
+    msprof.write_text('#!/bin/sh\necho "$TUNE_BANK_PATH" "${AOE_MODE-unset}" "$@"\n')
+    msprof.chmod(0o755)
+    environment = {**bench.environment, "AOE_MODE": "2"}
+    script = bench.folder / "remeasure.sh"
+    done = subprocess.run([script, "infer", "a b"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(
+        f"{bench.folder / 'bank'} unset --output={bench.folder / 'remeasured'} --task-time=on"
+    )
+    assert done.stdout.splitlines()[0].endswith("infer a b")
+    assert subprocess.run([script], env=environment, capture_output=True, check=False).returncode == 2
+
+
+def test_the_stand_in_says_what_it_is() -> None:
+    assert "Stands in for `aoe` in tests" in STAND_IN.read_text()
+    assert (Path(STAND_IN).parent / "README.md").is_file()
