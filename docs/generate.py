@@ -88,7 +88,8 @@ without a prefix are read alike. `aic_metrics` ArithmeticUtilization tells cube 
 
 Blocks go over the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
 kept 42.67 of them busy, which is that. Cores and their rated frequency are those of `info.json`; where it is not here, the most
-blocks that the counters saw at work at once, so that there are at least so many cores.
+blocks that the counters saw at work at once, so that there are at least so many cores; where there are no counters either, the
+number of blocks that at least half of the time is run with (`usual_blocks`).
 
 The frequency is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
 
@@ -98,13 +99,13 @@ Shapes are dynamic by `OP State`; where the export has none, by files that mspro
 ## From Python
 
 ```python
-from aoe_reports import Facts, find_advice, measure_operators, read_profile, shares_of_tasks
+from aoe_reports import Facts, find_advice, idle_before_tasks, measure_operators, read_profile, shares_of_tasks
 
 tasks = read_profile("/data/nights/2026-02-14/rank0_ascend_pt").frame("kernel_details")  # of one device
 bounds = measure_operators(tasks)
 for operator in bounds.operators(10):  # times in ns
     print(operator.op_name, operator.bound_by, operator.ratios, operator.saving_ns)
-for one in find_advice(Facts(shares_of_tasks(tasks, 0, None), bounds, tasks)):
+for one in find_advice(Facts(shares_of_tasks(tasks, 0, None), bounds, tasks, idle_before_tasks(tasks))):
     print(one.rule, one.op_name, one.saving_ns, one.advice)
 ```
 

@@ -79,8 +79,8 @@ def test_an_operator_with_few_blocks_is_found_by_name() -> None:
     found = by_rule(find_advice(facts(model(block_num=6))))
     one = found["few-blocks"]
     assert (one.op_name, one.saving_ns) == ("odd/mm", 750_000)
-    assert {key: one.evidence[key] for key in ("blocks", "cube_cores", "cores_source", "used_cores_share")} == {
-        "blocks": 6.0, "cube_cores": 24, "cores_source": "info.json", "used_cores_share": 0.25,
+    assert {key: one.evidence[key] for key in ("blocks", "cores", "cores_source", "used_cores_share")} == {
+        "blocks": 6.0, "cores": 24, "cores_source": "info.json", "used_cores_share": 0.25,
     }  # fmt: skip
 
 

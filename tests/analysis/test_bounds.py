@@ -122,7 +122,16 @@ def test_blocks_go_over_the_cores_in_rounds(task_type: str, blocks: int, mixed: 
 def test_an_older_chip_runs_vectors_on_its_only_cores() -> None:
     rows = [{"task_type": "AI_VECTOR_CORE", "block_num": 8}]
     assert only(rows, cores=CoreCounts.of_hardware({"ai_core_num": 32, "aiv_num": 0})).block_use == 0.25
-    assert only(rows).block_use is None
+
+
+def test_without_cores_blocks_are_held_against_those_that_most_of_the_time_is_run_with() -> None:
+    rows = [{"op_name": f"op{n}", "block_num": blocks} for n, blocks in enumerate((20, 20, 20, 5, 21))]
+    bounds = measure_operators(tasks_of(rows))
+    assert bounds is not None
+    assert sorted(one.block_use or 0 for one in bounds.operators()) == [0.25, 1, 1, 1, 1]
+    even = measure_operators(tasks_of([{"block_num": n} for n in range(1, 9)]))
+    assert even is not None
+    assert even.block_use is None
 
 
 def test_an_info_file_may_hold_anything() -> None:

@@ -158,6 +158,20 @@ def test_msprofs_own_advice_stands_beside_ours(cli: Cli, msprof: Path) -> None:
     assert "msprof's own advice (prof_rule)" in cli("advise", msprof / "exports_of_2022").out
 
 
+def test_msprofs_advice_of_a_host_with_several_devices_is_shown_once(cli: Cli, tmp_path: Path, msprof: Path) -> None:
+    whole = shutil.copytree(msprof / "merged_two_devices", tmp_path / "run")
+    (exports,) = whole.rglob("mindstudio_profiler_output")
+    result = '[{"Rule Suggestion": "Use float16", "Tuning Data": ["Conv2D1"]}]'
+    (exports / "prof_rule.json").write_text(
+        f'{{"status": 0, "data": {{"Op Summary": [{{"Rule Type": "Precision", "result": {result}}}]}}}}'
+    )
+    rows = cli("advise", whole, "--format", "json").json["rows"]
+    (stated,) = [row for row in rows if row["source"] == "prof_rule"]
+    assert (stated["rule"], stated["device_id"], stated["count"]) == ("precision", None, 4)
+    (exports / "prof_rule.json").write_text('{"status": 0, "data": {"Op Summary": 3, "Op Parallel": [4]}}')
+    assert cli("advise", whole).code == 1
+
+
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "csv", "json"])
 def test_every_form_says_where_to_look_first(cli: Cli, msprof: Path, tmp_path: Path, form: str) -> None:
     ended = cli("advise", msprof / "torch_npu_two_ranks", "--format", form)

@@ -57,3 +57,18 @@ def test_hotspots_are_right_or_something_is_said(cli: Cli, kind: str, place: flo
 
 def sums(rows: list[dict]) -> dict:
     return {(row["rank_id"], row["op_type"], row["task_type"]): (row["count"], row["total_us"]) for row in rows}
+
+
+@pytest.mark.parametrize("kind", list(bases()))
+@SETTINGS
+@given(place=places, how=damages, byte=bytes_of_weight)
+def test_advise_ends_with_its_code(cli: Cli, kind: str, place: float, how: str, byte: int) -> None:
+    base = bases()[kind]
+    with laid((base.path, harmed(base, place, how, byte))) as folder:
+        ended = cli("advise", folder, "--format", "json")
+    unreadable = "unreadable" in ended.rules()
+    severities = {finding["severity"] for finding in ended.json["findings"]}
+    assert ended.code == (3 if unreadable else 1 if "error" in severities else 0)
+    assert "Traceback" not in ended.err
+    for row in ended.json["rows"]:
+        assert row["bound_us"] is None or row["bound_us"] >= 0

@@ -143,6 +143,8 @@ class OperatorBounds:
     clock: Clock | None
     peak_gb_per_s: float | None
     """What bandwidths are held against: as given, else the highest that any operator here reaches."""
+    block_norms: dict[str, BlockNorm]
+    """By kind of cores (cube, vector): what blocks were held against."""
     classes: dict[tuple[str, ...], tuple[Ints, int]] = field(default_factory=dict)
 
     def alike(self, keys: tuple[str, ...]) -> tuple[Ints, int]:
@@ -265,7 +267,7 @@ def measure_operators(
     bandwidth = means.of(_BANDWIDTHS)
     reached = float(np.nanmax(bandwidth)) if bandwidth is not None and (bandwidth >= 0).any() else None
     peak = peak_gb_per_s or reached
-    blocks, use = _blocks(tasks, groups, duration, cores, clock)
+    blocks, use, norms = _blocks(tasks, groups, duration, cores, clock)
     on_host = groups.any(words_in(tasks["task_type"], {"AI_CPU"})) if "task_type" in tasks.column_names else None
     bound = _bounds_of(ratio, bandwidth, peak, bound_ratio, names.count)
     if on_host is not None:
@@ -290,6 +292,7 @@ def measure_operators(
         tasks,
         clock,
         peak,
+        norms,
     )
 
 
@@ -399,34 +402,77 @@ def _ratios(means: _Means) -> dict[str, Floats]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class BlockNorm:
+    """What the blocks of tasks on one kind of cores are held against."""
+
+    cores: int | None
+    """The chip's cores of this kind; null where nothing tells them."""
+    typical: int | None
+    """Where nothing does: the number of blocks that most of the time on this kind was run with."""
+    source: str
+
+    def use(self, blocks: Ints) -> Floats | None:
+        """The part of the cores that so many blocks keep busy; they go over them in rounds."""
+        if self.cores:
+            return _use(blocks, self.cores)
+        return None if self.typical is None else np.minimum(blocks / self.typical, 1.0)
+
+
+_BLOCK_KINDS = {"cube": ("AI_CORE", "MIX_AIC"), "vector": ("AI_VECTOR_CORE", "MIX_AIV")}
+
+
+def _block_norms(
+    tasks: pa.Table, blocks: Ints, known: Mask, duration: Ints, cores: CoreCounts, clock: Clock | None
+) -> dict[str, BlockNorm]:
+    """By kind of cores: those of the info file, else those that counters saw at work, else the usual number of blocks."""
+    # an older chip has only one kind of cores: its info file says 0 vector cores
+    told = {"cube": cores.cube, "vector": cores.vector or cores.cube}
+    seen = {"cube": clock.cube_cores, "vector": clock.vector_cores} if clock else {}
+    norms = {}
+    for kind, types in _BLOCK_KINDS.items():
+        mine = known & words_in(tasks["task_type"], set(types))
+        if told[kind]:
+            norms[kind] = BlockNorm(told[kind], None, "info.json")
+        elif seen.get(kind):
+            norms[kind] = BlockNorm(seen[kind], None, "the most that counters saw at work")
+        elif mine.any() and (typical := _typical(blocks[mine], duration[mine])):
+            norms[kind] = BlockNorm(None, typical, "the number of blocks that most of the time is run with")
+    return norms
+
+
+def _typical(blocks: Ints, duration: Ints) -> int | None:
+    """The number of blocks that at least half of the time is run with."""
+    numbers, of = np.unique(blocks, return_inverse=True)
+    time = np.bincount(of, weights=duration)
+    longest = int(time.argmax())
+    return int(numbers[longest]) if time[longest] * 2 >= time.sum() > 0 else None
+
+
 def _blocks(
     tasks: pa.Table, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
-) -> tuple[Floats | None, Floats | None]:
-    """(mean blocks, part of the cores that they keep busy) by group; blocks go over the cores in rounds."""
+) -> tuple[Floats | None, Floats | None, dict[str, BlockNorm]]:
+    """(mean blocks, part of the cores that they keep busy) by group, and what they were held against."""
     if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
-        return None, None
+        return None, None, {}
     blocks, known = integers(tasks["block_num"])
     known = known & (blocks > 0)
     mean = groups.weigh(np.where(known, blocks, 0.0), known, duration)
+    norms = _block_norms(tasks, blocks, known, duration, cores, clock)
     use = np.full(tasks.num_rows, np.nan)
-    vector = cores.vector or (clock.vector_cores if clock else None)
-    cube = cores.cube or (clock.cube_cores if clock else None)
-    for kinds, count in _cores_of_tasks(cube, vector, cores).items():
-        mine = known & words_in(tasks["task_type"], set(kinds)) if count else np.zeros(tasks.num_rows, dtype=bool)
-        if count and mine.any():
-            use[mine] = _use(blocks[mine], count)
-    if has_value(tasks, "mix_block_num") and vector:
+    for kind, norm in norms.items():
+        mine = known & words_in(tasks["task_type"], set(_BLOCK_KINDS[kind]))
+        part = norm.use(blocks[mine])
+        if part is not None:
+            use[mine] = part
+    vector = norms.get("vector")
+    if has_value(tasks, "mix_block_num") and vector is not None and vector.cores:
         mixed, there = integers(tasks["mix_block_num"])
         mine = there & (mixed > 0) & words_in(tasks["task_type"], {"MIX_AIC"})
-        use[mine] = np.fmax(use[mine], _use(mixed[mine], vector))
+        use[mine] = np.fmax(use[mine], _use(mixed[mine], vector.cores))
     told = use >= 0
-    return mean, groups.weigh(np.where(told, use, 0.0), told, duration) if told.any() else None
-
-
-def _cores_of_tasks(cube: int | None, vector: int | None, cores: CoreCounts) -> dict[tuple[str, ...], int | None]:
-    """The cores that tasks of a type run on; an older chip has only one kind (its info file says 0 vector cores)."""
-    of_vectors = vector or (cube if cores.cube and not cores.vector else None)
-    return {("AI_CORE", "MIX_AIC"): cube, ("AI_VECTOR_CORE", "MIX_AIV"): of_vectors}
+    mean_use = groups.weigh(np.where(told, use, 0.0), told, duration) if told.any() else None
+    return mean, mean_use, norms
 
 
 def _use(blocks: Ints, cores: int) -> Floats:

@@ -36,6 +36,7 @@ def advice_report(
     stated = [row for row in rows if row["source"] == "prof_rule"]
     if stated:
         columns = (
+            Column("run", "Run"),
             *shown_columns("advise", stated),
             Column("advice", "msprof says"),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 
 from aoe_reports.analysis.advice import RULES, Advice, Facts, Thresholds, find_advice, headline
@@ -18,7 +19,7 @@ from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.analysis.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet
-from aoe_reports.columns import has_value, integers
+from aoe_reports.columns import exact_sum, has_value, integers
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
@@ -91,11 +92,9 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
                 continue
             try:
                 found = advise_capture(capture, selection, findings)
+                stated += _stated_rows(run, capture, found, selection, findings)
                 for device in found:
-                    stated += _stated_rows(run, capture, device, findings)
                     device.bounds = None  # they may be many, and large
-                if not found:
-                    stated += _stated_rows(run, capture, None, findings)
             except (ReadError, OSError) as error:
                 unreadable = True
                 findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
@@ -358,50 +357,46 @@ def _headline_row(run: str, shares: StepShares, advice: Sequence[Advice]) -> dic
 
 
 def _stated_rows(
-    run: str, capture: Capture, device: DeviceAdvice | None, findings: list[Finding]
+    run: str, capture: Capture, devices: Sequence[DeviceAdvice], selection: AdviseSelection, findings: list[Finding]
 ) -> list[dict[str, Any]]:
-    """Msprof's own advice (prof_rule) on one device, with what the operators that it names took here."""
-    telling = capture.preferred("prof_rule")
-    if telling is None:
-        return []
-    tables = read_telling(telling, hashed=False)
-    if device is None or device.shares.device_id is None:
-        findings += [finding for data in tables for finding in data.findings]
+    """Msprof's own advice (prof_rule), with what the operators that it names took here."""
+    tables = read_telling(capture.preferred("prof_rule"), hashed=False)
+    findings += [finding for data in tables for finding in data.findings]
     frame = joined(tables)
-    if frame is None:
-        return []
     rows = []
-    number = None if device is None else device.shares.device_id
-    for row in frame.to_pylist():
-        if None not in {row.get("device_id"), number} and row["device_id"] != number:
+    for row in frame.to_pylist() if frame is not None else ():
+        number = row.get("device_id")
+        rank = capture.info.rank_of(number)
+        if selection.rank not in {None, rank} or (number is not None and selection.device not in {None, number}):
             continue
+        mine = [one for one in devices if None in {number, one.shares.device_id} or one.shares.device_id == number]
         tuned = json.loads(row.get("operators") or "[]")
         named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
-        count, total = _time_of(named, device)
+        count, total = _time_of(named, mine)
         rows.append(
             {
                 "position": None,
                 "run": run,
-                "rank_id": device.shares.rank_id if device else capture.info.rank_of(row.get("device_id")),
-                "device_id": number if number is not None else row.get("device_id"),
-                "rule": _slug(row.get("rule_subtype") or row["rule_type"]),
+                "rank_id": rank,
+                "device_id": number,
+                "rule": _slug(row.get("rule_subtype") or row.get("rule_type") or ""),
                 "source": "prof_rule",
                 "op_type": None,
                 "op_name": ", ".join(named) or None,
                 "input_shapes": None,
                 "count": count,
                 "total_us": None if total is None else total / 1000,
-                "share": _part(total, device.shares.computing_ns if device else None),
+                "share": _part(total, sum(one.shares.computing_ns for one in mine)),
                 "bound_by": None,
                 "evidence": {
-                    "section": row["section"],
-                    "rule_type": row["rule_type"],
+                    "section": row.get("section"),
+                    "rule_type": row.get("rule_type"),
                     "rule_description": row.get("rule_description") or None,
                     "rule_subtype": row.get("rule_subtype"),
                 },
                 "bound_us": None,
                 "bound_share": None,
-                "advice": row["suggestion"],
+                "advice": row.get("suggestion"),
             }
         )
     return rows
@@ -411,17 +406,17 @@ def _slug(words: str) -> str:
     return re.sub(r"\W+", "-", words.strip().casefold()).strip("-") or "prof-rule"
 
 
-def _time_of(names: Sequence[str], device: DeviceAdvice | None) -> tuple[int | None, int | None]:
+def _time_of(names: Sequence[str], devices: Sequence[DeviceAdvice]) -> tuple[int | None, int | None]:
     """(calls, device time in ns) of some operators; None where none of them is known here."""
-    bounds = device.bounds if device else None
-    if bounds is None or not names:
-        return None, None
-    numbers, words = bounds.key_codes("op_name")
-    wanted = {n for n, word in enumerate(words, start=1) if word in set(names)}
-    mine = [place for place, number in enumerate(numbers.tolist()) if number in wanted] if wanted else []
-    if not mine:
-        return None, None
-    return int(bounds.count[mine].sum()), sum(bounds.total_ns[mine].tolist())
+    count, total = 0, 0
+    for device in devices:
+        if device.bounds is not None and names:
+            numbers, words = device.bounds.key_codes("op_name")
+            wanted = [n for n, word in enumerate(words, start=1) if word in set(names)]
+            mine = np.isin(numbers, wanted)
+            count += int(device.bounds.count[mine].sum())
+            total += exact_sum(device.bounds.total_ns[mine])
+    return (count, total) if count else (None, None)
 
 
 def _stands_in(data: TableData) -> Finding:

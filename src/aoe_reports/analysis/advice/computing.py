@@ -127,6 +127,9 @@ def _bound_rule(bound: Bound) -> Callable[[Facts, Thresholds], list[Advice]]:
         for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
             one = bounds.operator(subject.group)
             evidence: dict[str, Any] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
+            arithmetic = max(one.ratios.get("cube", 0.0), one.ratios.get("vector", 0.0))
+            if one.ratios.get("mte2") and arithmetic:  # above 1 memory is the bottleneck, says CANN of its memory_bound
+                evidence["memory_bound"] = round(one.ratios["mte2"] / arithmetic, 4)
             if one.bandwidth_gb_per_s is not None:
                 evidence |= {
                     "main_memory_gb_per_s": one.bandwidth_gb_per_s,
@@ -147,18 +150,12 @@ def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     found = []
     for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
-        counted = facts.cores.cube is not None or facts.cores.vector is not None
-        clock = bounds.clock
-        cores = (
-            (facts.cores.cube, facts.cores.vector)
-            if counted or clock is None
-            else (clock.cube_cores, clock.vector_cores)
-        )
+        norm = bounds.block_norms["vector" if one.task_type in {"AI_VECTOR_CORE", "MIX_AIV"} else "cube"]
         evidence = {
             "blocks": one.blocks,
-            "cube_cores": cores[0],
-            "vector_cores": cores[1],
-            "cores_source": "info.json" if counted else "the most that counters saw at work",
+            "cores": norm.cores,
+            "usual_blocks": norm.typical,
+            "cores_source": norm.source,
             "used_cores_share": one.block_use,
         }
         text = (
@@ -385,7 +382,8 @@ COMPUTING_RULES = (
         "few-blocks",
         "fewer blocks than cores, or a last round that does not fill them",
         "A block runs on one core: cores without a block have nothing to do",
-        "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at work",
+        "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at work, else (as usual_blocks) "
+        "the number of blocks that most of the time is run with",
         ("least_operator_share",),
         _few_blocks,
     ),
