@@ -35,10 +35,26 @@ HOSTILE = (
     "\x1b[31m",
     "%s{}",
 )
-CONTRACT = (
-    "format_version profile baseline_hash soc engine_version scenario mode bank repeat_tune step_us computing_share "
-    "communication_not_overlapped_share free_share bound_saving_us bound_saving_share candidates rejected expected_files"
-).split()
+CONTRACT = [
+    "format_version",
+    "profile",
+    "baseline_hash",
+    "soc",
+    "engine_version",
+    "scenario",
+    "mode",
+    "bank",
+    "repeat_tune",
+    "step_us",
+    "computing_share",
+    "communication_not_overlapped_share",
+    "free_share",
+    "bound_saving_us",
+    "bound_saving_share",
+    "candidates",
+    "rejected",
+    "expected_files",
+]
 
 
 def run_script(bench: Bench, **environment: str) -> subprocess.CompletedProcess[str]:

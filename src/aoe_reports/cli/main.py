@@ -22,6 +22,7 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
@@ -30,7 +31,7 @@ from aoe_reports.cli.tune import tune
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, preflight, tune, adopt, normalize, ingest,
+    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, plan, preflight, tune, adopt, normalize, ingest,
     history, nightly, demo,
 )  # fmt: skip
 GROUPS = (store,)

@@ -160,7 +160,7 @@ def rank_operators(
     eligible = classes.why < 0
     groups, members = _merged(classes, np.flatnonzero(eligible), whole_types=whole_types)
     small = groups.total < least
-    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in np.flatnonzero(~small)]
+    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in np.flatnonzero(~small).tolist()]
     chosen, left = _within(sorted(options, key=_order), wanted)
     rejected = _left_out(classes, known, least)
     rejected += [Rejected(c.op_name, c.op_type, c.total_us, _say(why)) for c, why in left]
@@ -313,7 +313,9 @@ def _candidate(groups: _Classes, place: int, shares: StepShares, priors: Priors,
         round(expected / shares.steps / 1000, 3),
         prior.as_document(),
         round(priors.cost_s * shapes, 3),
-        _because(prior, total, float(groups.exposed[place]), expected < prior.saved_share * float(groups.exposed[place])),
+        _because(
+            prior, total, float(groups.exposed[place]), expected < prior.saved_share * float(groups.exposed[place])
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from aoe_reports.checks.results import FILE_RULES, RULES
 from aoe_reports.tuning.outcome import TUNE_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
 from aoe_reports.workflows.adopt import ADOPT_RULES
+from aoe_reports.workflows.plan import PLAN_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -183,6 +184,10 @@ def list_rules() -> list[dict[str, Any]]:
     rows += [
         {"rule": name, "severity": rule.severity, "on": "tuning jobs", "reason": rule.reason, "source": rule.source}
         for name, rule in TUNE_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "tuning plans", "reason": reason, "source": ""}
+        for name, (severity, reason) in PLAN_RULES.items()
     ]
     rows += [
         {"rule": name, "severity": severity, "on": "adopting banks", "reason": reason, "source": ""}

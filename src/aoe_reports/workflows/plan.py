@@ -1,0 +1,356 @@
+"""Makes a tuning plan from a profile: reads it, asks what is known of earlier tuning, ranks, writes the plan's folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.analysis.bounds import KEYS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.analysis.steps import Step
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.errors import UsageError
+from aoe_reports.findings import Finding, Severity, has
+from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.digest import sha256_of
+from aoe_reports.readers.discovery import discover
+from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
+from aoe_reports.readers.summary import TableData
+from aoe_reports.records.identity import content_hash_of
+from aoe_reports.reports.plan import plan_report
+from aoe_reports.tuning.plan import Job, Plan, document_of_plan
+from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
+from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
+from aoe_reports.workflows.advise import DYNAMIC_KINDS, measure_shares
+from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
+from aoe_reports.workflows.captures import find_runs, label_of, read_steps, read_tasks, read_telling
+from aoe_reports.workflows.earlier import Earlier
+from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
+
+PLAN_RULES: dict[str, tuple[Severity, str]] = {
+    "plan-empty": ("info", "nothing is worth tuning, or nothing can be tuned: the plan has no candidate"),
+    "plan-device": ("info", "of several devices the one with the longest step is planned for"),
+    "plan-step-unknown": (
+        "warning",
+        "nothing tells how long a step is: shares and bounds are those of computing alone",
+    ),
+    "plan-type-undocumented": ("info", "a candidate's type is not in the (incomplete) lists of what AOE tunes"),
+    "plan-bank-has-type": ("info", "the bank has entries of a candidate's type; AOE skips what is banked"),
+    "plan-two-rounds": ("info", "subgraphs are tuned first, operators are chosen from the profile after it"),
+    "plan-no-communication": ("warning", "gradients are to be tuned, and no communication was measured"),
+    "bank-entry": ("warning", "a line of a bank of operators is no JSON object"),
+}
+"""(severity, when it fires) of the rules of `plan`."""
+
+_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_COUNTERS = frozenset(
+    {"aicore_time_us", "aiv_time_us"}
+    | {
+        f"{core}{unit}_ratio"
+        for core in ("aic_", "aiv_", "")
+        for unit in ("mac", "vec", "scalar", "mte1", "mte2", "mte3", "fixpipe")
+    }
+)
+_COLUMNS = _COUNTERS | {
+    *KEYS, "op_state", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "mix_block_num", "device_id",
+}  # fmt: skip
+"""What a plan is made of: of the columns of tasks those that bounds are computed from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWish:
+    """What is asked of `plan`; None is left to the profile, the environment or the defaults."""
+
+    wanted: Wanted
+    job: Job = field(default_factory=Job)
+    soc: str | None = None
+    engine_version: str | None = None
+    bank: Path | None = None
+    store: str | None = None
+    workload: str | None = None
+    results: tuple[Path, ...] = ()
+    after: Path | None = None
+    """The folder of a plan whose subgraph tuning was before this profile."""
+    rank: int | None = None
+    device: int | None = None
+    max_expanded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, its report, what was found on the way, and whether something could not be read."""
+
+    plan: Plan
+    report: Any
+    findings: list[Finding]
+    unreadable: bool
+    files: list[Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One device of the profile, and what its operators are bounded by."""
+
+    tasks: TaskSet
+    shares: StepShares
+    bounds: OperatorBounds | None
+
+
+def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[str, str]) -> Planned:
+    """Plan the tuning of what a profile shows, and write the plan's folder.
+
+    UsageError where there is not one run below `profile`, or a job was begun in the folder.
+    """
+    if (folder / STATE).exists():
+        raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
+    wish = _carried_on(wish)
+    findings: list[Finding] = []
+    captures, unreadable = _captures(profile, wish, findings)
+    measured, digest = _measure(captures, wish, findings) if captures else (None, None)
+    if measured is None:
+        if not unreadable and not has(findings, "error"):
+            findings.append(Finding("error", "nothing-measured", str(profile), "no tasks here to plan from"))
+        empty = Plan(wish.wanted.scenario, wish.wanted.mode)
+        return Planned(empty, None, findings_in_order(findings), unreadable, [])
+    earlier = _earlier(wish, captures, environment)
+    findings += earlier.findings
+    unreadable |= earlier.unreadable
+    priors, ranking = earlier.priors(), _ranked(measured, wish, earlier)
+    plan = _plan(profile, captures, measured, digest, wish, ranking)
+    findings += _remarks(profile, measured, wish, ranking)
+    report = plan_report(document_of_plan(plan), _facts(measured, wish, priors))
+    from aoe_reports.renderers import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
+
+    files = write_plan(folder, plan, RENDERERS["markdown"](report))
+    return Planned(plan, report, findings_in_order(findings), unreadable, files)
+
+
+def _carried_on(wish: PlanWish) -> PlanWish:
+    """The wish with what the plan before it said: its scenario, its model, its chip, the bank it tuned."""
+    if wish.after is None:
+        return wish
+    before = read_plan(wish.after)
+    bank = wish.after / "bank"
+    if not bank.is_dir():
+        raise UsageError(f"{wish.after}: its subgraphs were not tuned yet (no bank in it)")
+    job = replace(before.job, **_told(wish.job))
+    return replace(
+        wish,
+        wanted=replace(wish.wanted, scenario=before.scenario, mode="opat"),
+        job=job,
+        soc=wish.soc or before.soc,
+        engine_version=wish.engine_version or before.engine_version,
+        bank=wish.bank or bank,
+    )
+
+
+def _told(job: Job) -> dict[str, Any]:
+    empty = Job()
+    names = ("command", "working_folder", "model", "weight", "model_path", "framework", "device", "options")
+    return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
+
+
+def _captures(profile: Path, wish: PlanWish, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
+    discovery = discover([profile], max_expanded=wish.max_expanded)
+    findings += discovery.findings
+    runs = find_runs(discovery)
+    if len(runs) > 1:
+        raise UsageError(
+            f"{profile}: holds {len(runs)} runs; name one of them (aoe-reports inspect tells where they lie)"
+        )
+    return (runs[0] if runs else ()), discovery.unreadable
+
+
+def _measure(
+    captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]
+) -> tuple[_Measured | None, str | None]:
+    """(the device with the longest step, the hash of what was read)."""
+    best: tuple[tuple[Any, ...], Capture, TaskSet, StepShares] | None = None
+    devices = 0
+    for capture in captures:
+        findings += capture.findings
+        steps = steps_of_capture(capture, findings)
+        sets, tables = read_tasks(capture, _COLUMNS, by_type=False)
+        findings += [finding for data in tables for finding in data.findings]
+        if sets and tables[-1].table.name not in TASK_KINDS:
+            name = tables[-1].table.name
+            message = f"no table of tasks with their operators here; {name} stands in (it tells no types and no states)"
+            findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+        for tasks in sets:
+            if wish.rank not in {None, tasks.rank_id} or wish.device not in {None, tasks.device_id}:
+                continue
+            devices += 1
+            shares, _ = measure_shares(capture, tasks, steps, findings)
+            order = (-(shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id))
+            if best is None or order < best[0]:
+                best = (order, capture, tasks, shares)
+    if best is None:
+        return None, None
+    _, capture, tasks, shares = best
+    if devices > 1:
+        whose = f"rank {tasks.rank_id}, device {tasks.device_id}"
+        message = f"planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
+        findings.append(_finding("plan-device", label_of(captures), message))
+    bounds = measure_operators(
+        tasks.frame,
+        CoreCounts.of_hardware(capture.info.hardware),
+        dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
+    )
+    return _Measured(tasks, shares, bounds), digest_of_captures(captures)
+
+
+def _number(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+def steps_of_capture(capture: Capture, findings: list[Finding]) -> list[Step]:
+    """The steps that a capture's tables tell of; what is wrong with them is added to the findings."""
+
+    def read(telling: Telling | None) -> list[TableData]:
+        tables = read_telling(telling, hashed=False)
+        findings.extend(finding for data in tables for finding in data.findings)
+        return tables
+
+    return read_steps(capture, read)
+
+
+def digest_of_captures(captures: Sequence[Capture]) -> str:
+    """One hash of the files that tell of tasks and steps, whatever their order and names."""
+    tellings = [
+        one for c in captures for one in (c.preferred(*TASK_KINDS), c.preferred("step_trace_time", "step_trace"))
+    ]
+    files = {file.path for telling in tellings if telling is not None for file in telling.files}
+    return content_hash_of(sha256_of(path, "a table of the profile") for path in files)
+
+
+def _earlier(wish: PlanWish, captures: Sequence[Capture], environment: Mapping[str, str]) -> Earlier:
+    """What earlier tuning left to know."""
+    earlier = Earlier()
+    if wish.store is not None:
+        earlier.read_store(wish.store, wish.workload)
+    if wish.results:
+        earlier.read_results(wish.results)
+    environment = environment if wish.bank is None else {"TUNE_BANK_PATH": os.path.abspath(wish.bank)}
+    layout = bank_of_environment(environment)
+    there = socs_of(layout)
+    soc = wish.soc or _soc_of(captures) or (there[0] if len(there) == 1 else None)
+    if soc is not None:
+        earlier.read_bank(paths_of_layout(layout, soc))
+    return earlier
+
+
+def _soc_of(captures: Sequence[Capture]) -> str | None:
+    named = {capture.info.device_type for capture in captures} - {None}
+    only = next(iter(named), None) if len(named) == 1 else None
+    return only if only is not None and _SOC.fullmatch(only) else None
+
+
+def _ranked(measured: _Measured, wish: PlanWish, earlier: Earlier) -> Ranking:
+    bounds = measured.bounds
+    names = bounds.key_codes("op_name")[1] if bounds is not None else []
+    types = bounds.key_codes("op_type")[1] if bounds is not None else []
+    known = earlier.known(names, types)
+    return rank_operators(measured.tasks.frame, bounds, measured.shares, wish.wanted, known, earlier.priors())
+
+
+def _plan(
+    profile: Path,
+    captures: Sequence[Capture],
+    measured: _Measured,
+    digest: str | None,
+    wish: PlanWish,
+    ranking: Ranking,
+) -> Plan:
+    shares = measured.shares
+    versions = {capture.info.cann_version for capture in captures} - {None}
+    plan = Plan(
+        wish.wanted.scenario,
+        wish.wanted.mode,
+        str(profile),
+        digest,
+        wish.soc or _soc_of(captures),
+        wish.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
+        None if wish.bank is None else os.path.abspath(wish.bank),
+        wish.wanted.repeat_tune,
+        None if shares.step_us is None else round(shares.step_us, 3),
+        _rounded(shares.share(shares.computing_ns)),
+        _rounded(shares.share(shares.communication_not_overlapped_ns)),
+        _rounded(shares.share(shares.free_ns)),
+        round(shares.bound_saving_us, 3),
+        _rounded(shares.share(shares.bound_saving_ns)),
+        ranking.candidates,
+        ranking.rejected,
+        job=wish.job,
+    )
+    return replace(plan, expected_files=_expected(plan))
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+def _expected(plan: Plan) -> tuple[str, ...]:
+    """What tuning leaves in the folder."""
+    stages = plan.stages()
+    if not stages:
+        return ()
+    results = [f"runs/*-{stage}/aoe_result_{stage}_*.json" for stage in stages if stage != "gdat"]
+    gradients = ["bank/*_gradient_fusion.json"] if "gdat" in stages else []
+    return (*results, *gradients, "bank", "outcome.json", "remeasure.sh", "remeasure.md")
+
+
+def _finding(rule: str, path: str, message: str) -> Finding:
+    return Finding(PLAN_RULES[rule][0], rule, path, message)
+
+
+def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Ranking) -> list[Finding]:
+    """What whoever follows the plan has to know beside it."""
+    where, shares, found = str(profile), measured.shares, []
+    if shares.step_ns is None:
+        found.append(
+            _finding("plan-step-unknown", where, "no times of tasks, no table of steps: nothing tells of steps")
+        )
+    for name in ranking.undocumented:
+        text = f"whether AOE tunes {name} is not documented (the published list is not complete)"
+        found.append(_finding("plan-type-undocumented", where, text))
+    for name in ranking.in_bank:
+        text = f"the bank has entries of {name}; AOE skips what is banked, and of which shapes they are it does not say"
+        found.append(_finding("plan-bank-has-type", where, text))
+    if wish.wanted.mode == "gdat":
+        if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
+            text = "gradients are tuned to overlap communication, and there is none in this profile"
+            found.append(_finding("plan-no-communication", where, text))
+    elif not ranking.candidates:
+        found.append(_finding("plan-empty", where, "tuning compute cannot help here: no candidate"))
+    elif wish.wanted.mode == "both":
+        text = "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
+        found.append(_finding("plan-two-rounds", where, text))
+    return found
+
+
+def _facts(measured: _Measured, wish: PlanWish, priors: Priors) -> dict[str, Any]:
+    """What the report says beside the plan."""
+    shares = measured.shares
+    exposed = None
+    if measured.bounds is not None and shares.step_ns:
+        exposed = float(exposed_times(measured.tasks.frame, measured.bounds, shares).sum()) / shares.steps / 1000
+    return {
+        "steps": shares.steps,
+        "source": shares.source,
+        "overlapped_share": _rounded(shares.share(shares.overlapped_ns)),
+        "exposed_us": None if exposed is None else round(exposed, 3),
+        "min_share": wish.wanted.min_share,
+        "budget_s": wish.wanted.budget_s,
+        "top": wish.wanted.top,
+        "cost_s": priors.cost_s,
+        "cost_results": priors.cost_results,
+        "default_source": DEFAULT_SOURCE,
+    }
+
+
+def rows_of_plan(plan: Plan) -> list[dict[str, Any]]:
+    """The candidates as rows, in order."""
+    return [{"position": place, **asdict(candidate)} for place, candidate in enumerate(plan.candidates, start=1)]
