@@ -28,10 +28,11 @@ from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.tune import tune
+from aoe_reports.cli.verify import verify
 from aoe_reports.errors import AoeReportsError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, plan, preflight, tune, adopt, normalize, ingest,
+    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, plan, preflight, tune, verify, adopt, normalize, ingest,
     history, nightly, demo,
 )  # fmt: skip
 GROUPS = (store,)

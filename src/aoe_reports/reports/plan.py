@@ -109,7 +109,8 @@ def _rejected(rejected: Sequence[Mapping[str, Any]]) -> Section | None:
     sentences = (
         [f"The first {len(shown)} of {len(rejected)}; plan.json has them all."] if len(rejected) > len(shown) else []
     )
-    rows, meanings = [], {}
+    rows: list[dict[str, Any]] = []
+    meanings: dict[str, str] = {}
     for one in shown:
         word, _, meaning = str(one["reason"]).partition(": ")
         text, _, number = meaning.rpartition(" (") if _SEVERAL.search(meaning) else (meaning, "", "")

@@ -10,24 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.analysis.bounds import KEYS, CoreCounts, OperatorBounds, StepShares, measure_operators
-from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, Severity, has
 from aoe_reports.findings import in_order as findings_in_order
-from aoe_reports.readers.digest import sha256_of
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
-from aoe_reports.readers.summary import TableData
-from aoe_reports.records.identity import content_hash_of
+from aoe_reports.readers.profile import Capture
 from aoe_reports.reports.plan import plan_report
 from aoe_reports.tuning.plan import Job, Plan, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
-from aoe_reports.workflows.advise import DYNAMIC_KINDS, measure_shares
+from aoe_reports.workflows.advise import DYNAMIC_KINDS
 from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
-from aoe_reports.workflows.captures import find_runs, label_of, read_steps, read_tasks, read_telling
+from aoe_reports.workflows.captures import label_of
 from aoe_reports.workflows.earlier import Earlier
+from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
 
 PLAN_RULES: dict[str, tuple[Severity, str]] = {
@@ -108,7 +104,7 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
         raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
     wish = _carried_on(wish)
     findings: list[Finding] = []
-    captures, unreadable = _captures(profile, wish, findings)
+    captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
     measured, digest = _measure(captures, wish, findings) if captures else (None, None)
     if measured is None:
         if not unreadable and not has(findings, "error"):
@@ -153,43 +149,21 @@ def _told(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
 
 
-def _captures(profile: Path, wish: PlanWish, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
-    discovery = discover([profile], max_expanded=wish.max_expanded)
-    findings += discovery.findings
-    runs = find_runs(discovery)
-    if len(runs) > 1:
-        raise UsageError(
-            f"{profile}: holds {len(runs)} runs; name one of them (aoe-reports inspect tells where they lie)"
-        )
-    return (runs[0] if runs else ()), discovery.unreadable
-
-
 def _measure(
     captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]
 ) -> tuple[_Measured | None, str | None]:
     """(the device with the longest step, the hash of what was read)."""
-    best: tuple[tuple[Any, ...], Capture, TaskSet, StepShares] | None = None
+    best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
-    for capture in captures:
-        findings += capture.findings
-        steps = steps_of_capture(capture, findings)
-        sets, tables = read_tasks(capture, _COLUMNS, by_type=False)
-        findings += [finding for data in tables for finding in data.findings]
-        if sets and tables[-1].table.name not in TASK_KINDS:
-            name = tables[-1].table.name
-            message = f"no table of tasks with their operators here; {name} stands in (it tells no types and no states)"
-            findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
-        for tasks in sets:
-            if wish.rank not in {None, tasks.rank_id} or wish.device not in {None, tasks.device_id}:
-                continue
-            devices += 1
-            shares, _ = measure_shares(capture, tasks, steps, findings)
-            order = (-(shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id))
-            if best is None or order < best[0]:
-                best = (order, capture, tasks, shares)
+    for measured in read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device):
+        devices += 1
+        tasks = measured.tasks
+        order = (-(measured.shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id))
+        if best is None or order < best[0]:
+            best = (order, measured)
     if best is None:
         return None, None
-    _, capture, tasks, shares = best
+    capture, tasks, shares = best[1].capture, best[1].tasks, best[1].shares
     if devices > 1:
         whose = f"rank {tasks.rank_id}, device {tasks.device_id}"
         message = f"planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
@@ -204,26 +178,6 @@ def _measure(
 
 def _number(value: int | None) -> int:
     return -1 if value is None else value
-
-
-def steps_of_capture(capture: Capture, findings: list[Finding]) -> list[Step]:
-    """The steps that a capture's tables tell of; what is wrong with them is added to the findings."""
-
-    def read(telling: Telling | None) -> list[TableData]:
-        tables = read_telling(telling, hashed=False)
-        findings.extend(finding for data in tables for finding in data.findings)
-        return tables
-
-    return read_steps(capture, read)
-
-
-def digest_of_captures(captures: Sequence[Capture]) -> str:
-    """One hash of the files that tell of tasks and steps, whatever their order and names."""
-    tellings = [
-        one for c in captures for one in (c.preferred(*TASK_KINDS), c.preferred("step_trace_time", "step_trace"))
-    ]
-    files = {file.path for telling in tellings if telling is not None for file in telling.files}
-    return content_hash_of(sha256_of(path, "a table of the profile") for path in files)
 
 
 def _earlier(wish: PlanWish, captures: Sequence[Capture], environment: Mapping[str, str]) -> Earlier:

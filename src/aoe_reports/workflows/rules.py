@@ -11,6 +11,7 @@ from aoe_reports.tuning.outcome import TUNE_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
 from aoe_reports.workflows.adopt import ADOPT_RULES
 from aoe_reports.workflows.plan import PLAN_RULES
+from aoe_reports.workflows.verify import VERIFY_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -188,6 +189,10 @@ def list_rules() -> list[dict[str, Any]]:
     rows += [
         {"rule": name, "severity": severity, "on": "tuning plans", "reason": reason, "source": ""}
         for name, (severity, reason) in PLAN_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "verifying", "reason": reason, "source": ""}
+        for name, (severity, reason) in VERIFY_RULES.items()
     ]
     rows += [
         {"rule": name, "severity": severity, "on": "adopting banks", "reason": reason, "source": ""}
