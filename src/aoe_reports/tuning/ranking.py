@@ -33,7 +33,7 @@ ACLNN = "aclnn"
 
 Why = Literal[
     "communication", "ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape", "unknown-type", "unknown-name", "aclnn",
-    "type-not-tunable", "banked", "failed-before", "below-threshold", "beyond-top", "beyond-budget", "after-subgraphs",
+    "type-not-tunable", "banked", "failed-before", "overlapped", "below-threshold", "beyond-top", "beyond-budget", "after-subgraphs",
     "subgraphs-first",
 ]  # fmt: skip
 
@@ -49,6 +49,7 @@ REASONS: dict[Why, str] = {
     "type-not-tunable": "torch_npu dumps no graphs of this type for AOE",
     "banked": "it is in a bank; AOE skips it (--repeat-tune tunes it again)",
     "failed-before": "its tuning failed before",
+    "overlapped": "something else runs beside it, so that less than --min-share of the step waits for it",
     "below-threshold": "it takes less than --min-share of the step",
     "beyond-top": "it comes behind the --top candidates",
     "beyond-budget": "tuning it does not fit into the --budget",
@@ -160,10 +161,13 @@ def rank_operators(
     eligible = classes.why < 0
     groups, members = _merged(classes, np.flatnonzero(eligible), whole_types=whole_types)
     small = groups.total < least
-    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in np.flatnonzero(~small).tolist()]
+    hidden = ~small & (groups.exposed < least)
+    worth = np.flatnonzero(~small & ~hidden).tolist()
+    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
     chosen, left = _within(sorted(options, key=_order), wanted)
     rejected = _left_out(classes, known, least)
     rejected += [Rejected(c.op_name, c.op_type, c.total_us, _say(why)) for c, why in left]
+    rejected += [one for i in np.flatnonzero(hidden) for one in _summed(classes, members[i], "overlapped")]
     rejected += _summed(classes, [m for i in np.flatnonzero(small) for m in members[i]], "below-threshold")
     types = {candidate.op_type for candidate in chosen if candidate.op_type}
     return Ranking(
