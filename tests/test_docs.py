@@ -38,7 +38,16 @@ def test_the_readme_names_every_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/tutorial.md", "fixtures/README.md"]
+    "page",
+    [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/tutorial.md",
+        "docs/python.md",
+        "docs/tuning.md",
+        "fixtures/README.md",
+    ],
 )
 def test_links_inside_the_project_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()

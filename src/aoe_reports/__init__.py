@@ -19,7 +19,13 @@ if TYPE_CHECKING:
         measure_operators,
     )
     from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.analysis.communication import find_slow_links, find_slow_ranks
+    from aoe_reports.analysis.comparison import Compared, Difference
+    from aoe_reports.analysis.frames import compare_tasks, list_steps, rank_hotspots
+    from aoe_reports.analysis.gradient_tail import find_gradient_tails
+    from aoe_reports.analysis.hotspots import Group
     from aoe_reports.analysis.idle import idle_before_tasks, shares_of_tasks
+    from aoe_reports.analysis.steps import Step
     from aoe_reports.checks.results import check_result, check_result_file
     from aoe_reports.checks.validate import validate
     from aoe_reports.errors import AoeReportsError
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
+    from aoe_reports.tuning.plan import Plan
+    from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
 
 __version__ = "0.1.0"
@@ -40,19 +48,24 @@ _HOMES = {
     "Advice": "analysis.advice",
     "AoeReportsError": "errors",
     "BankFile": "readers.bank",
+    "Compared": "analysis.comparison",
     "CoreCounts": "analysis.bounds",
     "DeviceBreakdown": "analysis.breakdown",
+    "Difference": "analysis.comparison",
     "Facts": "analysis.advice",
     "Finding": "findings",
     "GradientBank": "gradients",
     "GradientModel": "gradients",
+    "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
+    "Plan": "tuning.plan",
     "Operator": "analysis.bounds",
     "OperatorBounds": "analysis.bounds",
     "Profile": "workflows.profiles",
     "Record": "records.record",
     "ResultFile": "readers.results",
+    "Step": "analysis.steps",
     "StepShares": "analysis.bounds",
     "TableData": "readers.summary",
     "Thresholds": "analysis.advice",
@@ -61,35 +74,48 @@ _HOMES = {
     "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "compare_tasks": "analysis.frames",
     "find_advice": "analysis.advice",
+    "find_gradient_tails": "analysis.gradient_tail",
+    "find_slow_links": "analysis.communication",
+    "find_slow_ranks": "analysis.communication",
     "idle_before_tasks": "analysis.idle",
+    "list_steps": "analysis.frames",
     "load_schema": "schemas",
     "measure_operators": "analysis.bounds",
+    "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
+    "read_plan": "workflows.plan_folder",
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
     "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
+    "write_plan": "workflows.plan_folder",
 }
 
 __all__ = [
     "Advice",
     "AoeReportsError",
     "BankFile",
+    "Compared",
     "CoreCounts",
     "DeviceBreakdown",
+    "Difference",
     "Facts",
     "Finding",
     "GradientBank",
     "GradientModel",
+    "Group",
     "History",
     "Modification",
     "Operator",
     "OperatorBounds",
+    "Plan",
     "Profile",
     "Record",
     "ResultFile",
+    "Step",
     "StepShares",
     "TableData",
     "Thresholds",
@@ -98,16 +124,24 @@ __all__ = [
     "cap_saving",
     "check_result",
     "check_result_file",
+    "compare_tasks",
     "find_advice",
+    "find_gradient_tails",
+    "find_slow_links",
+    "find_slow_ranks",
     "idle_before_tasks",
+    "list_steps",
     "load_schema",
     "measure_operators",
+    "rank_hotspots",
     "read_bank",
+    "read_plan",
     "read_profile",
     "read_results",
     "read_table",
     "shares_of_tasks",
     "validate",
+    "write_plan",
 ]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.analysis.breakdown import EVENT_COLUMNS, break_down_events, part_time
+from aoe_reports.analysis.breakdown import EVENT_COLUMNS, break_down_events, host_call, part_time
 from aoe_reports.analysis.intervals import Intervals, covered, union, united
 
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
@@ -101,3 +102,57 @@ def test_no_events_are_no_device() -> None:
     assert break_down_events([events()]) == []
     (device,) = break_down_events([events(talk(5, 10))])
     assert (device.whole.computing_ns, device.whole.communication_ns, device.gaps) == (0, 10, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (
+            "synchronisation",
+            (
+                "AscendCL@aclrtSynchronizeStream AscendCL@aclrtSynchronizeStreamWithTimeout AscendCL@aclrtSynchronizeDevice "
+                "AscendCL@aclrtSynchronizeEvent Runtime@StreamSynchronize Runtime@DeviceSynchronize Runtime@StreamSyncTaskFinish "
+                "Runtime@MemCopySync AscendCL@aclrtMemcpy"
+            ),
+        ),
+        (
+            "data loading",
+            "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ dataloader GetNext AscendCL@acltdtReceiveTensor",
+        ),
+        ("enqueue", "Enqueue Enqueue@aclnnAdd enqueue"),
+        ("dequeue", "Dequeue@Conv2D dequeue"),
+        (
+            None,
+            (
+                "AscendCL@aclrtMemcpyAsync AscendCL@aclrtStreamWaitEvent Node@launch wait_event aten::item "
+                "torch/utils/data/dataloader.py(625):\u00a0__next__ Runtime@KernelLaunch Notify_Wait"
+            ),
+        ),
+    ],
+)
+def test_calls_of_the_host_are_told_by_their_names(kind: str | None, names: str) -> None:
+    told = {name: host_call(name.replace("\u00a0", " ")) for name in names.split(" ")}
+    assert told == dict.fromkeys(told, kind)
+
+
+@given(st.lists(st.tuples(st.integers(0, 90), st.integers(0, 40), st.booleans()), max_size=8), st.integers(1, 99))
+def test_the_cause_of_a_gap_is_what_counting_says(waits: list[tuple[int, int, bool]], late: int) -> None:
+    """A gap from 100 to 200: half of it in calls of a kind is its cause, the kind with more of them first."""
+    place = {"process": "CANN", "thread": "Thread 7"}
+    names = {True: "AscendCL@aclrtSynchronizeStream", False: "GetNext"}
+    rows = [task(0, 100), task(200, 10, connection_id=5)]
+    rows.append({**place, "name": "Node@launch", "connection_id": 5, "start_ns": 100 + late, "duration_ns": 1})
+    rows += [{**place, "name": names[kind], "start_ns": 70 + at, "duration_ns": long} for at, long, kind in waits]
+    spent = {
+        kind: len(moments([(70 + at, long) for at, long, of in waits if of == kind]) & set(range(100, 200)))
+        for kind in (True, False)
+    }
+    (device,) = break_down_events([events(*rows)])
+    (gap,) = device.gaps
+    most = max(spent.values())
+    if most < 50:
+        assert (gap.cause, gap.host_call, gap.host_call_ns) == ("host launched late", None, None)
+    else:
+        expected = "data loading" if spent[False] == most else "synchronisation"
+        assert (gap.cause, gap.host_call_ns) == (expected, most)
+        assert gap.host_call == names[expected == "synchronisation"]

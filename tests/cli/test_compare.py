@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
+import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import FIXTURES, ROOT, Cli
 
 from aoe_reports.simulation.nights import SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 RANKS = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 
 
@@ -219,6 +223,12 @@ def test_tables_of_types_stand_in_where_there_are_no_tasks(cli: Cli, msprof: Pat
     }
 
 
+def test_tables_of_types_tell_no_step(cli: Cli, msprof: Path) -> None:
+    ended = cli("compare", msprof / "statistic_only", msprof / "statistic_only", "--step", 1, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (1, [])
+    assert "nothing-measured" in ended.rules()
+
+
 def test_a_rank_that_has_only_a_table_of_types_is_not_left_out(cli: Cli, tmp_path: Path) -> None:
     for name in "ab":
         shutil.copytree(RANKS, tmp_path / name)
@@ -364,6 +374,67 @@ def test_the_ranks_of_one_job_are_compared_rank_by_rank(cli: Cli) -> None:
     assert {row["rank_id"] for row in one["rows"]} == {1}
 
 
+def test_one_step_and_one_device_are_compared(cli: Cli, tmp_path: Path) -> None:
+    def tasks(*options: object) -> int:
+        ended = cli("compare", RANKS, RANKS, "--rank", 0, "--format", "json", *options)
+        assert ended.code == 0
+        rows = cli("hotspots", RANKS, "--rank", 0, "--format", "json", *options).json["rows"]
+        count = sum(row["baseline_count"] for row in ended.json["rows"])
+        assert count == sum(row["count"] for row in rows)
+        return count
+
+    assert 0 < tasks("--step", 50) < tasks("--step", 50) + tasks("--step", 51) == tasks()
+    assert {
+        row["step"]
+        for row in cli("compare", RANKS, RANKS, "--by", "step", "--step", 51, "--format", "json").json["rows"]
+    } == {None, 51}
+    for options, words in (
+        (("--step", 9), "no task to compare here (step 9)"),
+        (("--device", 3, "--by", "step"), "no step to compare here (device 3)"),
+    ):
+        ended = cli("compare", RANKS, RANKS, *options)
+        assert (ended.code, words in ended.err) == (1, True)
+    folders = [write(tmp_path / name, BASE) for name in "ab"]
+    assert cli("compare", *folders, "--device", 0, "--format", "json").json["totals"][0]["groups"] == 2
+    assert "(device 1)" in cli("compare", *folders, "--device", 1).err
+
+
+def test_a_candidate_of_other_ranks_hinders_no_other(cli: Cli) -> None:
+    other = RANKS / "rank0_ascend_pt"
+    plain = cli("compare", RANKS, RANKS, other, "--format", "json")
+    assert (plain.code, plain.json["reasons"]) == (1, ["not-comparable"])
+    assert [(total["candidate"], total["rank_id"]) for total in plain.json["totals"]] == [
+        (str(RANKS), 0),
+        (str(RANKS), 1),
+    ]
+    forced = cli("compare", RANKS, RANKS, other, "--force", "--format", "json").json
+    assert [(total["candidate"], total["rank_id"]) for total in forced["totals"]] == [
+        (str(RANKS), 0), (str(RANKS), 1), (str(other), None),
+    ]  # fmt: skip
+    assert cli("compare", RANKS, other, other).code == 2
+
+
+def test_steps_that_changed_alike_stand_in_their_order(cli: Cli, tmp_path: Path) -> None:
+    header = "Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Model ID"
+    for name, took in (("a", 5), ("b", 7)):
+        lines = [
+            f"{n},{n * 1000 + 1}.000\t,{n * 1000 + 2}.000\t,{n * 1000 + took}.000\t,{took},1,1,0,1"
+            for n in range(1, 13)
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "step_trace_20260101020304.csv").write_text("\n".join([header, *lines]) + "\n")
+    rows = cli("compare", tmp_path / "a", tmp_path / "b", "--by", "step", "--format", "json").json["rows"]
+    assert [row["step"] for row in rows if row["step"] is not None] == list(range(1, 13))
+    assert (rows[0]["mean_difference_us"], rows[0]["ci_low_us"], rows[0]["ci_high_us"]) == (2.0, 2.0, 2.0)
+    text = cli("compare", tmp_path / "a", tmp_path / "b", "--by", "step").out
+    assert re.search(
+        r"^ *1 +duration +– +both +12 +12 +5\.000 +7\.000 +2\.000 +2\.000 +2\.000 +24\.000 +1\.4000$",
+        text,
+        re.MULTILINE,
+    )
+    assert "Cause names" not in text
+
+
 def test_damage_ends_with_1_and_the_rest_is_compared(cli: Cli, tmp_path: Path) -> None:
     first, second = write(tmp_path / "a", BASE), write(tmp_path / "b", BASE)
     path = next(second.iterdir())
@@ -392,3 +463,37 @@ def test_every_format_says_it(cli: Cli, tmp_path: Path) -> None:
         assert "bootstrap" in text, form
     rows = list(csv.DictReader(io.StringIO(texts["csv"])))
     assert [row["position"] for row in rows] == ["1", "2"]
+
+
+@needs_real
+def test_real_ranks_are_compared_step_by_step_with_several_others(cli: Cli) -> None:
+    first, second = (REAL / "torch_npu_2025-01" / form / "level1" for form in ("text", "db"))
+    alone = second / "rank0_ascend_pt"
+    ended = cli("compare", first, second, alone, "--by", "step", "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["not-comparable"])  # one of them lacks a rank
+    told = {
+        (row["candidate"], row["rank_id"]): row
+        for row in ended.json["rows"]
+        if row["metric"] == "duration" and row["step"] is None
+    }
+    assert list(told) == [(str(second), 0), (str(second), 1)]
+    for (_, rank), row in told.items():
+        took = [
+            cli("steps", path, "--rank", rank, "--format", "json").json["rows"][0]["duration_us"]
+            for path in (first, second)
+        ]
+        assert [row["baseline_mean_us"], row["candidate_mean_us"]] == took
+        assert row["interval"] is None  # one step says nothing of the spread
+    one = cli("compare", first, second, alone, "--by", "step", "--rank", 0, "--format", "json")
+    assert (one.code, len(one.json["totals"])) == (0, 2)
+
+
+@needs_real
+def test_a_real_capture_equals_itself_step_by_step(cli: Cli) -> None:
+    folder = REAL / "msprof_2023-08"
+    rows = cli("compare", folder, folder, "--by", "step", "--format", "json").json["rows"]
+    assert {row["difference_us"] for row in rows} == {0.0}
+    assert [row["step"] for row in rows if row["step"] is not None] == list(range(1, 11))
+    whole = rows[0]
+    assert (whole["metric"], whole["baseline_count"], whole["interval"]) == ("duration", 10, "bootstrap")
+    assert whole["ci_low_us"] < 0 < whole["ci_high_us"]

@@ -42,6 +42,12 @@ BEHAVIOURS = {
     "adapter-failed": "in training: TFAdapter says that tuning failed",
     "stage-2-fails": "operator tuning says EG0013, subgraph tuning succeeds",
 }
+SAID = {
+    "memory": "WG0000: memory is insufficient",
+    "other-code": "E19999: Inner Error!",
+    "eg": "EG0013: Device operation failed. Reason: stand-in",
+    "eg-and-success": "EG0013: Device operation failed. Reason: stand-in",
+}
 SOC = "Ascend910B"
 TIME = "20260101020304005"
 
@@ -59,7 +65,8 @@ def ready() -> None:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def fail(code: str, text: str) -> None:
@@ -241,23 +248,18 @@ def begin(behaviour: str) -> None:
     note("pids", os.getpid())
     note("argv", sys.argv[1:])
     wanted = ("AOE_MODE", "ASCEND_WORK_PATH", "TUNE_BANK_PATH", "REPEAT_TUNE", "PROFILING_MODE", "ASCEND_DEVICE_ID")
-    note("environment", {name: os.environ.get(name) for name in wanted} | {"cwd": os.getcwd()})
+    note("environment", {name: os.environ.get(name) for name in wanted} | {"cwd": str(Path.cwd())})
     if behaviour == "tells-environment":
         for name, value in os.environ.items():
             say(f"{name}={value}")
     if behaviour == "chatty":
-        for number in range(200_000):
-            print(f"line {number}")
+        say("\n".join(f"line {number}" for number in range(200_000)))
     if behaviour == "leaves-child":
         child("import time; time.sleep(600)")
-    if behaviour == "memory":
-        say("WG0000: memory is insufficient")
-    if behaviour == "other-code":
-        say("E19999: Inner Error!")
-    if behaviour in {"eg", "eg-and-success"}:
-        say("EG0013: Device operation failed. Reason: stand-in")
-        if behaviour == "eg":
-            sys.exit(1)
+    if behaviour in SAID:
+        say(SAID[behaviour])
+    if behaviour == "eg":
+        sys.exit(1)
 
 
 def end(behaviour: str, result: Result) -> None:

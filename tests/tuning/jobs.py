@@ -39,7 +39,7 @@ class Bench:
         command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STAND_IN} "$@"\n')
         command.chmod(0o755)
         (self.root / "model.onnx").write_bytes(b"stand-in")
-        inherited = {k: v for k, v in os.environ.items() if k in {"LANG", "LC_ALL", "TMPDIR", "COVERAGE_PROCESS_START"}}
+        inherited = {k: v for k, v in os.environ.items() if k in {"LANG", "LC_ALL", "TMPDIR", "PYTHONPATH"}}
         self.environment = {
             **inherited,
             "PATH": f"{self.root / 'bin'}:/usr/bin:/bin",

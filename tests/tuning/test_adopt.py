@@ -34,6 +34,7 @@ def test_a_proven_bank_is_put_into_use_and_the_old_one_kept(bench: Bench) -> Non
     in_use = tuned(bench)
     before = contents(in_use)
     in_use.chmod(0o750)
+    (in_use / "linked").symlink_to("Ascend310P")
     ended = bench.run("adopt", bench.folder, "--format", "json")
     assert ended.code == 0, ended.err
     assert ended.json["adopted"] is True
@@ -43,6 +44,7 @@ def test_a_proven_bank_is_put_into_use_and_the_old_one_kept(bench: Bench) -> Non
     assert after.keys() == before.keys()
     assert len(after[f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json"].splitlines()) == 3
     assert after["Ascend310P/other.json"] == "other"
+    assert (in_use / "linked").is_symlink()
     assert in_use.stat().st_mode & 0o777 == 0o750
     (backup,) = ended.json["backups"]
     assert contents(Path(backup)) == before

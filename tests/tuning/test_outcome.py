@@ -213,3 +213,22 @@ def test_progress_in_words_and_as_a_bar() -> None:
     assert draw_progress("opat", progress).startswith("[############............] ")
     assert draw_progress("opat", progress_of(found, None)).startswith("opat: 3 operators done")
     assert progress_of([], 0).share is None
+
+
+def test_counts_of_a_script_are_of_everything_it_may_have_tuned() -> None:
+    plan = Plan("tf-training", "opat", candidates=(Candidate("operator", "a"), Candidate("operator", "b")))
+    asked = TuneOps(("a", "b"))
+
+    def told(found: Any) -> list[str]:
+        return [row["status"] for row in outcome_rows(plan, asked, found, ended=True)]
+
+    assert told(results([changed("a")], reserved=1)) == ["improved", "already-banked"]
+    assert told(results([changed("a")], reserved=9)) == ["improved", "unclear"]
+    assert told(results([changed("a"), changed("z")], reserved=1)) == ["improved", "unclear", "improved"]
+
+
+def test_an_operator_that_is_asked_for_by_name_and_by_type_is_told_once() -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"), Candidate("operator", None, "Add")))
+    found = results([changed("a", "add"), changed("z", "add")])
+    rows = outcome_rows(plan, TuneOps(("a",), ("Add",)), found, ended=True)
+    assert [(row["op_name"], row["reason"]) for row in rows] == [("a", ""), ("z", "by its type")]

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from documents import SCALARS, places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tuning.jobs import NAMES, SOC, Bench, write_bank
 
-from aoe_reports.errors import UsageError
+from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.schemas import load_schema
 from aoe_reports.tuning.command import Argument, files_of_plan, stages_of_plan
-from aoe_reports.tuning.plan import Candidate, Job, Plan, document_of_plan, plan_of_document, tune_ops_of_plan
+from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected, document_of_plan, plan_of_document, tune_ops_of_plan
+from aoe_reports.tuning.preflight import Declared, Host, check_host
 from aoe_reports.workflows.plan_folder import read_plan, write_plan
+from aoe_reports.workflows.tune import Wish, dry_run
 
 HOSTILE = (
     "a'b",
@@ -183,7 +188,7 @@ def test_a_shell_reads_an_argument_as_it_was(text: str) -> None:
     assert done.stdout.decode().split("\0")[:2] == [text, f"--m=/h/{text or 'x'}"]
 
 
-@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "", "a\0b"])
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "/../x", "", "a\0b"])
 def test_expected_files_stay_in_the_folder(bench: Bench, path: str) -> None:
     plan = bench.plan()
     document = document_of_plan(replace(plan, expected_files=(path,)))
@@ -307,3 +312,55 @@ def test_gradients_are_tuned_in_training_only(scenario: Any) -> None:
 def test_the_framework_follows_from_the_suffix(model: str, framework: int) -> None:
     plan = Plan("ir-graph", "opat", candidates=(Candidate("operator", "a"),), job=Job(model=model))
     assert stages_of_plan(plan)[0].argv("/p")[1:3] == [f"--framework={framework}", f"--model=/p/{model}"]
+
+
+def changed(draw: st.DrawFn, document: Any) -> Any:
+    """A document with up to three values of it set to something else, or dropped."""
+    document = copy.deepcopy(document)
+    for _ in range(draw(st.integers(1, 3))):
+        every = places(document)
+        container, key = every[draw(st.integers(0, len(every) - 1))]
+        if draw(st.booleans()):
+            container[key] = draw(SCALARS | st.just([]) | st.just({}) | st.sampled_from(["../x", "/etc", "-x", "--a"]))
+        else:
+            del container[key]
+        if not places(document):
+            break
+    return document
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: st.DataObject) -> None:
+    """Never in anything but one of our errors; and what is run stays a list of texts."""
+    plan = Plan(
+        "tf-training",
+        "both",
+        soc="Ascend910B4",
+        candidates=(Candidate("operator", "a", "Add", prior={"n": [1]}), Candidate("subgraph")),
+        rejected=(Rejected("b", "Mul", 1.5, "x"),),
+        expected_files=("outcome.json",),
+        job=Job(command=("x", "y"), options=("--a=1",), working_folder="w", device=1),
+    )
+    state = {
+        "format_version": 1,
+        "plan_sha256": "0",
+        "status": "interrupted",
+        "job": document_of_plan(plan)["job"],
+        "bank": {"soc": "x"},
+        "attempts": [{"stage": "sgat", "folder": "001-sgat", "status": "running", "result_files": ["a"], "signal": 9}],
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_plan(folder, plan)
+        which = data.draw(st.sampled_from(["plan.json", "state.json", "tune_ops.json"]))
+        original = {"plan.json": document_of_plan(plan), "state.json": state}.get(which) or {"tune_ops_name": ["a"]}
+        (folder / which).write_text(json.dumps(data.draw(st.composite(changed)(original))))
+        try:
+            rows = dry_run(folder, Wish(resume=True))
+            listed = read_plan(folder)
+        except AoeReportsError:
+            return
+        assert all(isinstance(part, str) for row in rows for part in row["argv"])
+        files_of_plan(listed, "/plan")
+        check_host(listed, Host(), Declared())

@@ -228,6 +228,7 @@ def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int,
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code
+    assert "opat: 1 of 3 operators done, 1 improved, best gain +50.0%\n" in err
     assert "--resume" in err
     assert bench.running() == []
     assert {row["op_name"]: row["status"] for row in json.loads(out)["rows"]}[NAMES[0]] == "improved"
@@ -276,6 +277,7 @@ def test_killed_itself_it_leaves_nothing_running_and_can_go_on(bench: Bench) -> 
     ended = bench.tune("--resume")
     assert ended.code == 0, ended.err
     assert bench.notes("tuned") == list(NAMES)
+    assert set(bench.statuses(ended).values()) == {"improved"}, "what was improved before is told"
 
 
 @pytest.mark.parametrize("behaviour", ["hang", "stubborn"])
@@ -291,9 +293,11 @@ def test_it_takes_no_longer_than_it_may(bench: Bench, behaviour: str) -> None:
 
 def test_subgraphs_go_first_and_a_broken_run_is_reloaded(bench: Bench) -> None:
     bench.plan(mode="both")
-    ended = bench.tune("--timeout", "2s", STAND_IN="hang")
-    assert ended.json["status"] == "interrupted"
-    assert [stage["stage"] for stage in ended.json["stages"]] == ["sgat"]
+    process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+    bench.wait_for("ready", process)
+    process.terminate()
+    out, _ = process.communicate(timeout=60)
+    assert [(stage["stage"], stage["status"]) for stage in json.loads(out)["stages"]] == [("sgat", "interrupted")]
     ended = bench.tune("--resume")
     assert ended.code == 0, ended.err
     assert [(stage["stage"], stage["folder"]) for stage in ended.json["stages"]] == [
@@ -358,6 +362,34 @@ def test_a_plan_that_changed_is_another_job(bench: Bench) -> None:
     ended = bench.tune("--resume")
     assert ended.code == 2
     assert "--restart" in ended.err
+
+
+def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(bench: Bench) -> None:
+    bench.plan()
+    done = subprocess.run(
+        bench.command("tune", bench.folder),
+        env=bench.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
+    """As under nohup: the terminal may go, the job goes on."""
+    bench.plan()
+    command = ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *bench.command("tune", bench.folder)]
+    process = subprocess.Popen(
+        command, env={**bench.environment, "STAND_IN": "hang"}, stderr=subprocess.PIPE, text=True
+    )
+    bench.wait_for("ready", process)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143, "it was the second signal that ended it"
 
 
 def test_two_at_once_are_refused(bench: Bench) -> None:
@@ -427,6 +459,37 @@ def test_a_command_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
     assert bench.tune("--resume", *command, TOKEN="hunter2-hunter2").code == 0
 
 
+def test_a_secret_that_is_a_common_word_hides_no_finish_line(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(DB_PASSWORD="finished", STAND_IN="eg-and-success")
+    assert "tune-no-finish-line" not in rules(ended)
+    assert "Aoe process ***" in (bench.folder / "runs" / "001-opat" / "aoe.log").read_text()
+
+
+def test_a_subgraph_run_that_was_killed_is_reloaded(bench: Bench) -> None:
+    bench.plan(mode="sgat")
+    assert bench.tune(STAND_IN="killed").code == 1
+    assert bench.tune("--resume").code == 0
+    assert ["--reload" in argv for argv in bench.notes("argv")] == [False, True]
+
+
+def test_a_bank_in_use_that_is_not_there_is_no_empty_one(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "nowhere"))
+    assert (ended.code, "is not there" in ended.err) == (2, True)
+    assert bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "nowhere")).code == 0
+
+
+def test_what_the_plan_expects_and_is_not_there_is_said(bench: Bench) -> None:
+    from aoe_reports.tuning.command import expected_files
+
+    plan = bench.plan(mode="both")
+    bench.plan(mode="both", expected_files=expected_files(plan))
+    assert "tune-file-missing" not in bench.tune().rules()
+    bench.plan(expected_files=("nothing.json",))
+    assert "tune-file-missing" in bench.tune("--restart").rules()
+
+
 def test_a_training_tunes_while_it_runs(bench: Bench) -> None:
     bench.plan(scenario="tf-training", job=Job(device=3))
     command = (str(bench.root / "bin" / "aoe"), "--training", str(bench.folder / "aoe_config.json"))
@@ -435,6 +498,23 @@ def test_a_training_tunes_while_it_runs(bench: Bench) -> None:
     (environment,) = bench.notes("environment")
     assert (environment["AOE_MODE"], environment["ASCEND_DEVICE_ID"]) == ("2", "3")
     assert set(bench.statuses(ended).values()) == {"improved"}
+
+
+def test_a_script_is_asked_for_what_the_list_asks_for(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job())
+    config = bench.folder / "aoe_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"tune_optimization_level": "O1"}))
+    (bench.folder / "tune_ops.json").write_text('{"tune_ops_name": ["net/b/MatMul"]}')
+    ended = bench.tune("--", bench.root / "bin" / "aoe", "--training", config)
+    assert ended.code == 0, ended.err
+    assert bench.notes("tuned") == [NAMES[1]]
+    assert json.loads(config.read_text()) == {
+        "tune_ops_name": [NAMES[1]],
+        "tune_ops_type": [],
+        "tune_optimization_level": "O1",
+    }
+    config.write_text("[]")
+    assert bench.tune("--restart", "--", bench.root / "bin" / "aoe", "--training", config).code == 3
 
 
 @pytest.mark.parametrize(
@@ -510,7 +590,10 @@ def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
     assert ended.code == 0
     assert [row["stage"] for row in ended.json["rows"]] == ["sgat", "opat"]
     assert ended.json["rows"][1]["tune_ops"]["tune_ops_name"] == list(NAMES)
-    assert "aoe --framework=5" in bench.run("tune", bench.folder, "--dry-run", "--format", "csv").out
+    for form in ("text", "csv", "markdown"):
+        said = bench.run("tune", bench.folder, "--dry-run", "--format", form).out
+        assert "--framework=5" in said.replace("\\", "")
+    assert f"export TUNE_BANK_PATH={bench.folder / 'bank'}\n" in bench.run("tune", bench.folder, "--dry-run").out
     assert bench.notes("argv") == []
     assert not (bench.folder / "state.json").exists()
 
@@ -527,7 +610,7 @@ def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
             environment={**bench.environment, "STAND_IN": "chatty"},
             log=log,
             stop=stop,
-            on_line=lines.append,
+            on_line=lambda line, _: lines.append(line),
             on_look=lambda: None,
             limits=Limits(max_log_bytes=10_000),
         )

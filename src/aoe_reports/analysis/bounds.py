@@ -443,10 +443,15 @@ def _block_norms(
 
 def _typical(blocks: Ints, duration: Ints) -> int | None:
     """The number of blocks that at least half of the time is run with."""
-    numbers, of = np.unique(blocks, return_inverse=True)
-    time = np.bincount(of, weights=duration)
+    if int(blocks.max()) > _MOST_BLOCKS:
+        return None
+    time = np.bincount(blocks, weights=duration)
     longest = int(time.argmax())
-    return int(numbers[longest]) if time[longest] * 2 >= time.sum() > 0 else None
+    return longest if time[longest] * 2 >= time.sum() > 0 else None
+
+
+_MOST_BLOCKS = 1 << 16
+"""Nothing fills a chip with more of them."""
 
 
 def _blocks(

@@ -9,12 +9,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from aoe_reports.analysis.frames import Frame, as_arrow
 from aoe_reports.analysis.intervals import Intervals, covered, union, united
 from aoe_reports.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
@@ -30,12 +31,40 @@ EVENT_COLUMNS = (
     "ph", "name", "category", "flow_id", "connection_id", "pid", "process", "thread", "start_ns", "duration_ns", "task_type", "stage_row",
 )  # fmt: skip
 """The columns of events that are looked at."""
-Cause = Literal["host launched late", "waiting for communication", "unknown"]
+Cause = Literal["host launched late", "synchronisation", "data loading", "waiting for communication", "unknown"]
+HostCall = Literal["synchronisation", "data loading"]
+_STEP_PREFIX = "ProfilerStep#"
 _STEP = re.compile(r"ProfilerStep#(\d{1,9})", re.ASCII)
+_NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _PLANE = "Plane"
 _PID_BITS, _DEVICE_BITS = 10, 5
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
+_UPPER = 2**32
+_MOST_THREADS = 2**15 - 1
+
+
+_SYNCHRONISES = re.compile(
+    r"(?:AscendCL|Runtime|)@?(?:\w*Synchronize\w*|StreamSyncTaskFinish|MemCopySync|aclrtMemcpy)",
+    re.ASCII,
+)
+"""Calls of AscendCL and of the Runtime that return when the device is done: synchronising, and copying without Async."""
+_LOADS = re.compile(r"(?:AscendCL@)?acltdt\w+|GetNext.*|.*dataloader.*", re.ASCII | re.IGNORECASE | re.DOTALL)
+"""The range that PyTorch's DataLoader records around its `__next__`, such ranges of users, channels of data to graphs."""
+_FRAME = re.compile(r"\.py\(\d+\): ")
+"""What a Python frame is called: where stacks are recorded frames stand around the ranges that are always there."""
+
+
+@lru_cache(maxsize=1 << 16)
+def host_call(name: str) -> HostCall | Literal["enqueue", "dequeue"] | None:
+    """What a call of the host says of why it launches nothing; null where it says nothing of that."""
+    if name.startswith(("Enqueue", "enqueue")):
+        return "enqueue"
+    if name.startswith(("Dequeue", "dequeue")):
+        return "dequeue"
+    if _SYNCHRONISES.fullmatch(name):
+        return "synchronisation"
+    return "data loading" if _LOADS.fullmatch(name) and not _FRAME.search(name) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +108,10 @@ class Gap:
     """How long after the gap's begin that call began; negative: before."""
     communication: str | None
     """The communication operator that ran longest in it."""
+    host_call: str | None = None
+    """Where such calls make up the cause: the one that the launching host was in for the longest of it."""
+    host_call_ns: int | None = None
+    """For how much of it the host was in calls of that kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +158,7 @@ class _Spans:
 class Activity:
     """Takes the events of one capture, batch after batch, and tells what its devices did.
 
-    Holds 28 bytes a task, 16 a launching call and 32 a flow.
+    Holds 28 bytes a task, 18 a launching call and 26 a flow; 22 a call of the host that waits, 10 an entry into a queue.
     """
 
     def __init__(self) -> None:
@@ -133,6 +166,11 @@ class Activity:
         self._numbers: dict[str, int] = {}
         self._tasks, self._operators, self._planes = _Spans(), _Spans(), _Spans()
         self._calls, self._flows, self._arrivals = _Spans(), _Spans(), _Spans()
+        self._waits: dict[HostCall, _Spans] = {"synchronisation": _Spans(), "data loading": _Spans()}
+        self._queued = _Spans()
+        self._threads: dict[str, int] = {}
+        self._emptying: set[int] = set()
+        self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
@@ -151,15 +189,17 @@ class Activity:
             plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
             self._keep(self._operators, frame, talks & ~plane)
             self._keep(self._planes, frame, talks & plane)
+        self._add_host(frame, whole & ~words_in(frame["process"], _NOT_HOST))
         _, linked = integers(frame["connection_id"])
         if linked.any():
-            self._keep(self._calls, frame, whole & linked & words_in(frame["process"], {HOST_PROCESS}))
+            calls = whole & linked & words_in(frame["process"], {HOST_PROCESS})
+            if self._synchronising:  # these launch nothing that computes or communicates
+                calls &= ~words_in(frame["name"], self._synchronising)
+            self._keep(self._calls, frame, calls)
         flows = words_in(frame["category"], {FLOW_CATEGORY})
         if flows.any():
             self._keep_flows(self._flows, frame, flows & words_in(frame["ph"], {"s"}))
             self._keep_flows(self._arrivals, frame, flows & words_in(frame["ph"], {"f"}))
-        named = bits(pc.starts_with(frame["name"].cast(pa.string()), "ProfilerStep#"))
-        self._add_steps(frame, whole & named)
         self._add_stated(frame, whole & words_in(frame["process"], {OVERLAP_PROCESS}))
 
     def _keep(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
@@ -171,10 +211,12 @@ class Activity:
         connection[~linked] = -1
         columns = {
             "start": start,
-            "connection": connection.astype(np.int32) if _is_narrow(connection) else connection,
+            "connection": _narrowed(connection),
             "name": self._numbered(some["name"]),
         }
-        if spans is not self._calls:
+        if spans is self._calls:
+            columns["thread"] = self._thread_of(some)
+        else:
             duration, _ = integers(some["duration_ns"])
             columns |= {"end": start + duration, "pid": self._numbered(some["pid"])}
         spans.add(**columns)
@@ -185,17 +227,49 @@ class Activity:
         some = frame.filter(keep_where(mask))
         start, there = integers(some["start_ns"])
         numbers, words = codes(some["flow_id"])
-        # an id may be longer than 64 bits; that two of a capture are alike by this is next to impossible
-        known = [int(word) % _LARGE_PRIME if word.isascii() and word.isdecimal() else -1 for word in words]
-        key = np.asarray([-1, *known], dtype=np.int64)[numbers]
+        key = np.asarray([-1, *map(_flow_key, words)], dtype=np.int64)[numbers]
         usable = there & (key >= 0)
-        spans.add(start=start[usable], key=key[usable])
+        columns: dict[str, Any] = {"start": start[usable], "key": _narrowed(key[usable])}
+        if spans is self._flows:
+            columns["thread"] = self._thread_of(some)[usable]
+        spans.add(**columns)
 
     def _numbered(self, column: pa.ChunkedArray) -> Any:
         """Words as numbers that are the same in every batch; -1 for none."""
         numbers, words = codes(column)
         known = [self._numbers.setdefault(word, len(self._numbers)) for word in words]
         return _narrow([-1, *known])[numbers]
+
+    def _thread_of(self, some: pa.Table) -> Any:
+        """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
+        numbers, words = codes(some["thread"])
+        known = [min(self._threads.setdefault(word, len(self._threads)), _MOST_THREADS) for word in words]
+        return np.asarray([-1, *(number if number < _MOST_THREADS else -1 for number in known)], dtype=np.int16)[
+            numbers
+        ]
+
+    def _add_host(self, frame: pa.Table, mask: Mask) -> None:
+        """Keep of the host's calls those that say what it waited for, and who fed the queue of whom."""
+        if not mask.any():
+            return
+        some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        numbers, words = codes(some["name"])
+        kinds = [host_call(word) for word in words]
+        self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(_STEP_PREFIX)]))
+        self._synchronising.update(word for word, kind in zip(words, kinds, strict=True) if kind == "synchronisation")
+        for kind in sorted({kind for kind in kinds if kind is not None}):
+            hits = [number for number, of in enumerate(kinds, start=1) if of == kind]
+            calls = some.filter(keep_where(np.isin(numbers, hits)))
+            start, _ = integers(calls["start_ns"])
+            thread = self._thread_of(calls)
+            if kind == "dequeue":
+                self._emptying.update(np.unique(thread).tolist())
+            elif kind == "enqueue":
+                self._queued.add(start=start, thread=thread)
+            else:
+                duration, _ = integers(calls["duration_ns"])
+                name = self._numbered(calls["name"])
+                self._waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
 
     def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
@@ -352,9 +426,13 @@ class Activity:
         for place, ((start, end), after) in enumerate(zip(spans, behind, strict=True)):
             before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
             launched = int(launches[place])
-            call = self._call_of(int(tasks["connection"][after]), launched, words) if known[place] else None
+            call, thread = None, -1
+            if known[place]:
+                call, thread = self._call_of(int(tasks["connection"][after]), launched, words)
             late = launched - start if known[place] else None
             talked = covered(communication, start, end) if told else None
+            cause = _cause(end - start, late, talked or 0)
+            waited = self._wait_in(start, end, thread, launched, words) if cause == "host launched late" else None
             found.append(
                 Gap(
                     start,
@@ -363,19 +441,48 @@ class Activity:
                     words.get(int(tasks["name"][before])),
                     words.get(int(tasks["name"][after])),
                     int(steps[after]) if steps[after] >= 0 else None,
-                    _cause(end - start, late, talked or 0),
+                    cause if waited is None else waited[0],
                     call,
                     late,
                     _longest_in(talk, start, end, words) if talked else None,
+                    *(waited[1:] if waited is not None else ()),
                 )
             )
         return found
 
-    def _call_of(self, connection: int, start: int, words: dict[int, str]) -> str | None:
-        """The name of the call under a connection that began then."""
+    def _call_of(self, connection: int, start: int, words: dict[int, str]) -> tuple[str | None, int]:
+        """(name of the call under a connection that began then, its thread); of a flow only the thread is known."""
         calls = self._calls
         mine = np.flatnonzero((calls["connection"] == connection) & (calls["start"] == start))
-        return words.get(int(calls["name"][_first_of(mine, calls, words)])) if len(mine) else None
+        if len(mine) and connection >= 0:
+            place = _first_of(mine, calls, words)
+            return words.get(int(calls["name"][place])), int(calls["thread"][place])
+        threads = self._flows["thread"][self._flows["start"] == start]
+        return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
+
+    def _wait_in(
+        self, start: int, end: int, thread: int, launched: int, words: dict[int, str]
+    ) -> tuple[HostCall, str | None, int] | None:
+        """(kind of the calls in which the launching host spent at least half of a gap, the longest of them, how long).
+
+        A thread that launches what others put into a queue is late because they are: in a gap the queue is empty, so who
+        entered something last before the launch entered that task.
+        """
+        threads = [thread] if thread >= 0 else []
+        if thread in self._emptying and len(self._queued):
+            entered = np.where(self._queued["start"] <= launched, self._queued["start"], -1)
+            last = entered == entered.max()
+            threads += sorted(set(self._queued["thread"][last].tolist())) if entered.max() >= 0 else []
+        best: tuple[HostCall, str | None, int] | None = None
+        for kind, spans in self._waits.items():
+            mine = np.flatnonzero(np.isin(spans["thread"], threads) & (spans["start"] < end) & (spans["end"] > start))
+            calls = spans.where(mine)
+            if not len(calls):
+                continue
+            spent = covered(union(calls["start"], calls["end"]), start, end)
+            if spent * 2 >= end - start and (best is None or spent >= best[2]):
+                best = kind, _longest_in(calls, start, end, words), spent
+        return best
 
 
 def _largest(lengths: Ints, count: int) -> list[int]:
@@ -389,8 +496,18 @@ def _largest(lengths: Ints, count: int) -> list[int]:
     return longest
 
 
-def _is_narrow(numbers: Ints) -> bool:
-    return bool(numbers.max() < _INT32_LIMIT)
+def _flow_key(word: str) -> int:
+    """The id of a flow as a number: a connection where it is one in the upper half of 64 bits, as nearly all are."""
+    if not (word.isascii() and word.isdecimal()):
+        return -1
+    # an id may be longer than 64 bits; that two of a capture are alike by this is next to impossible
+    number = int(word) % _LARGE_PRIME
+    return number // _UPPER if number % _UPPER == 0 else number + _LARGE_PRIME
+
+
+def _narrowed(numbers: Ints) -> Ints:
+    """Whole numbers in half the memory where they are small enough."""
+    return numbers.astype(np.int32) if len(numbers) and numbers.max() < _INT32_LIMIT else numbers
 
 
 def _narrow(numbers: list[int]) -> Any:
@@ -404,9 +521,12 @@ def _first_of(places: Ints, spans: _Spans, words: dict[int, str]) -> int:
     return min(named, key=lambda place: (words.get(int(spans["name"][place]), ""), int(spans["connection"][place])))
 
 
-def _longest_in(talk: _Spans, start: int, end: int, words: dict[int, str]) -> str | None:
-    inside = np.minimum(talk["end"], end) - np.maximum(talk["start"], start)
-    return words.get(int(talk["name"][_first_of(np.flatnonzero(inside == inside.max()), talk, words)]))
+def _longest_in(spans: _Spans, start: int, end: int, words: dict[int, str]) -> str | None:
+    """The name of the span that covers most of some time: of several the longest, then the first by name."""
+    inside = np.minimum(spans["end"], end) - np.maximum(spans["start"], start)
+    most = np.flatnonzero(inside == inside.max())
+    lengths = (spans["end"] - spans["start"])[most]
+    return min((words.get(int(number), "") for number in spans["name"][most[lengths == lengths.max()]]), default=None)
 
 
 def _cause(length: int, late: int | None, talked: int) -> Cause:
@@ -444,9 +564,14 @@ def part_time(
     )
 
 
-def break_down_events(batches: Iterable[pa.RecordBatch], *, gaps: int = 10) -> list[DeviceBreakdown]:
-    """What each device did, from the events of one timeline (EVENT_COLUMNS of them)."""
+def break_down_events(events: Iterable[pa.RecordBatch] | Frame, *, gaps: int = 10) -> list[DeviceBreakdown]:
+    """What each device did, from the events of one timeline (EVENT_COLUMNS of them); times in ns.
+
+    Batches (`Profile.events`) take memory of a fixed size; a frame of Arrow, pandas or polars will do, too.
+    """
     activity = Activity()
-    for batch in batches:
+    if hasattr(events, "__arrow_c_stream__") and not isinstance(events, pa.RecordBatchReader):
+        events = as_arrow(cast("Frame", events), *EVENT_COLUMNS).to_batches()
+    for batch in cast("Iterable[pa.RecordBatch]", events):
         activity.add(batch)
     return activity.break_down(gaps)

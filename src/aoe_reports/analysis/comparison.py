@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.analysis.hotspots import Names, group_codes, sorted_within
-from aoe_reports.columns import Ints, Mask, exact_sum, integers
+from aoe_reports.analysis.hotspots import GROUPINGS, Names, group_codes, is_communication, sorted_within
+from aoe_reports.columns import Ints, Mask, exact_sum, integers, keep_where
+from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 
 State = Literal["both", "new", "vanished"]
 Cause = Literal[
@@ -32,6 +33,17 @@ INPUTS: dict[str, Cause] = {
     "input_data_types": "changed-data-types",
 }
 """What calls of one operator may differ in, and what it is called when it does."""
+
+By = Literal["op_type", "op_name", "shape", "communication", "step"]
+
+KEYS: dict[By, tuple[str, ...]] = {
+    "op_type": GROUPINGS["op_type"],
+    "op_name": GROUPINGS["op_name"],
+    "shape": GROUPINGS["shape"],
+    "communication": ("op_type",),
+}
+TELLS: dict[By, str] = {"op_type": "op_type", "op_name": "op_name", "shape": "input_shapes", "communication": "op_type"}
+"""The column without which a grouping says nothing."""
 
 LEVEL = 0.95
 RESAMPLES = 1000
@@ -166,9 +178,35 @@ def compare_calls(sides: Sequence[Side], keys: Sequence[str], top: int) -> list[
     return compared
 
 
-def in_order(differences: Sequence[Difference]) -> list[Difference]:
-    """The largest absolute change first, equal ones by key: no order of rows or threads changes anything."""
-    return sorted(differences, key=lambda d: (-abs(d.difference_ns), tuple(part or "" for part in d.key)))
+def choose_calls(frame: pa.Table, by: By, *, all_tasks: bool = False) -> pa.Table:
+    """The rows of a table of tasks that are compared: communication apart; sums by type as they are."""
+    if "task_type" not in frame.column_names:
+        return frame
+    frame = _renamed(frame)
+    if "task_duration_ns" not in frame.column_names:
+        return frame
+    communication = is_communication(frame["task_type"])
+    if by == "communication":
+        return frame.filter(keep_where(communication))
+    if communication.any() and not all_tasks:
+        return frame.filter(keep_where(~communication))
+    return frame
+
+
+def _renamed(frame: pa.Table) -> pa.Table:
+    """The frame with the word that exporters have used for communication since 2025."""
+    column = frame["task_type"]
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if not column.num_chunks:
+        return frame
+    column = column.unify_dictionaries()
+    words = column.chunk(0).dictionary.to_pylist()
+    if COMMUNICATION_TASKS.isdisjoint(words) or COMMUNICATION_TASKS.issubset(words):
+        return frame
+    spelled = pa.array(["COMMUNICATION" if word in COMMUNICATION_TASKS else word for word in words], pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, spelled) for chunk in column.chunks]
+    return frame.set_column(frame.column_names.index("task_type"), "task_type", pa.chunked_array(chunks))
 
 
 def compare_values(baseline: Sequence[int], candidate: Sequence[int], key: tuple[str | None, ...]) -> Difference:

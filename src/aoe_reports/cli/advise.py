@@ -9,6 +9,7 @@ from aoe_reports.findings import reasons_of
 
 
 def advise(
+    ctx: typer.Context,
     paths: Paths,
     top: Annotated[int, typer.Option(min=1, help="How many rows for each device of each run.")] = 20,
     rank: Rank = None,
@@ -20,9 +21,12 @@ def advise(
     max_expanded: MaxExpanded = None,
 ) -> None:
     """Say what could be gained at most, and how: communication, free time, what bounds operators; msprof's advice beside."""
+    from aoe_reports.analysis.advice import Thresholds
+    from aoe_reports.cli.configuration import thresholds_of
     from aoe_reports.workflows.advise import AdviseSelection, advise_paths
 
-    found = advise_paths(paths, AdviseSelection(top, rank, device, step, max_expanded=max_expanded))
+    thresholds = thresholds_of(ctx) or Thresholds()
+    found = advise_paths(paths, AdviseSelection(top, rank, device, step, thresholds, max_expanded))
     reasons = reasons_of(found.findings, strict=strict)
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows

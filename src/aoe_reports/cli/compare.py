@@ -5,7 +5,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import AllTasks, Format, MaxExpanded, Output, Rank, Strict, exit_code, say, write
+from aoe_reports.cli.output import (
+    AllTasks,
+    Device,
+    Format,
+    MaxExpanded,
+    Output,
+    Rank,
+    Step,
+    Strict,
+    exit_code,
+    say,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 
@@ -19,6 +31,8 @@ def compare(
     ] = "op_type",
     top: Annotated[int, typer.Option(min=1, help="How many rows for each rank of each candidate.")] = 20,
     rank: Rank = None,
+    device: Device = None,
+    step: Step = None,
     all_tasks: AllTasks = False,
     force: Annotated[bool, typer.Option("--force", help="Compare even what is known not to be comparable.")] = False,
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
@@ -30,7 +44,7 @@ def compare(
     from aoe_reports.workflows.compare import METHOD, CompareOptions, compare_paths
 
     paths = [baseline, *candidates]
-    found = compare_paths(paths, CompareOptions(by, top, rank, all_tasks, force, max_expanded))
+    found = compare_paths(paths, CompareOptions(by, top, rank, device, step, all_tasks, force, max_expanded))
     reasons = reasons_of(found.findings, strict=strict)
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows

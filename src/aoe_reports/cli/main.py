@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,9 @@ from aoe_reports.cli.advise import advise
 from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
+from aoe_reports.cli.communication import communication
 from aoe_reports.cli.compare import compare
+from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.history import history
 from aoe_reports.cli.hotspots import hotspots
@@ -29,11 +32,11 @@ from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
-from aoe_reports.errors import AoeReportsError
+from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, compare, advise, collect, plan, preflight, tune, verify, adopt, normalize, ingest,
-    history, nightly, demo,
+    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
+    tune, verify, adopt, normalize, ingest, history, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""
@@ -60,13 +63,35 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback for an error.")] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="Take options from this file (docs/configuration.md) instead of the nearest one.",
+            show_default=False,
+        ),
+    ] = None,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Take options from no file.")] = False,
 ) -> None:
     """Read options of all commands; `main` looks at --debug itself."""
     del version, debug
+    if isolated and file is not None:
+        raise UsageError("--config names a file, --isolated wants none")
+    if not isolated and not _asks_for_help(sys.argv[1:]):
+        from aoe_reports.cli.configuration import load_configuration
+
+        load_configuration(ctx, file)
+
+
+def _asks_for_help(arguments: list[str]) -> bool:
+    """Whether only help is wanted: it tells the built-in defaults, whatever file is near, whole or broken."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return bool({"-h", "--help"} & set(before))
 
 
 def main() -> None:

@@ -14,9 +14,10 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write into this file instead of printing.", show_default=False)
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Warnings, too, end with exit code 1.")]
+STORE_VARIABLE = "AOE_REPORTS_STORE"
 Store = Annotated[
     str,
-    typer.Option("--store", envvar="AOE_REPORTS_STORE", help="Folder or URI of the store."),
+    typer.Option("--store", envvar=STORE_VARIABLE, help="Folder or URI of the store."),
 ]
 Workload = Annotated[str | None, typer.Option(help="Name of what was measured.", show_default=False)]
 Hardware = Annotated[str | None, typer.Option(help="Name of the hardware.", show_default=False)]

@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.output import (
     MAX_ID,
+    STORE_VARIABLE,
     Device,
     EngineVersion,
     Format,
@@ -75,7 +76,7 @@ def plan(
     store: Annotated[
         str | None,
         typer.Option(
-            envvar="AOE_REPORTS_STORE",
+            envvar=STORE_VARIABLE,
             help="Folder or URI of the store: what tuning brought before.",
             show_default=False,
         ),

@@ -16,7 +16,7 @@ def preflight(
         typer.Option(
             metavar="NAME=VALUE,…",
             help="What no machine shows: processes, model_memory, tuning_parallel_num, profiling, static_memory_policy, "
-            "static_shapes, devices, device_free, cpu_binding, aoe_config_file (repeatable).",
+            "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc (repeatable).",
             show_default=False,
         ),
     ] = None,

@@ -98,7 +98,13 @@ def _print_plan(folder: Path, wish: "Wish", form: Format, output: Path | None) -
     from aoe_reports.workflows.tune import dry_run as describe
 
     rows = describe(folder, wish)
-    write(render(form, "tune", "What would be run", [folder], rows, [], [], of="tune-dry"), output)
+    if form in {"json", "csv"}:
+        write(render(form, "tune", "What would be run", [folder], rows, [], []), output)
+        return
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.reports.jobs import dry_run_report
+
+    write(RENDERERS[form](dry_run_report(rows)), output)
 
 
 def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet: bool, strict: bool) -> None:

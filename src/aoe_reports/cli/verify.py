@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import (
+    STORE_VARIABLE,
     Device,
     Format,
     MaxExpanded,
@@ -36,9 +37,7 @@ def verify(
     ] = "confirmed",
     store: Annotated[
         str | None,
-        typer.Option(
-            envvar="AOE_REPORTS_STORE", help="Folder or URI of the store for the verdicts.", show_default=False
-        ),
+        typer.Option(envvar=STORE_VARIABLE, help="Folder or URI of the store for the verdicts.", show_default=False),
     ] = None,
     workload: Workload = None,
     rank: Rank = None,

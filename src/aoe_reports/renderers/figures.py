@@ -47,7 +47,7 @@ def _draw_bars(chart: BarChart) -> str:
         axes.invert_yaxis()
         axes.set_xlabel(plain(chart.unit))
         axes.set_title(plain(chart.title), fontsize=10, loc="left")
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(fontsize=8, frameon=False, loc="lower right")
         return _as_svg(figure)
 
 

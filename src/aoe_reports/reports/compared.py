@@ -14,9 +14,11 @@ def compare_report(
 ) -> Report:
     """One section for each candidate and rank, and one that says how it was done."""
     sections = []
+    of_steps = any(row["metric"] is not None for row in rows)
+    kind = "compare-steps" if of_steps else "compare"
     for total in totals:
         same = [row for row in rows if all(row[key] == total[key] for key in ("candidate", "rank_id"))]
-        grid = Grid(shown_columns("compare", same), same) if same else None
+        grid = Grid(shown_columns(kind, same), same) if same else None
         sections.append(
             Section(
                 _title(total),
@@ -25,7 +27,7 @@ def compare_report(
             )
         )
     if totals:
-        sections.append(Section("How it was compared", _how(method)))
+        sections.append(Section("How it was compared", _how(method, of_steps=of_steps)))
     return Report("Comparison", "", sections)
 
 
@@ -42,12 +44,17 @@ def _sentences(total: Mapping[str, Any], shown: int) -> list[str]:
     return [sums, *more]
 
 
-def _how(method: Mapping[str, Any]) -> list[str]:
+def _how(method: Mapping[str, Any], *, of_steps: bool) -> list[str]:
     level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
     order = (
         "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
         "total stands first."
     )
+    if of_steps:
+        order = (
+            "Difference is candidate - baseline, ratio is candidate / baseline. First what all steps took, by mean and total; "
+            "then single steps, the largest absolute change first."
+        )
     interval = (
         f"From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
         f"resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
@@ -59,4 +66,4 @@ def _how(method: Mapping[str, Any]) -> list[str]:
         "formats, data types) take longer or shorter; there are more or fewer of them; calls have inputs that the other "
         "side does not have."
     )
-    return [order, interval, cause]
+    return [order, interval] if of_steps else [order, interval, cause]

@@ -40,6 +40,14 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         *_OF_BANKS,
         Column("verdict", "Verdict", "state"),
     ),
+    "config": (
+        Column("command", "Command"),
+        Column("option", "Option"),
+        Column("value", "Value"),
+        Column("source", "Said by"),
+        Column("path", "File"),
+        Column("line", "Line", "integer"),
+    ),
     "rules": (
         Column("rule", "Rule"),
         Column("severity", "Severity"),
@@ -114,7 +122,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("communication_us", "Communication in it (us)", "us"),
         Column("before", "After task"),
         Column("after", "Before task"),
-        Column("reason", "Cause"),
+        Column("cause", "Cause"),
+        Column("reason", "Why"),
     ),
     "compare": (
         Column("position", "#", "integer"),
@@ -123,8 +132,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("task_type", "Core"),
         Column("op_name", "Operator"),
         Column("input_shapes", "Input shapes"),
-        Column("metric", "What of a step"),
-        Column("step", "Step", "integer"),
         Column("state", "State", "state"),
         Column("baseline_count", "Count before", "integer"),
         Column("candidate_count", "Count after", "integer"),
@@ -189,13 +196,6 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("total_us", "Total in the profile (us)", "us"),
         Column("reason", "Reason"),
     ),
-    "tune-dry": (
-        Column("stage", "Stage"),
-        Column("working_folder", "In"),
-        Column("environment", "Environment"),
-        Column("unset", "Unset"),
-        Column("command", "Command"),
-    ),
     "adopt": (
         Column("path", "File"),
         Column("change", "Change", "state"),
@@ -203,6 +203,22 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("bytes_after", "Bytes after", "integer"),
         Column("entries_added", "Entries added", "integer"),
         Column("entries_lost", "Entries lost", "integer"),
+    ),
+    "compare-steps": (
+        Column("position", "#", "integer"),
+        Column("rank_id", "Rank", "integer"),
+        Column("metric", "What of a step"),
+        Column("step", "Step", "integer"),
+        Column("state", "State", "state"),
+        Column("baseline_count", "Steps before", "integer"),
+        Column("candidate_count", "Steps after", "integer"),
+        Column("baseline_mean_us", "Mean before (us)", "us"),
+        Column("candidate_mean_us", "Mean after (us)", "us"),
+        Column("mean_difference_us", "Difference of means (us)", "us"),
+        Column("ci_low_us", "from (us)", "us"),
+        Column("ci_high_us", "to (us)", "us"),
+        Column("difference_us", "Difference of totals (us)", "us"),
+        Column("ratio", "Ratio of totals", "ratio"),
     ),
     "ingest": (
         Column("night", "Night"),
@@ -314,12 +330,17 @@ class _WithSummaries(Sequence[Mapping[str, Any]]):
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
     """The columns of rows of a kind that say anything in any of them."""
-    silent = {column.key for column in COLUMNS[kind]}
+    return telling_columns(COLUMNS[kind], rows)
+
+
+def telling_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Those of some columns that say anything in any row."""
+    silent = {column.key for column in columns}
     for row in rows:  # once: they may be many, and not in memory
         silent = {key for key in silent if not _says(row.get(key))}
         if not silent:
             break
-    return tuple(column for column in COLUMNS[kind] if column.key not in silent)
+    return tuple(column for column in columns if column.key not in silent)
 
 
 def _says(value: Any) -> bool:

@@ -157,15 +157,20 @@ def _noise_sentence(facts: Mapping[str, Any]) -> str:
 
 def _how(facts: Mapping[str, Any]) -> list[str]:
     method = facts["method"]
-    return [
+    change = (
         "Change is after/before - 1: below 0 is faster. Times of operators are means of a call, of types and steps those of a "
-        "step (types: their tuned operators, equal calls on both sides).",
+        "step (types: their tuned operators, equal calls on both sides)."
+    )
+    intervals = (
         f"Intervals: {method['level']:.0%}, by a bootstrap of {method['resamples']} resamples with steps as blocks "
         f"({method['steps_before']} before, {method['steps_after']} after; fewer than 5: single calls), fixed seed, made wider "
-        "by the noise between captures.",
+        "by the noise between captures."
+    )
+    verdicts = (
         "Confirmed: faster, and the claim lies in the interval or four fifths of it were measured; partly: faster, and less; "
-        "not-reproduced: the interval holds 0; regressed: slower.",
-    ]
+        "not-reproduced: the interval holds 0; regressed: slower."
+    )
+    return [change, intervals, verdicts]
 
 
 def _chart(rows: Sequence[Mapping[str, Any]]) -> BarChart:

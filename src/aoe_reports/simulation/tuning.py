@@ -51,6 +51,10 @@ class SimulatedOperator:
     calls: int = 1
 
 
+_BESIDE = (5, 6)
+"""Blocks beside whose convolution communication runs."""
+
+
 def _operators() -> list[SimulatedOperator]:
     found = [
         SimulatedOperator(
@@ -60,8 +64,8 @@ def _operators() -> list[SimulatedOperator]:
             180.0 + 60.0 * n,
             f"32,{16 * n},56,56;{16 * n},3,3,3",
             cube_ratio=0.35,
-            overlapped=n > 4,
-        )  # fmt: skip
+            overlapped=n in _BESIDE,
+        )
         for n in range(1, 7)
     ]
     found += [

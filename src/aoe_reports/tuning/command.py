@@ -114,14 +114,7 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
 
 
 def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, ...]:
-    job = plan.job
-    model_path = job.model_path
-    if model_path is None and job.model is None:
-        if plan.scenario not in {"pytorch", "mindspore"}:
-            raise UsageError(f"{plan.scenario}: expected --model or --model-path")
-        model_path = f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
-    if model_path is not None and job.model is not None:
-        raise UsageError("--model and --model-path exclude each other")
+    job, model_path = plan.job, _model_path(plan)
     arguments = [Argument("aoe")]
     framework = framework_of(job) if job.model is not None else job.framework
     if framework is not None:
@@ -135,14 +128,25 @@ def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, 
     arguments.append(Argument(f"--job_type={JOB_TYPES[name]}"))
     if asked is not None:
         arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
-    for option in job.options:
-        word = option.split("=", 1)[0]
-        if not option.startswith("--") or word in OURS:
-            raise UsageError(
-                f"{option!r} is no option that can be added; expected --name=value, and none of the plan's"
-            )
-        arguments.append(Argument(option))
-    return tuple(arguments)
+    return (*arguments, *(Argument(_checked_option(option)) for option in job.options))
+
+
+def _model_path(plan: Plan) -> str | None:
+    """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
+    job = plan.job
+    if job.model_path is not None and job.model is not None:
+        raise UsageError("--model and --model-path exclude each other")
+    if job.model_path is not None or job.model is not None:
+        return job.model_path
+    if plan.scenario not in {"pytorch", "mindspore"}:
+        raise UsageError(f"{plan.scenario}: expected --model or --model-path")
+    return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
+
+
+def _checked_option(option: str) -> str:
+    if not option.startswith("--") or option.split("=", 1)[0] in OURS:
+        raise UsageError(f"{option!r} is no option that can be added; expected --name=value, and none of the plan's")
+    return option
 
 
 def framework_of(job: Job) -> int:
@@ -175,6 +179,15 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
         files["snippet.py"] = snippet
     files["run.sh"] = run_script(plan)
     return files
+
+
+def expected_files(plan: Plan) -> tuple[str, ...]:
+    """What `tune` leaves in the plan's folder when all went well, as patterns: what a plan may expect."""
+    results = [
+        f"runs/*-{stage}/aoe_result_{stage}_*.json" if stage != "gdat" else f"{BANK}/*_gradient_fusion.json"
+        for stage in plan.stages()
+    ]
+    return (*results, "outcome.json", "remeasure.sh", "remeasure.md")
 
 
 def to_json(document: object) -> str:
@@ -368,8 +381,10 @@ def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
     framework = _PROFILED[plan.scenario]
     steps = [
         (
-            "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
-            "aoe_tune_mode), and give it back the steps and devices of the first profile.",
+            (
+                "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
+                "aoe_tune_mode), and give it back the steps and devices of the first profile."
+            ),
             "unset AOE_MODE",
             "shell",
         ),
@@ -387,9 +402,11 @@ def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
     how = recipe(framework, "tuning")
     steps.append(
         (
-            f"Switch the profiler on as it was for the first profile{f' ({plan.profile})' if plan.profile else ''}: "
-            f"same level, same metrics, same number of steps. If nothing is known of it, this is what tuning needs "
-            f"(`aoe-reports collect --framework {framework} --for tuning`).",
+            (
+                f"Switch the profiler on as it was for the first profile{f' ({plan.profile})' if plan.profile else ''}: "
+                f"same level, same metrics, same number of steps. If nothing is known of it, this is what tuning needs "
+                f"(`aoe-reports collect --framework {framework} --for tuning`)."
+            ),
             how.snippet,
             how.language,
         )
@@ -412,14 +429,18 @@ _RECOMPILE: dict[str, tuple[str, str, str]] = {
     ),
     "tf-training": (
         _CACHE,
-        'custom_op.parameter_map["op_compiler_cache_mode"].s = tf.compat.as_bytes("force")  # TensorFlow 1\n'
-        'npu_device.global_options().op_compiler_cache_mode = "force"  # TensorFlow 2',
+        (
+            'custom_op.parameter_map["op_compiler_cache_mode"].s = tf.compat.as_bytes("force")  # TensorFlow 1\n'
+            'npu_device.global_options().op_compiler_cache_mode = "force"  # TensorFlow 2'
+        ),
         "python",
     ),
     "pytorch": (_CACHE, "export ACL_OP_COMPILER_CACHE_MODE=force", "shell"),
     "mindspore": (
-        "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
-        "and have operators compiled instead of taken as built.",
+        (
+            "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
+            "and have operators compiled instead of taken as built."
+        ),
         "ms.device_context.ascend.op_tuning.op_compile(True)",
         "python",
     ),

@@ -22,6 +22,7 @@ ADAPTER_TUNES = "Aoe tuning graph"
 
 _PERCENT = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)\s*%")
 
+_LONGEST_LINE = 300
 MOST_KEPT = 50
 """How many codes and claims are kept: more of them say nothing new."""
 
@@ -56,14 +57,14 @@ class Console:
     """Each error code with the first line that names it."""
     claims: list[Claim] = field(default_factory=list)
 
-    def take(self, line: str) -> None:
-        """Take in one line."""
+    def take(self, line: str, shown: str | None = None) -> None:
+        """Take in one line; `shown` is the same without what is not to be written down."""
         for words in (*FINISHED, ADAPTER_BEGINS, ADAPTER_TUNES):
             if words in line:
                 self.seen.add(words)
         for code in codes_of_line(line):
             if len(self.codes) < MOST_KEPT:
-                self.codes.setdefault(code, line.strip()[:300])
+                self.codes.setdefault(code, (line if shown is None else shown).strip()[:_LONGEST_LINE])
         before, words, behind = line.partition(FINISHED[1])
         percent = _PERCENT.match(behind) if words else None
         if percent and len(self.claims) < MOST_KEPT:

@@ -18,12 +18,8 @@ LOOK_S = 0.05
 
 def members(session: int) -> list[int]:
     """The processes of a session that are still running; zombies are not."""
-    found = []
-    with suppress(OSError):
-        for name in os.listdir("/proc"):  # noqa: PTH208 -- several times a second, over all processes
-            if name.isdigit() and _session_of(name) == session:
-                found.append(int(name))
-    return found
+    names = os.listdir("/proc")  # noqa: PTH208 -- several times a second, over all processes
+    return [int(name) for name in names if name.isdigit() and _session_of(name) == session]
 
 
 def _session_of(pid: str) -> int | None:

@@ -11,7 +11,7 @@ from aoe_reports.findings import Finding, Severity
 from aoe_reports.results import Modification, TuningResult, status_of
 from aoe_reports.tuning.codes import explain_code, is_failure
 from aoe_reports.tuning.console import Console
-from aoe_reports.tuning.plan import Candidate, Plan, TuneOps
+from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
 from aoe_reports.tuning.progress import gain_of
 
 Status = Literal["improved", "already-banked", "not-better", "failed", "not-seen", "unclear"]
@@ -29,7 +29,6 @@ def type_key(op_type: str) -> str:
 class _Asked:
     """One thing that was asked for, with what the plan knows of it."""
 
-    kind: str
     op_name: str | None
     op_type: str | None
     candidate: Candidate | None
@@ -45,38 +44,44 @@ def outcome_rows(
     """
     asked = _asked(plan, tune_ops)
     operators = [m for result in results if result.kind == "opat" for m in result.modifications]
-    known = {name for a in asked if (name := a.op_name)} | {r.op_name for r in plan.rejected if r.op_name}
+    known = {a.op_name for a in asked if a.op_name} | {r.op_name for r in plan.rejected if r.op_name}
     failed = {_TUNED_COPY.sub("", name) for result in results for name in result.failed_operators}
-    matches = [_matches(a, operators, known) for a in asked]
-    used = {id(m) for found in matches for m, _ in found}
-    is_failed = [_is_failed(a, failed, known) for a in asked]
-    open_names = [
-        a for a, found, bad in zip(asked, matches, is_failed, strict=True) if a.op_name and not found and not bad
-    ]
-    rest = _rest(results, len(open_names), restricted=not _types(asked), ended=ended)
+    found = _matches(asked, operators, known)
+    used = {id(m) for matches in found for m, _ in matches}
+    bad = [_is_failed(a, failed, known) for a in asked]
+    left = sum(1 for a, m, b in zip(asked, found, bad, strict=True) if a.op_name and not m and not b)
+    by_type = any(a.op_name is None for a in asked)
+    # A script may leave out that it is to tune a few operators only: then the counts are of others, too.
+    exactly = plan.scenario in TENSORFLOW or bool(plan.job.command)
+    certain = ended and not by_type and not (exactly and len(used) < len(operators))
+    rest = _rest(results, left, certain=certain, exactly=exactly, ended=ended)
     rows: list[dict[str, Any]] = []
-    for a, found, bad in zip(asked, matches, is_failed, strict=True):
-        if a.kind == "subgraph":
-            continue
-        for modification, how in found:
-            rows.append(_row(a, "improved", modification, how, requested=True))
-        if bad:
-            reason = "AOE names it among the operators whose tuning failed"
-            rows.append(_row(a, "failed", None, reason, requested=True))
-        elif not found:
-            status, reason = rest if a.op_name else _rest_of_type(ended=ended)
-            rows.append(_row(a, status, None, reason, requested=True))
-    for modification in operators:
-        if id(modification) not in used:
-            rows.append(_row(None, "improved", modification, "nobody asked for it by name", requested=False))
-    covered = {_TUNED_COPY.sub("", str(row["op_name"])) for row in rows}
-    for name in sorted(failed - covered - _covered(failed, asked, known)):
-        other = _Asked("operator", name, None, None)
-        rows.append(_row(other, "failed", None, "nobody asked for it by name", requested=False))
-    for result in results:
-        if result.kind == "sgat":
-            rows += [_subgraph(m) for m in result.modifications]
-    return rows
+    for a, matches, is_bad in zip(asked, found, bad, strict=True):
+        rows += [_row(a, "improved", modification, how) for modification, how in matches]
+        if is_bad:
+            rows.append(_row(a, "failed", None, "AOE names it among the operators whose tuning failed"))
+        elif not matches:
+            rows.append(_row(a, *_without_time(rest if a.op_name else _rest_of_type(ended=ended))))
+    return rows + _not_asked(asked, operators, used, failed, known) + _subgraphs(results)
+
+
+def _without_time(rest: tuple[Status, str]) -> tuple[Status, None, str]:
+    return rest[0], None, rest[1]
+
+
+def _not_asked(
+    asked: Sequence[_Asked], operators: Sequence[Modification], used: set[int], failed: set[str], known: set[str]
+) -> list[dict[str, Any]]:
+    """Rows of what was changed or failed though nobody asked for it by name."""
+    reason = "nobody asked for it by name"
+    rows = [_row(None, "improved", m, reason, requested=False) for m in operators if id(m) not in used]
+    told = {a.op_name for a in asked} | {name for name in failed for a in asked if _is_failed(a, {name}, known)}
+    others = [_Asked(name, None, None) for name in sorted(failed - told)]
+    return rows + [_row(other, "failed", None, reason, requested=False) for other in others]
+
+
+def _subgraphs(results: Sequence[TuningResult]) -> list[dict[str, Any]]:
+    return [_subgraph(m) for result in results if result.kind == "sgat" for m in result.modifications]
 
 
 def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
@@ -89,29 +94,39 @@ def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
             by_type.setdefault(candidate.op_type, candidate)
     if tune_ops is None:
         return []
-    asked = [_Asked("operator", name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
-    return asked + [_Asked("operator", None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
+    asked = [_Asked(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    return asked + [_Asked(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
 
 
 def _type_of(candidate: Candidate | None) -> str | None:
     return candidate.op_type if candidate is not None else None
 
 
-def _types(asked: Sequence[_Asked]) -> bool:
-    return any(a.op_name is None for a in asked)
+_Matches = list[tuple[Modification, str]]
+"""(modification, how it was recognised) of everything that was changed of what was asked for."""
 
 
-def _matches(a: _Asked, operators: Sequence[Modification], known: set[str]) -> list[tuple[Modification, str]]:
-    """(modification, how it was recognised) of everything that was changed of what was asked for."""
-    if a.op_name is None:
-        wanted = type_key(a.op_type or "")
-        return [(m, "by its type") for m in operators if any(type_key(t) == wanted for t in m.op_type)]
-    exact = [m for m in operators if a.op_name in {m.name, m.join_name}]
+def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: set[str]) -> list[_Matches]:
+    """What was changed of each thing that was asked for; of a type what nobody asked for by name."""
+    named = [_by_name(a, operators, known) if a.op_name is not None else [] for a in asked]
+    used = {id(m) for matches in named for m, _ in matches}
+    rest = [m for m in operators if id(m) not in used]
+    return [_by_type(a, rest) if a.op_name is None else m for a, m in zip(asked, named, strict=True)]
+
+
+def _by_type(a: _Asked, operators: Sequence[Modification]) -> _Matches:
+    wanted = type_key(a.op_type or "")
+    return [(m, "by its type") for m in operators if any(type_key(t) == wanted for t in m.op_type)]
+
+
+def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _Matches:
+    name = a.op_name or ""
+    exact = [m for m in operators if name in {m.name, m.join_name}]
     if exact:
         differs = a.op_type is not None and all(type_key(t) != type_key(a.op_type) for t in exact[0].op_type)
         how = f"AOE calls its type {', '.join(exact[0].op_type)}" if differs and exact[0].op_type else ""
         return [(m, how) for m in exact]
-    fused = [m for m in operators if is_part_of(a.op_name, m.join_name, known)]
+    fused = [m for m in operators if is_part_of(name, m.join_name, known)]
     return [(m, f"tuned as a part of the fused operator {m.join_name}") for m in fused]
 
 
@@ -146,13 +161,13 @@ def _is_failed(a: _Asked, failed: set[str], known: set[str]) -> bool:
     return a.op_name in failed or any(is_part_of(a.op_name, name, known) for name in failed)
 
 
-def _covered(failed: set[str], asked: Sequence[_Asked], known: set[str]) -> set[str]:
-    """The failed names that rows of what was asked for speak of already."""
-    return {name for name in failed for a in asked if a.op_name and is_part_of(a.op_name, name, known)}
+def _rest(
+    results: Sequence[TuningResult], rest: int, *, certain: bool, exactly: bool, ended: bool
+) -> tuple[Status, str]:
+    """What became of `rest` operators that AOE names nowhere: it counts them only.
 
-
-def _rest(results: Sequence[TuningResult], rest: int, *, restricted: bool, ended: bool) -> tuple[Status, str]:
-    """What became of `rest` operators that AOE names nowhere: it counts them only."""
+    `certain`: whether the counts are of them; `exactly`: whether they are only if there are just as many.
+    """
     reserved = sum(result.summary.get("repo_reserved_num", 0) for result in results if result.kind == "opat")
     unsatisfied = sum(result.summary.get("repo_unsatisfied_num", 0) for result in results if result.kind == "opat")
     counts = (
@@ -162,9 +177,10 @@ def _rest(results: Sequence[TuningResult], rest: int, *, restricted: bool, ended
         return "not-seen", "tuning ended before anything was said of it"
     if not reserved and not unsatisfied:
         return "not-seen", "AOE neither changed it nor counted any operator that it left alone: not in its graph?"
-    if ended and restricted and not unsatisfied and reserved >= rest:
+    certain = certain and (reserved + unsatisfied == rest if exactly else reserved + unsatisfied >= rest)
+    if certain and not unsatisfied:
         return "already-banked", f"{counts}: all were in a bank, and stay what they were"
-    if ended and restricted and not reserved and unsatisfied >= rest:
+    if certain and not reserved:
         return "not-better", f"{counts}: nothing faster was found"
     return "unclear", f"{counts}: which is which cannot be told"
 
@@ -178,7 +194,9 @@ def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
     )
 
 
-def _row(a: _Asked | None, status: Status, m: Modification | None, reason: str, *, requested: bool) -> dict[str, Any]:
+def _row(
+    a: _Asked | None, status: Status, m: Modification | None, reason: str, *, requested: bool = True
+) -> dict[str, Any]:
     candidate = a.candidate if a is not None else None
     before = float(m.before) if m is not None and m.before is not None else None
     after = float(m.after) if m is not None and m.after is not None else None
@@ -202,7 +220,7 @@ def _row(a: _Asked | None, status: Status, m: Modification | None, reason: str, 
 
 
 def _subgraph(m: Modification) -> dict[str, Any]:
-    row = _row(None, "improved", m, "", requested=True)
+    row = _row(None, "improved", m, "")
     per_ms = 1000
     row |= {"kind": "subgraph", "op_name": None, "repo_key": m.name, "tuned_name": None}
     row |= {key: float(value * per_ms) if value is not None else None for key, value in _times(m).items()}
@@ -242,6 +260,7 @@ TUNE_RULES: dict[str, TuneRule] = {
     "tune-nothing-changed": TuneRule("warning", "tuning went well and changed nothing: there is nothing to measure"),
     "tune-bank-unchanged": TuneRule("warning", "the result tells of changes, and no file of the bank changed"),
     "tune-log-capped": TuneRule("info", "the middle of a long console log was left out"),
+    "tune-file-missing": TuneRule("warning", "a file that the plan expects is not there"),
     "tune-ops-edited": TuneRule("warning", "tune_ops.json asks for something else than plan.json"),
 }
 """Rules of `tune`."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
-from aoe_reports.tuning.plan import TENSORFLOW, Plan
+from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
 
@@ -128,6 +128,10 @@ class Declared:
     """Whether the script binds itself to CPUs."""
     aoe_config_file: bool | None = None
     """Whether the script names aoe_config.json."""
+    npus: int | None = None
+    """How many NPUs the machine has."""
+    soc: str | None = None
+    """The chip, where the plan does not name it."""
 
 
 def declared_of_text(parts: list[str]) -> Declared:
@@ -148,6 +152,8 @@ def declared_of_text(parts: list[str]) -> Declared:
 def _declared(name: str, text: str, kind: str) -> Any:
     if name == "model_memory":
         return bytes_of_text(text)
+    if name == "soc":
+        return check_soc(text)
     if kind.startswith("bool"):
         if text.lower() in {"yes", "true", "no", "false"}:
             return text.lower() in {"yes", "true"}
@@ -269,7 +275,9 @@ def _disk(case: _Case) -> Found:
     return f"{_gb(free)}{where}", needed, "ok" if free >= HOME_GB * GB else "fail", None
 
 
-def _memory(case: _Case) -> Found:
+def _memory(case: _Case) -> Found | None:
+    if case.plan.mode == "gdat":
+        return None  # no document says what gradient tuning takes
     available = case.host.memory_available_bytes
     if case.work == "training":
         t, memory = case.tuning_parallel, case.declared.model_memory
@@ -318,16 +326,16 @@ def _cpus(case: _Case) -> Found | None:
 
 
 def _te_parallel(case: _Case) -> Found:
-    needed = f"1 to {MOST_TE_PARALLEL}, and at most {CORES_SHARE} x cores / NPUs"
+    needed = f"1 to {MOST_TE_PARALLEL}, at most {CORES_SHARE} x cores / NPUs"
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
-    value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count
+    value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
     if value is None:
         return (f"{text!r}", needed, "fail", None) if text is not None else ("not known", needed, "unknown", None)
     seen = f"{value}" + ("" if text is not None else " (the default)")
     if not 1 <= value <= MOST_TE_PARALLEL:
         return seen, needed, "fail", None
     if cores is None or not npus:
-        return seen, f"{needed}: cores or NPUs are not known", "unknown", None
+        return f"{seen}, on NPUs that are not seen" if not npus else seen, needed, "unknown", None if npus else "npus=N"
     return (
         seen,
         f"{needed} = {CORES_SHARE * cores / npus:g}",
@@ -365,7 +373,7 @@ def _bank(case: _Case) -> Found:
 
 
 def _folder(case: _Case) -> Found:
-    needed = "the plan's folder may be written (its bank is), and has plain characters: letters, digits, _ - . /"
+    needed = "writable, and only letters, digits, _ - . / in its name"
     if case.host.folder is None or case.host.folder_writable is None:
         return "not known", needed, "unknown", None
     if not case.host.folder_writable:
@@ -450,12 +458,12 @@ def _device_free(case: _Case) -> Found:
 
 
 def _mode(case: _Case) -> Found | None:
-    soc, scenario = case.plan.soc, case.plan.scenario
+    soc, scenario = case.plan.soc or case.declared.soc, case.plan.scenario
     if scenario not in {"tf-training", "pytorch", "mindspore"}:
         return None
     stages = "/".join(case.plan.stages())
     if soc is None:
-        return f"{stages} on a chip that the plan does not name", "a mode that the product has", "unknown", None
+        return f"{stages} on a chip that the plan does not name", "a mode that the product has", "unknown", "soc=NAME"
     family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
     allowed = _TRAINING_MODES.get(family or "")
     if allowed is None:

@@ -71,6 +71,8 @@ def stopping() -> Iterator[Stop]:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if ours else ():
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, a job in the background
             before[number] = signal.signal(number, note)
+    if ours and signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:  # else nobody could ask how a process ended
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         yield stop
     finally:
@@ -90,7 +92,8 @@ class Limits:
 
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Values of variables whose names say that they are secret; longest first."""
-    values = {v for name, v in environment.items() if _SECRET_NAME.search(name) and len(v) >= _LEAST_SECRET}
+    lines = [line for name, text in environment.items() if _SECRET_NAME.search(name) for line in text.splitlines()]
+    values = {line for line in lines if len(line) >= _LEAST_SECRET}
     return tuple(sorted(values, key=len, reverse=True))
 
 
@@ -108,14 +111,14 @@ def run_process(
     environment: Mapping[str, str],
     log: Path,
     stop: Stop,
-    on_line: Callable[[str], None],
+    on_line: Callable[[str, str], None],
     on_look: Callable[[], None],
     limits: Limits,
 ) -> Ended:
     """Run a command in a session of its own until it ends, the deadline passes or `stop` is told; then nothing of it runs.
 
-    What it prints goes line by line to `on_line` and into `log`, secrets of its environment replaced. `on_look` is called
-    several times a second. CannotRunError where it cannot be started. If we are killed, a guardian ends the session.
+    What it prints goes line by line to `on_line` (as it is, and with the secrets of its environment replaced) and, with
+    secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. If we are killed, a guardian ends the session.
     """
     secrets = secrets_of(environment)
     with _guarded(limits.grace_s) as tell, _Log(log, limits.max_log_bytes, secrets, on_line) as out:
@@ -229,7 +232,7 @@ def _pump(selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, wait_s: 
 class _Log:
     """The console's log: its begin and, of a long one, its end; told line by line; without secrets."""
 
-    def __init__(self, path: Path, most: int, secrets: Sequence[str], on_line: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, most: int, secrets: Sequence[str], on_line: Callable[[str, str], None]) -> None:
         self._path, self._most, self._on_line = path, most, on_line
         self._secrets = [secret.encode("utf-8", "surrogateescape") for secret in secrets]
         self._waiting = bytearray()
@@ -263,6 +266,7 @@ class _Log:
         self._waiting = bytearray(rest)
 
     def _line(self, line: bytes) -> None:
+        raw = line
         for secret in self._secrets:
             line = line.replace(secret, REDACTED.encode())
         if self._written + len(line) <= self._most and not self._tail:
@@ -275,7 +279,7 @@ class _Log:
                 gone = len(self._tail.popleft())
                 self._tail_bytes -= gone
                 self.dropped += gone
-        self._on_line(line.decode("utf-8", "replace").rstrip("\n"))
+        self._on_line(*(text.decode("utf-8", "replace").rstrip("\n") for text in (raw, line)))
 
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")

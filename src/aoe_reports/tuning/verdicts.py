@@ -246,13 +246,14 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     step = _step_row(claims, both, noise, reconciliation)
     verdict = _overall(step, together, claims)
     comparable = [row for row in rows if row.verdict != "not-comparable"]
+    unused = together is not None and together.verdict == "not-reproduced"
     whole = int(both.totals[0].sum())
     return Verified(
         (step, *kinds, *rows),
         verdict,
         noise,
         reconciliation,
-        tuple(_signs(comparable, both, found)),
+        tuple(_signs(comparable, both, found)) if unused else (),
         int(both.totals[0][both.common].sum()) / whole if whole else None,
         {
             "level": LEVEL,
@@ -425,7 +426,7 @@ def _widened(change: float, interval: Interval | None, noise: float | None) -> I
 
 
 def judge(change: float | None, interval: Interval | None, claimed: float | None) -> Verdict:
-    """The verdict on a change (after/before - 1), where it lies, and the change that AOE claims."""
+    """The verdict on a change (after/before - 1), where it lies, and the change that AOE claims (null: any gain will do)."""
     if change is None or interval is None:
         return "not-comparable"
     if interval.low > 0:
@@ -626,6 +627,8 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
     reason = "" if interval else f"fewer than {LEAST_VALUES} steps, and nothing tells the noise"
     low, high = (interval.low, interval.high) if interval else (None, None)
     verdict = judge(change, interval, claimed)
+    if claimed is None and verdict != "regressed":
+        verdict, reason = "not-comparable", reason or "nothing was claimed that could be confirmed"
     return Row(
         "step", None, None, None, model_before, model_after, before, after, change, low, high, verdict, reason, claimed
     )
@@ -643,11 +646,7 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> Verdict:
         return "regressed"
     if together is not None and together.verdict != "not-comparable":
         return together.verdict
-    if claims.operators:
-        return "not-comparable"
-    if not claims.subgraphs and claims.model_us is None:
-        return "not-comparable" if step.verdict == "not-comparable" else "not-reproduced"
-    return step.verdict
+    return "not-comparable" if claims.operators else step.verdict
 
 
 def _reconcile(claims: Claims, found: _Matches, both: _Both) -> Reconciliation:
@@ -687,13 +686,13 @@ def _reconcile(claims: Claims, found: _Matches, both: _Both) -> Reconciliation:
 
 def _signs(rows: Sequence[Row], both: _Both, found: _Matches) -> list[str]:
     """What says that the tuned bank was not in use when the second profile was taken."""
-    if not rows or any(row.verdict in {"confirmed", "partly", "regressed"} for row in rows):
+    if not rows or any(row.verdict == "confirmed" for row in rows):
         return []
     claims = [-row.claimed_change for row in rows if row.claimed_change is not None]
     far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
     if not claims or not far:
         return []
-    slow = f"none of the {len(rows)} tuned operators that were measured again is faster"
+    slow = f"the {len(rows)} tuned operators that were measured again are together no faster"
     signs = [f"{slow}, and {len(far)} of them are certainly not as fast as claimed"]
     blocks = _block_changes(both, sorted({group for groups in found.of_claim for group in groups}))
     if blocks is None:

@@ -17,7 +17,8 @@ from aoe_reports.findings import Finding, Severity
 from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
 from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
-from aoe_reports.tuning.verification import Verification
+from aoe_reports.tuning.runner import stopping
+from aoe_reports.tuning.verification import ADOPT_RULES, Verification
 from aoe_reports.workflows.banks import (
     bank_of_environment,
     bank_of_plan,
@@ -27,16 +28,6 @@ from aoe_reports.workflows.banks import (
     paths_of_layout,
 )
 from aoe_reports.workflows.plan_folder import STATE, VERIFY, locked, read_plan, read_state, read_verification
-
-ADOPT_RULES: dict[str, tuple[Severity, str]] = {
-    "adopt-not-verified": ("error", "no new profile has confirmed the gain (a warning with --force)"),
-    "adopt-partly": ("warning", "a new profile has confirmed a part of the gain"),
-    "adopt-changed-since": ("error", "the private bank is not the one that was verified (a warning with --force)"),
-    "adopt-not-tuned": ("error", "the job is not through (a warning with --force)"),
-    "adopt-replaces": ("warning", "entries of the bank in use are not in the private one: they cannot be merged"),
-    "adopt-nothing": ("info", "the bank in use is the private one already"),
-}
-"""(severity, when it fires) of the rules of `adopt`."""
 
 
 class AdoptError(AoeReportsError):
@@ -89,7 +80,8 @@ def adopt(
             text = "nothing differs"
             adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), text))
         elif not adopted.refused and not dry_run:
-            adopted.more["backups"] = _put_into_use(layout, soc, bank, before)
+            with stopping():  # a signal in between would leave half of it: it waits
+                adopted.more["backups"] = _put_into_use(layout, soc, bank, before)
             adopted.more["adopted"] = True
     return adopted
 
@@ -185,8 +177,7 @@ def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> 
     try:
         for target, files, rest in _folders(layout, soc, bank):
             moves.append(_stage(target, files, rest))
-        if list_layout(layout, soc) != before:
-            raise AdoptError(f"{layout.operators_root}: it changed meanwhile; try again when nobody tunes with it")
+        _see_that_nothing_changed(layout, soc, before)
         for move in moves:
             move.make()
     except BaseException as error:
@@ -199,6 +190,11 @@ def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> 
             raise AdoptError(f"{where}: {error.strerror or error}; the bank in use is what it was") from error
         raise
     return [str(_keep(move)) for move in moves if move.existed]
+
+
+def _see_that_nothing_changed(layout: BankLayout, soc: str, before: Listing) -> None:
+    if list_layout(layout, soc) != before:
+        raise AdoptError(f"{layout.operators_root}: it changed meanwhile; try again when nobody tunes with it")
 
 
 def _folders(layout: BankLayout, soc: str, bank: Path) -> list[tuple[Path, dict[str, Path], bool]]:
@@ -226,7 +222,9 @@ def _stage(target: Path, files: Mapping[str, Path], rest: bool) -> _Move:
     if existed and rest:
         soc_folders = {name.split("/", 1)[0] for name in files if "/" in name}
         for entry in target.iterdir():
-            if entry.is_dir() and entry.name not in soc_folders:
+            if entry.is_symlink() and entry.is_dir() and entry.name not in soc_folders:
+                (fresh / entry.name).symlink_to(entry.readlink())
+            elif entry.is_dir() and entry.name not in soc_folders:
                 shutil.copytree(entry, fresh / entry.name, symlinks=True)
     copy_files(files, fresh)
     if existed:

@@ -33,7 +33,8 @@ def socs_of(layout: BankLayout) -> list[str]:
     root = Path(layout.operators_root)
     if not root.is_dir():
         return []
-    return sorted(entry.name for entry in root.iterdir() if entry.is_dir() and ".backup-" not in entry.name)
+    names = (entry.name for entry in root.iterdir() if entry.is_dir())
+    return sorted(name for name in names if not name.startswith(".") and ".backup-" not in name)
 
 
 def list_bank(root: Path) -> Listing:

@@ -209,6 +209,8 @@ def _gap_row(whose: dict[str, Any], place: int, gap: Gap, iteration: int | None)
         "launch": gap.launch,
         "launched_after_us": _us(gap.launched_after_ns),
         "communication": gap.communication,
+        "host_call": gap.host_call,
+        "host_call_us": _us(gap.host_call_ns),
         "cause": gap.cause,
         "reason": _reason(gap),
     }
@@ -220,6 +222,8 @@ def _reason(gap: Gap) -> str:
         behind = late - gap.duration_ns
         apart = f", {behind / 1000:.3f} us behind the task: the clocks of host and device differ" if behind > 0 else ""
         return f"host launched late: {gap.launch or 'its call'} began {late / 1000:.3f} us into it{apart}"
+    if gap.cause in {"synchronisation", "data loading"}:
+        return f"{gap.cause}: {(gap.host_call_ns or 0) / gap.duration_ns:.1%} of it, {gap.host_call or 'unnamed'}"
     if gap.cause == "waiting for communication":
         share = (gap.communication_ns or 0) / gap.duration_ns
         return f"waiting for communication: {share:.1%} of it, longest {gap.communication or 'unnamed'}"

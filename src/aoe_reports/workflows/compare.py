@@ -4,50 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.analysis.comparison import (
+    KEYS,
     LEAST_VALUES,
     LEVEL,
     MOST_RESAMPLED,
     RESAMPLES,
     SEED,
+    TELLS,
+    By,
     Compared,
     Difference,
     Side,
+    choose_calls,
     compare_calls,
     compare_values,
-    in_order,
 )
-from aoe_reports.analysis.hotspots import GROUPINGS, is_communication
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet
-from aoe_reports.columns import column_of, has_value, keep_where
+from aoe_reports.columns import column_of, has_value
 from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
-from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.tables.pmu import metrics_set
 from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_steps, read_tasks, read_telling
-
-By = Literal["op_type", "op_name", "shape", "communication", "step"]
-
-KEYS: dict[By, tuple[str, ...]] = {
-    "op_type": GROUPINGS["op_type"],
-    "op_name": GROUPINGS["op_name"],
-    "shape": GROUPINGS["shape"],
-    "communication": ("op_type",),
-}
-TELLS: dict[By, str] = {"op_type": "op_type", "op_name": "op_name", "shape": "input_shapes", "communication": "op_type"}
-"""The column without which a grouping says nothing."""
 
 METHOD = {
     "level": LEVEL,
@@ -71,6 +62,8 @@ class CompareOptions:
     by: By = "op_type"
     top: int = 20
     rank: int | None = None
+    device: int | None = None
+    step: int | None = None
     all_tasks: bool = False
     force: bool = False
     max_expanded: int | None = None
@@ -107,7 +100,9 @@ def compare_paths(paths: Sequence[Path], options: CompareOptions) -> Comparison:
     """Every path after the first against the first; each has to hold one run."""
     findings: list[Finding] = []
     runs, unreadable = [], False
-    for path in paths:
+    for place, path in enumerate(paths):
+        if path in paths[1:place]:
+            raise UsageError(f"{path}: stands there twice; once is enough")
         run, could_not = _read_run(path, options, findings)
         unreadable |= could_not
         runs.append(run)
@@ -116,9 +111,9 @@ def compare_paths(paths: Sequence[Path], options: CompareOptions) -> Comparison:
     baseline = runs[0]
     if baseline is not None:
         comparable = [run for run in runs[1:] if run is not None and may_be_compared(baseline, run, options, findings)]
-        for ranks in _pairs_of_ranks([baseline, *comparable], options, findings) if comparable else ():
-            compare = _compare_steps if options.by == "step" else _compare_calls
-            compare([baseline, *comparable], ranks, options, rows, totals, findings)
+        compare = _compare_steps if options.by == "step" else _compare_calls
+        for candidates, ranks in _by_ranks(baseline, comparable, options, findings):
+            compare([baseline, *candidates], ranks, options, rows, totals, findings)
     return Comparison(rows, totals, findings_in_order(findings), unreadable)
 
 
@@ -148,15 +143,34 @@ def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> t
         except (ReadError, OSError) as error:
             unreadable = True
             findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
-    if options.rank is not None:
-        run.tasks = [tasks for tasks in run.tasks if tasks.rank_id == options.rank]
-        run.steps = [step for step in run.steps if step.rank_id == options.rank]
+    run.tasks = _tasks_asked_for(run.tasks, options)
+    run.steps = [
+        step
+        for step in run.steps
+        if options.rank in {None, step.rank_id}
+        and options.device in {None, step.device_id}
+        and options.step in {None, step.step}
+    ]
     what, there = ("step", run.steps) if options.by == "step" else ("task", run.tasks)
     if not there:
-        of_rank = f" of rank {options.rank}" if options.rank is not None else ""
-        findings.append(Finding("error", "nothing-measured", str(path), f"no {what}{of_rank} to compare here"))
+        asked = [("rank", options.rank), ("device", options.device), ("step", options.step)]
+        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
+        message = f"no {what} to compare here" + (f" ({words})" if words else "")
+        findings.append(Finding("error", "nothing-measured", str(path), message))
         return None, unreadable
     return run, unreadable
+
+
+def _tasks_asked_for(sets: Sequence[TaskSet], options: CompareOptions) -> list[TaskSet]:
+    """The tasks of the rank, the device and the step that are wanted; sums by type know no steps."""
+    chosen = [
+        tasks for tasks in sets if options.rank in {None, tasks.rank_id} and options.device in {None, tasks.device_id}
+    ]
+    if options.step is None:
+        return chosen
+    told = [tasks for tasks in chosen if "step" in tasks.frame.column_names]
+    parts = [replace(tasks, frame=tasks.frame.filter(pc.equal(tasks.frame["step"], options.step))) for tasks in told]
+    return [tasks for tasks in parts if tasks.frame.num_rows]
 
 
 def _read_capture(run: ComparedRun, capture: Capture, options: CompareOptions, findings: list[Finding]) -> None:
@@ -169,10 +183,12 @@ def _read_capture(run: ComparedRun, capture: Capture, options: CompareOptions, f
     if options.by == "step":
         return
     fields = {*KEYS[options.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
-    if len(set(capture.info.ranks.values())) > 1:
+    if options.device is not None or len(set(capture.info.ranks.values())) > 1:
         fields.add("device_id")
+    if options.step is not None:
+        fields.add("step")
     communication = options.all_tasks or options.by == "communication"
-    by_type = options.by == "op_type" and not communication
+    by_type = options.by == "op_type" and not communication and options.step is None
     sets, tables = read_tasks(capture, frozenset(fields) | TASK_FALLBACKS, by_type=by_type, all_tasks=communication)
     findings += [finding for data in tables for finding in data.findings]
     run.tasks += sets
@@ -266,26 +282,30 @@ FACTS: dict[str, Callable[[ComparedRun], Any]] = {
 """What has to be the same on both sides; None where nothing tells."""
 
 
-def _pairs_of_ranks(
-    runs: Sequence[ComparedRun], options: CompareOptions, findings: list[Finding]
-) -> list[tuple[int | None, bool]]:
-    """(rank, whether all ranks are taken together) of each table of rows that is to be made."""
-    of_first = runs[0].ranks
-    if all(run.ranks == of_first for run in runs):
-        return [(rank, False) for rank in of_first]
-    counts = {len(run.ranks) for run in runs}
-    if counts == {1}:
-        message = "another rank than in the baseline, or of unknown rank"
-        findings += [
-            Finding("warning", "comparability-unknown", run.label, message) for run in runs[1:] if run.ranks != of_first
-        ]
-        return [(None, True)]
-    for run in runs[1:]:
-        if run.ranks != of_first:
-            message = f"not comparable with {runs[0].label}: other ranks ({_said(tuple(of_first))} before, {_said(tuple(run.ranks))} after)"
-            severity: Literal["warning", "error"] = "warning" if options.force else "error"
-            findings.append(Finding(severity, "not-comparable", run.label, message))
-    return [(None, True)] if options.force else []
+def _by_ranks(
+    baseline: ComparedRun, candidates: Sequence[ComparedRun], options: CompareOptions, findings: list[Finding]
+) -> list[tuple[list[ComparedRun], tuple[int | None, bool]]]:
+    """(the candidates, (the rank, whether all ranks are taken together)) of each table of rows that is to be made."""
+    of_first = baseline.ranks
+    same = [run for run in candidates if run.ranks == of_first]
+    others = []
+    for run in candidates:
+        if run.ranks == of_first:
+            continue
+        if len(run.ranks) == len(of_first) == 1:
+            message = "another rank than in the baseline, or of unknown rank"
+            findings.append(Finding("warning", "comparability-unknown", run.label, message))
+            others.append(run)
+            continue
+        message = f"not comparable with {baseline.label}: other ranks ({_said(tuple(of_first))} before, {_said(tuple(run.ranks))} after)"
+        severity: Literal["warning", "error"] = "warning" if options.force else "error"
+        findings.append(Finding(severity, "not-comparable", run.label, message))
+        if options.force:
+            others.append(run)
+    found: list[tuple[list[ComparedRun], tuple[int | None, bool]]] = [
+        (same, (rank, False)) for rank in of_first if same
+    ]
+    return [*found, (others, (None, True))] if others else found
 
 
 def _compare_calls(
@@ -326,25 +346,12 @@ def _compare_calls(
 def _side(sets: Sequence[TaskSet], options: CompareOptions) -> Side:
     """The calls of one rank that are compared; communication is called the same in all ages."""
     grouped = any(tasks.grouped for tasks in sets)
-    frames = [_chosen(tasks, options) for tasks in sets]
+    frames = [choose_calls(tasks.frame, options.by, all_tasks=options.all_tasks) for tasks in sets]
     if grouped:
         frames = [frame if tasks.grouped else _counted(frame) for tasks, frame in zip(sets, frames, strict=True)]
     if not frames:
         return Side(_EMPTY)
     return Side(pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0], grouped)
-
-
-def _chosen(tasks: TaskSet, options: CompareOptions) -> pa.Table:
-    """The rows that are compared."""
-    frame = _renamed(tasks.frame)
-    if tasks.grouped or "task_type" not in frame.column_names:
-        return frame
-    communication = is_communication(frame["task_type"])
-    if options.by == "communication":
-        return frame.filter(keep_where(communication))
-    if communication.any() and not options.all_tasks:
-        return frame.filter(keep_where(~communication))
-    return frame
 
 
 def _counted(frame: pa.Table) -> pa.Table:
@@ -357,24 +364,6 @@ _WORDS = ("op_type", "task_type", "op_name", "input_shapes", "input_formats", "i
 _EMPTY = pa.schema(
     [*((name, pa.dictionary(pa.int32(), pa.string())) for name in _WORDS), ("task_duration_ns", pa.int64())]
 ).empty_table()
-
-
-def _renamed(frame: pa.Table) -> pa.Table:
-    """The frame with the word that exporters have used for communication since 2025."""
-    if "task_type" not in frame.column_names:
-        return frame
-    column = frame["task_type"]
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    if not column.num_chunks:
-        return frame
-    column = column.unify_dictionaries()
-    words = column.chunk(0).dictionary.to_pylist()
-    if COMMUNICATION_TASKS.isdisjoint(words) or COMMUNICATION_TASKS.issubset(words):
-        return frame
-    spelled = pa.array(["COMMUNICATION" if word in COMMUNICATION_TASKS else word for word in words], pa.string())
-    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, spelled) for chunk in column.chunks]
-    return frame.set_column(frame.column_names.index("task_type"), "task_type", pa.chunked_array(chunks))
 
 
 def _compare_steps(
@@ -403,22 +392,21 @@ def _compare_steps(
                 rows.append(
                     _row(position, runs[0], run, rank, {"metric": part}, compare_values(before, after, (part,)))
                 )
-        single = in_order(
-            [
-                compare_values(_of(baseline, numbers[0], number), _of(candidate, numbers[1], number), (f"{number}",))
-                for number in _in_order({*numbers[0], *numbers[1]})
-            ]
-        )
-        for difference in single[: options.top]:
+        single = [
+            (
+                number,
+                compare_values(
+                    _of(baseline, numbers[0], number), _of(candidate, numbers[1], number), ("duration", f"{number}")
+                ),
+            )
+            for number in _in_order({*numbers[0], *numbers[1]})
+        ]
+        single.sort(key=lambda pair: -abs(pair[1].difference_ns))  # of equal ones the earlier step, as they stand
+        for number, difference in single[: options.top]:
             position += 1
-            known = {"metric": "duration", "step": _number(difference.key[0])}
-            rows.append(_row(position, runs[0], run, rank, known, difference))
+            rows.append(_row(position, runs[0], run, rank, {"metric": "duration", "step": number}, difference))
         sums = [sum(_durations(steps, "duration")) for steps in (baseline, candidate)]
         totals.append(_totals(runs[0], run, rank, Compared((), len(single), sums[0], sums[1], None)))
-
-
-def _number(word: str | None) -> int | None:
-    return int(word) if word is not None and word != "None" else None
 
 
 def _in_order(numbers: Collection[int | None]) -> list[int | None]:

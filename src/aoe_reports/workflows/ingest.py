@@ -148,6 +148,8 @@ def ingest(
             message = str(error).removeprefix(f"{run.header.path}: ")
             gathered.findings.append(Finding("error", "workload-conflict", run.header.path, message))
     if history is not None:
+        if len(stored) > TEND_EVERY:
+            _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read
         gathered.findings += _older(history, stored, store)
     return stored
 

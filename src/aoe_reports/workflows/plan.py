@@ -12,11 +12,11 @@ from typing import Any
 from aoe_reports.analysis.bounds import KEYS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.analysis.tasks import TaskSet
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding, Severity, has
+from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
 from aoe_reports.reports.plan import plan_report
-from aoe_reports.tuning.plan import Job, Plan, document_of_plan
+from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
@@ -25,21 +25,6 @@ from aoe_reports.workflows.captures import label_of
 from aoe_reports.workflows.earlier import Earlier
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
-
-PLAN_RULES: dict[str, tuple[Severity, str]] = {
-    "plan-empty": ("info", "nothing is worth tuning, or nothing can be tuned: the plan has no candidate"),
-    "plan-device": ("info", "of several devices the one with the longest step is planned for"),
-    "plan-step-unknown": (
-        "warning",
-        "nothing tells how long a step is: shares and bounds are those of computing alone",
-    ),
-    "plan-type-undocumented": ("info", "a candidate's type is not in the (incomplete) lists of what AOE tunes"),
-    "plan-bank-has-type": ("info", "the bank has entries of a candidate's type; AOE skips what is banked"),
-    "plan-two-rounds": ("info", "subgraphs are tuned first, operators are chosen from the profile after it"),
-    "plan-no-communication": ("warning", "gradients are to be tuned, and no communication was measured"),
-    "bank-entry": ("warning", "a line of a bank of operators is no JSON object"),
-}
-"""(severity, when it fires) of the rules of `plan`."""
 
 _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _COUNTERS = frozenset(

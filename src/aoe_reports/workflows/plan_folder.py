@@ -18,7 +18,7 @@ from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
 from aoe_reports.tuning.bank import Listing, listing_of_document
-from aoe_reports.tuning.command import TUNE_OPS, files_of_plan
+from aoe_reports.tuning.command import AOE_CONFIG, TUNE_OPS, files_of_plan
 from aoe_reports.tuning.plan import Plan, TuneOps, path_problems, plan_of_document, tune_ops_of_document
 from aoe_reports.tuning.verification import Verification, verification_of_document
 from aoe_reports.workflows.output import write_whole
@@ -55,7 +55,7 @@ def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path
     files = files_of_plan(plan, str(here))
     if report is not None:
         files["report.md"] = report
-    for stale in {TUNE_OPS, "aoe_config.json", "snippet.py"} - files.keys():
+    for stale in {TUNE_OPS, AOE_CONFIG, "snippet.py"} - files.keys():
         (here / stale).unlink(missing_ok=True)
     for name, text in files.items():
         write_whole(here / name, text)
@@ -74,6 +74,18 @@ def read_tune_ops(folder: Path) -> TuneOps | None:
     if asked is None:
         raise ReadError(path, "not a list of operators and types", expected)
     return asked
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A folder's aoe_config.json, which a TensorFlow script names; empty where there is none."""
+    path = folder / AOE_CONFIG
+    if not path.exists():
+        return {}
+    expected = "the aoe_config_file of a TensorFlow script was expected: a JSON object"
+    document = _read_json(path, None, expected)
+    if not isinstance(document, dict):
+        raise ReadError(path, "no JSON object", expected)
+    return document
 
 
 def read_verification(folder: Path) -> Verification | None:
@@ -99,9 +111,19 @@ def read_state(folder: Path) -> dict[str, Any] | None:
         and isinstance(one.get("status"), str)
         for one in attempts
     )
-    if not sound or not isinstance(state.get("job"), dict):
+    if (
+        not sound
+        or not isinstance(state.get("bank"), dict | None)
+        or schema_errors("plan", _plan_with(state.get("job")))
+    ):
         raise ReadError(path, "not the state of a tuning job", "`tune --restart` begins anew")
     return dict(state)
+
+
+def _plan_with(job: Any) -> dict[str, Any]:
+    """A plan of nothing, to hold a job against the schema."""
+    empty: dict[str, Any] = {key: [] for key in ("candidates", "rejected", "expected_files")}
+    return {"format_version": 1, "scenario": "offline", "mode": "opat", **empty, "job": job}
 
 
 def _is_plain(name: str) -> bool:

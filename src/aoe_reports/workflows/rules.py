@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from aoe_reports.analysis.communication import LEAST_BYTES, SLOW_SHARE, WAIT_SHARE
 from aoe_reports.checks.bank import BANK_RULES
 from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 from aoe_reports.tuning.outcome import TUNE_RULES
+from aoe_reports.tuning.plan import PLAN_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
-from aoe_reports.workflows.adopt import ADOPT_RULES
-from aoe_reports.workflows.plan import PLAN_RULES
-from aoe_reports.workflows.verify import VERIFY_RULES
+from aoe_reports.tuning.verification import ADOPT_RULES, VERIFY_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -114,7 +114,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("info-file", "warning", "all files", "an info file that is no JSON: rank and time may be missing"),
     ("less-complete", "warning", "runs", "the store has a more complete version of the run, and keeps it"),
     ("older-normaliser", "info", "runs", "runs in the store that an older version normalised (see --renew)"),
-    ("stands-in", "info", "runs", "no table of tasks: another table is ranked instead"),
+    ("stands-in", "info", "runs", "no table of tasks (communication: of operators): another form is used instead"),
     ("no-timeline", "warning", "runs", "neither a timeline of the whole device nor a database that holds one"),
     ("device-unknown", "warning", "timelines", "several devices, and nothing tells which of them communicates"),
     ("rank-skew", "info", "runs", "how far the ranks of a job are apart in a step, and which is the slowest"),
@@ -155,12 +155,63 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
 )
 """(rule, severity, what it is about, when it fires) of the rules that reading and storing apply."""
 
+_MSPROF = "Ascend/msprof, analysis/common_func/ms_constant/number_constant.py"
+
+COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "slow-link",
+        "info",
+        (
+            f"below {SLOW_SHARE:.0%} of the median bandwidth of links that carried a like volume in the same operators (at least "
+            f"{LEAST_BYTES / 1e6} MB), and out of line there in more than half of the comparisons"
+        ),
+        f"{_MSPROF} (BANDWIDTH_THRESHOLD, RDMA_MESSAGE_SIZE_THRESHOLD)",
+    ),
+    (
+        "slow-rank",
+        "info",
+        f"the one rank that the others wait for, more than {WAIT_SHARE:.0%} of an operator, in more than half of the operators",
+        f"{_MSPROF} (WAIT_TIME_THRESHOLD)",
+    ),
+    (
+        "gradient-tail",
+        "info",
+        "all-reduce behind the backward pass: what tuning of gradients could hide",
+        "CANN, TensorFlow 1.15 migration: adjusting the gradient segmentation policy",
+    ),
+    (
+        "bandwidth-mismatch",
+        "warning",
+        "the bandwidth of a row is not its volume by its time",
+        "the exporter divides one by the other (real exports: to the printed digits)",
+    ),
+    (
+        "communication-examples",
+        "info",
+        "a matrix without totals tells of the best, middle and worst operators only",
+        "real exports since 2024",
+    ),
+    ("communication-incomplete", "warning", "rows of links without volume or transport", "real exports have both"),
+    (
+        "communication-task",
+        "warning",
+        "a task of communication whose arguments are damaged",
+        "the exporters' timelines",
+    ),
+    ("no-communication", "info", "a capture that tells of no communication: one device alone has none", ""),
+)
+"""(rule, severity, when it fires, source) of what `communication` finds."""
+
 
 def list_rules() -> list[dict[str, Any]]:
     """All rules, one row each, in a stable order."""
     rows = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "communication", "reason": reason, "source": source}
+        for name, severity, reason, source in COMMUNICATION_RULES
     ]
     rows += [
         {"rule": name, "severity": severity, "on": "profiling_options", "reason": reason, "source": ""}

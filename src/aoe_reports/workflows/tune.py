@@ -22,6 +22,7 @@ from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.results import TuningResult
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.command import (
+    AOE_CONFIG,
     BANK,
     TUNE_OPS,
     Stage,
@@ -33,7 +34,17 @@ from aoe_reports.tuning.command import (
 )
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
-from aoe_reports.tuning.plan import Job, Plan, Seed, TuneOps, check_soc, job_of_document, tune_ops_of_plan
+from aoe_reports.tuning.plan import (
+    TENSORFLOW,
+    Job,
+    Plan,
+    Seed,
+    TuneOps,
+    check_soc,
+    job_of_document,
+    path_problems,
+    tune_ops_of_plan,
+)
 from aoe_reports.tuning.preflight import Declared, check_host
 from aoe_reports.tuning.progress import Progress, progress_of
 from aoe_reports.tuning.runner import (
@@ -55,6 +66,7 @@ from aoe_reports.workflows.plan_folder import (
     STATE,
     digest_of_plan,
     locked,
+    read_config,
     read_listing,
     read_plan,
     read_state,
@@ -147,7 +159,11 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     planned = job_of_document(state["job"]) if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not wish.command:
         raise UsageError("the command held a secret and was not written down; expected it again behind `--`")
+    if any(REDACTED in part for part in planned.options):
+        raise UsageError("an option for aoe held a secret and was not written down; expected --restart")
     plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
+    for at, message in path_problems(plan):
+        raise UsageError(f"{message} ({at})")
     asked = read_tune_ops(folder) if "opat" in plan.stages() else None
     asked = asked or (tune_ops_of_plan(plan) if "opat" in plan.stages() else None)
     return plan, stages_of_plan(plan, asked), asked
@@ -288,12 +304,12 @@ class _Job:
                 if one["status"] == "running":
                     one["status"] = "interrupted"  # we were killed
         job = self.plan.job
-        command = [redact(part, self.secrets) for part in job.command]
+        command, options = ([redact(part, self.secrets) for part in parts] for parts in (job.command, job.options))
         self.state = {
             "format_version": 1,
             "plan_sha256": digest,
             "status": "interrupted",
-            "job": {**asdict(job), "command": command},
+            "job": {**asdict(job), "command": command, "options": options},
             "bank": (state or {}).get("bank"),
             "attempts": (state or {}).get("attempts", []),
         }
@@ -329,6 +345,7 @@ class _Job:
     def _seed_bank(self) -> None:
         bank = self.here / BANK
         if self.state["bank"] is not None and bank.is_dir():
+            read_listing(self.here / BANK_BEFORE)  # without it nothing could be said in the end
             return
         fresh = self.here / f".{BANK}.new"
         if fresh.exists():
@@ -352,6 +369,10 @@ class _Job:
 
     def _copy_bank_in_use(self, target: Path) -> dict[str, Any]:
         layout = bank_of_plan(self.plan, self.here, os.environ)
+        if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
+            raise UsageError(
+                f"{layout.operators_root}: the bank in use is not there; expected a folder, or --bank empty"
+            )
         soc = self.plan.soc
         if soc is None:
             there = socs_of(layout)
@@ -370,9 +391,7 @@ class _Job:
     def _recall(self) -> None:
         """Read again what earlier attempts left."""
         for one in self.state["attempts"]:
-            files = [
-                self.here / RUNS / one["folder"] / name for name in one.get("result_files", ()) if _is_result(name)
-            ]
+            files = sorted(_stamps(self.here / RUNS / one["folder"]))
             results, _, _ = self._read(files, interrupted=True)
             self.attempts.append(_Attempt(one["stage"], results, [], one["status"]))
 
@@ -404,9 +423,9 @@ class _Job:
             stage.name, work, where, before, len(asked.names) if asked and not asked.types else None, self.teller
         )
 
-        def on_line(line: str) -> None:
-            console.take(line)
-            self.teller.line(line)
+        def on_line(line: str, shown: str) -> None:
+            console.take(line, shown)
+            self.teller.line(shown)
 
         began = time.monotonic()
         try:
@@ -430,9 +449,10 @@ class _Job:
     def _prepared(self, stage: Stage) -> tuple[Stage, str, TuneOps | None]:
         """The stage as it is run, the name of its folder, what it is restricted to."""
         last = next((one for one in reversed(self.state["attempts"]) if one["stage"] == stage.name), None)
-        broken = stage.name == "sgat" and stage.runs == "aoe" and last is not None and last["status"] == "interrupted"
-        if broken and last is not None and (self.here / RUNS / last["folder"] / "aoe_workspace").is_dir():
-            return stage.reloading(), last["folder"], None
+        if last is not None and stage.name == "sgat" and stage.runs == "aoe":
+            broken = last["status"] == "interrupted" or last.get("signal") is not None
+            if broken and (self.here / RUNS / last["folder"] / "aoe_workspace").is_dir():
+                return stage.reloading(), last["folder"], None
         name = f"{len(self.state['attempts']) + 1:03d}-{stage.name}"
         work = self.here / RUNS / name
         if work.exists():
@@ -442,7 +462,18 @@ class _Job:
         if asked is not None:
             asked = self._left(asked)
             write_whole(work / TUNE_OPS, to_json(asked.as_document()))
+            if self.plan.scenario in TENSORFLOW:
+                self._write_config(asked)
         return stage, name, asked
+
+    def _write_config(self, asked: TuneOps) -> None:
+        """See to it that the file that a TensorFlow script names asks for what is to be tuned; other keys of it stay."""
+        config = read_config(self.here)
+        if {**config, **asked.as_document()} != config:
+            write_whole(self.here / AOE_CONFIG, to_json({**config, **asked.as_document()}))
+            self.teller.note(
+                f"{self.shown / AOE_CONFIG}: asks for {len(asked.names)} operators, {len(asked.types)} types"
+            )
 
     def _left(self, asked: TuneOps) -> TuneOps:
         """What is left to be tuned: with REPEAT_TUNE what is banked would be tuned again."""
@@ -531,6 +562,8 @@ class _Job:
         measured_again = done or bool(changes)
         if measured_again:
             self._write_remeasure()
+        if done:
+            self._say_what_is_missing()
         tuned.findings = in_order(tuned.findings)
         tuned.more = {
             "status": status,
@@ -574,12 +607,18 @@ class _Job:
 
     def _say_what_changed(self, done: bool, results: Sequence[TuningResult], bank_changed: bool) -> None:
         changed = sum(len(result.modifications) for result in results)
-        if done and not changed and self.plan.mode != "gdat":
+        if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
             text = "nothing was improved: AOE found nothing to tune, nothing faster, or all of it in the bank"
             self.tuned.findings.append(finding_of("tune-nothing-changed", str(self.shown), text))
         if changed and not bank_changed:
             text = f"{changed} changes are reported, and no file of the private bank is another one than before"
             self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
+
+    def _say_what_is_missing(self) -> None:
+        for pattern in self.plan.expected_files:
+            if pattern != OUTCOME and "**" not in pattern and not any(self.here.glob(pattern)):
+                text = f"the plan expects {pattern}, and no such file is there"
+                self.tuned.findings.append(finding_of("tune-file-missing", str(self.shown), text))
 
     def _collect_models(self) -> list[str]:
         """The .om files that AOE made, in a folder of their own."""

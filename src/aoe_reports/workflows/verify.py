@@ -42,7 +42,7 @@ from aoe_reports.tuning.verdicts import (
     side_of_tasks,
     verify_claims,
 )
-from aoe_reports.tuning.verification import Verification, document_of_verification
+from aoe_reports.tuning.verification import VERIFY_RULES, Verification, document_of_verification
 from aoe_reports.workflows.banks import list_bank
 from aoe_reports.workflows.compare import ComparedRun, CompareOptions, may_be_compared
 from aoe_reports.workflows.load import EPOCH_FROM_NS
@@ -61,25 +61,6 @@ ACCEPT: dict[Accept, str] = {
     "all": "the step is not slower, and every operator that AOE claims was confirmed",
 }
 """What a job has to show to pass."""
-
-VERIFY_RULES: dict[str, tuple[Severity, str]] = {
-    "verify-nothing-claimed": (
-        "warning",
-        "no result of AOE claims anything: there is nothing to hold against the clock",
-    ),
-    "verify-same-profile": ("error", "before and after are the same profile"),
-    "verify-other-workload": ("error", "most operators of one profile are not in the other (a warning with --force)"),
-    "verify-other-baseline": ("warning", "the profile before is not the one that the plan was made from"),
-    "verify-order": ("warning", "the profile after was taken before the one before: they may have changed places"),
-    "verify-steps-differ": ("info", "the profiles have different numbers of steps; means of a step are compared"),
-    "verify-noise-unknown": ("warning", "too few untouched operators tell how far two captures are apart"),
-    "verify-drift": ("warning", "operators that nobody tuned changed, too: the machine was another one"),
-    "verify-bank-not-used": ("warning", "signs that the tuned bank was not in use when the second profile was taken"),
-    "verify-bank-changed": ("warning", "the private bank is not what `tune` left"),
-    "verify-device": ("info", "of several devices the one with the longest step before is verified"),
-    "verify-operator-changed": ("info", "a tuned operator is not in both profiles with the same shapes"),
-}
-"""(severity, when it fires) of the rules of `verify`."""
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 OUTCOME = "outcome.json"
@@ -331,10 +312,11 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
 
 def _signs(folder: Path, verified: Verified) -> tuple[str, ...]:
     """The signs that the profiles show, and what the bank itself shows beside them."""
-    if verified.signs and (folder / BANK_BEFORE).exists() and (folder / BANK).is_dir():
-        if not difference(read_listing(folder / BANK_BEFORE), list_bank(folder / BANK)):
-            return (*verified.signs, "no file of the private bank is another one than before tuning")
-    return verified.signs
+    if not (verified.signs and (folder / BANK_BEFORE).exists() and (folder / BANK).is_dir()):
+        return verified.signs
+    if difference(read_listing(folder / BANK_BEFORE), list_bank(folder / BANK)):
+        return verified.signs
+    return (*verified.signs, "no file of the private bank is another one than before tuning")
 
 
 def _outcome(folder: Path) -> dict[str, Any]:

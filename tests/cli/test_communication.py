@@ -1,0 +1,470 @@
+"""`communication`: a slow link and a slow rank that were planted are found by name; damage is said; the tail by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import ROOT, Cli, Ended
+
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
+GROUP = "17522688603477080586"
+RANKS = 4
+MEGABYTES = 20
+
+
+def times(elapsed: float, transit: float, wait: float) -> dict[str, Any]:
+    """The time info of an operator; ms."""
+    return {
+        "Start Timestamp(us)": 1736408883705410.5, "Elapse Time(ms)": elapsed, "Transit Time(ms)": transit,
+        "Wait Time(ms)": wait, "Synchronization Time(ms)": wait, "Idle Time(ms)": 0,
+        "Wait Time Ratio": round(wait / (wait + transit), 4), "Synchronization Time Ratio": round(wait / (wait + transit), 4),
+    }  # fmt: skip
+
+
+def written(folder: Path, *, slow_rank: int | None = None, slow_link: tuple[int, int] | None = None) -> Path:
+    """Captures of four ranks of one job, two steps of two all-reduces each: 19 GB/s a link, 5 ms a rank that is late."""
+    for rank in range(RANKS):
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        communication: dict[str, Any] = {}
+        matrix: dict[str, Any] = {}
+        for step in ("step1", "step2"):
+            operators: dict[str, Any] = {}
+            links: dict[str, Any] = {}
+            for number in range(2):
+                waits = 0.0 if slow_rank is None or rank == slow_rank else 5.0
+                name = f"hcom_allReduce__586_{number}_1@{GROUP}"
+                volume = {"Transit Size(MB)": 3 * MEGABYTES, "Transit Time(ms)": 3.0, "Bandwidth(GB/s)": MEGABYTES,
+                          "Large Packet Ratio": 0.0, "Size Distribution": {}}  # fmt: skip
+                operators[name] = {
+                    "Communication Time Info": times(3.0 + waits, 3.0, waits),
+                    "Communication Bandwidth Info": {"HCCS": volume, "SDMA": volume},
+                }
+                links[name] = {}
+                for other in range(RANKS):
+                    speed = 9.5 if (rank, other) == slow_link else 19.0
+                    took = round(MEGABYTES / speed, 6)
+                    links[name][f"{rank}-{other}"] = {
+                        "Transport Type": "LOCAL" if rank == other else "HCCS", "Transit Size(MB)": MEGABYTES,
+                        "Transit Time(ms)": took, "Bandwidth(GB/s)": round(MEGABYTES / took, 4),
+                    }  # fmt: skip
+            communication[step] = {"p2p": {}, "collective": operators}
+            matrix[step] = {"p2p": {}, "collective": links}
+        (output / "communication.json").write_text(json.dumps(communication))
+        (output / "communication_matrix.json").write_text(json.dumps(matrix))
+    return folder
+
+
+def messages(ended: Ended, rule: str) -> list[str]:
+    return [finding["message"] for finding in ended.json["findings"] if finding["rule"] == rule]
+
+
+@pytest.mark.parametrize("link", [(2, 3), (0, 1), (3, 0)])
+def test_the_slow_link_is_found_by_name(cli: Cli, tmp_path: Path, link: tuple[int, int]) -> None:
+    ended = cli("communication", written(tmp_path, slow_link=link), "--format", "json")
+    (message,) = messages(ended, "slow-link")
+    assert message == (
+        f"link {link[0]}-{link[1]} of group {GROUP} over HCCS: 50.0% of the bandwidth of links that did the same, out of line "
+        "in 4 of 4 comparisons; it took 4210.524 us longer than they would have"
+    )
+    assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [link]
+    assert messages(ended, "slow-rank") == []
+    assert ended.code == 0
+
+
+@pytest.mark.parametrize("rank", range(RANKS))
+def test_the_slow_rank_is_found_by_name(cli: Cli, tmp_path: Path, rank: int) -> None:
+    ended = cli("communication", written(tmp_path, slow_rank=rank), "--format", "json")
+    assert messages(ended, "slow-rank") == [
+        (
+            f"always the same: the others wait for rank {rank} of group {GROUP} in 4 of 4 operators in which ranks wait, "
+            "60000.000 us together"
+        )
+    ]
+    assert messages(ended, "slow-link") == []
+    assert [(row["rank"], row["waited_us"], row["slow"]) for row in ended.json["awaited"]] == [(rank, 60_000.0, True)]
+
+
+def test_a_job_in_which_all_is_well_has_nothing_to_find(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("communication", written(tmp_path), "--format", "json")
+    assert (ended.code, ended.json["findings"], ended.json["awaited"]) == (0, [], [])
+
+
+def test_rows_by_rank_group_and_type(cli: Cli, tmp_path: Path) -> None:
+    found = cli("communication", written(tmp_path, slow_rank=1), "--format", "json").json
+    assert found["rows"][0] == {
+        "run": str(tmp_path), "rank_id": 0, "group": GROUP, "type": "collective", "op_type": "allreduce", "operators": 4,
+        "elapsed_us": 32_000.0, "transit_us": 12_000.0, "wait_us": 20_000.0, "synchronization_us": 20_000.0,
+        "idle_us": 0.0, "wait_ratio": 0.625, "synchronization_ratio": 0.625,
+    }  # fmt: skip
+    assert [row["rank_id"] for row in found["rows"]] == [0, 1, 2, 3]
+    assert [(row["transport"], row["transit_bytes"], row["bandwidth_gb_per_s"]) for row in found["transports"][:2]] == [
+        ("HCCS", 240_000_000, 20.0), ("SDMA", 240_000_000, 20.0),
+    ]  # fmt: skip
+    assert sum(row["transit_bytes"] for row in found["links"]) == RANKS * RANKS * 4 * MEGABYTES * 1_000_000
+
+
+def test_rank_and_step_are_chosen(cli: Cli, tmp_path: Path) -> None:
+    job = written(tmp_path, slow_rank=1, slow_link=(2, 3))
+    found = cli("communication", job, "--rank", 2, "--step", 2, "--format", "json").json
+    assert [(row["rank_id"], row["operators"]) for row in found["rows"]] == [(2, 2)]
+    assert {row["step"] for row in found["operators"]} == {2}
+    assert {row["source_rank"] for row in found["links"]} == {2}
+    assert {row["transit_bytes"] for row in found["links"]} == {2 * MEGABYTES * 1_000_000}
+    assert [row["of_operators"] for row in found["awaited"]] == [2]  # the other ranks are looked at all the same
+    assert len(cli("communication", job, "--top", 3, "--format", "json").json["links"]) == 3
+    ended = cli("communication", job, "--step", 9, "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
+    assert "no communication here (step 9)" in ended.out
+
+
+def test_the_order_of_paths_makes_no_difference(cli: Cli, tmp_path: Path) -> None:
+    written(tmp_path, slow_rank=1, slow_link=(2, 3))
+    ranks = sorted(tmp_path.iterdir())
+    forth = cli("communication", *ranks, "--format", "json").json
+    back = cli("communication", *reversed(ranks), "--format", "json").json
+    assert {**forth, "inputs": []} == {**back, "inputs": []}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "csv"])
+def test_every_form_names_what_is_slow(cli: Cli, tmp_path: Path, form: str) -> None:
+    ended = cli("communication", written(tmp_path, slow_rank=1, slow_link=(2, 3)), "--format", form)
+    assert ended.code == 0
+    assert "allreduce" in ended.out
+    assert "[slow-rank]" in ended.err
+    assert "[slow-link]" in ended.err
+
+
+def test_iterations_of_the_fixture_by_hand(cli: Cli, msprof: Path) -> None:
+    ended = cli("communication", msprof / "ten_iterations", "--format", "json")
+    tails = ended.json["tails"]
+    assert [row["step"] for row in tails] == list(range(1, 11))
+    assert tails[0] == {
+        "run": str(msprof / "ten_iterations"), "rank_id": 0, "device_id": 0, "model_id": 2, "step": 1,
+        "source": "step_trace", "iteration_us": 47587.81, "reduces": 2, "late_reduces": 2, "unmeasured_reduces": 0,
+        "reduce_us": 9400.0, "hidden_us": 0.0, "tail_us": 9400.0, "tail_share": 9400 / 47587.81, "last_end_us": 9400.0,
+        "room_us": 4264.0, "necessary_us": 0.0, "bound_us": 4264.0,
+    } | {"run": tails[0]["run"]}  # fmt: skip
+    (message,) = messages(ended, "gradient-tail")
+    assert "can save at most 4264.000 us" in message
+
+
+def test_a_bank_tells_its_segments_and_what_stays(cli: Cli, msprof: Path, aoe: Path) -> None:
+    bank = aoe / "gradient_bank" / "Ascend910B_gradient_fusion.json"
+    plain = cli("communication", msprof / "ten_iterations", "--format", "json").json
+    told = cli("communication", msprof / "ten_iterations", "--bank", bank, "--format", "json").json
+    assert [(row["modelhash"], row["segment"], row["first"], row["last"], row["size_bytes"]) for row in told["segments"]] == [
+        ("12345678901234567890", 1, 0, 3, 1062816), ("987654321", 1, 0, 0, 512),
+    ]  # fmt: skip
+    assert plain["segments"] == []
+    share = 1048576 / 1062816  # the last gradient of the model of which less stays
+    assert {row["necessary_us"] for row in told["tails"]} == {round(9_400_000 * share) / 1000}
+    beside = cli("communication", msprof / "ten_iterations", bank, "--format", "json").json
+    assert beside["segments"] == told["segments"]
+    assert (
+        cli("communication", msprof / "ten_iterations", bank, "--bank", bank, "--format", "json").json["segments"]
+        == (told["segments"])
+    )
+
+
+def test_a_bank_that_is_not_there_or_damaged_is_said_beside_the_rest(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    profile = msprof / "ten_iterations"
+    gone = cli("communication", profile, "--bank", tmp_path / "no.json", "--format", "json")
+    assert (gone.code, len(gone.json["tails"]), gone.rules() & {"unreadable"}) == (3, 10, {"unreadable"})
+    bank = tmp_path / "Ascend910B_gradient_fusion.json"
+    for text, rule in (
+        ("[{", "json-truncated"),
+        ("nonsense", "json-syntax"),
+        ('[{"modelhash": 1}]', "schema"),
+        ("", "json-truncated"),
+    ):
+        bank.write_text(text)
+        ended = cli("communication", profile, "--bank", bank, "--format", "json")
+        assert (ended.code, len(ended.json["tails"]), rule in ended.rules() or "empty-file" in ended.rules()) == (
+            1,
+            10,
+            True,
+        )
+
+
+def test_a_profile_without_communication_is_said(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    ended = cli("communication", msprof / "statistic_only", "--format", "json")
+    assert (ended.code, ended.rules()) == (1, {"no-communication", "nothing-measured"})
+    nothing = cli("communication", tmp_path, "--format", "json")
+    assert (nothing.code, nothing.rules()) == (1, {"nothing-found"})
+    assert cli("communication", tmp_path / "nowhere", "--format", "json").code == 3
+
+
+def trace(rank: int, late: int) -> list[dict[str, Any]]:
+    """A timeline of one rank that waits for rank `late`."""
+    events: list[dict[str, Any]] = [
+        {"name": "process_name", "ph": "M", "pid": 9, "args": {"name": "Communication"}},
+        {"name": "thread_name", "ph": "M", "pid": 9, "tid": 0, "args": {"name": "Group 0 Communication"}},
+    ]
+    events += [
+        {"name": "thread_name", "ph": "M", "pid": 9, "tid": n + 1, "args": {"name": f"Plane {n}"}} for n in range(3)
+    ]
+    for number in range(2):
+        begin = 1736408883705410 + 100_000 * number
+        events.append(
+            {
+                "name": f"hcom_allReduce__586_{number}_1",
+                "ph": "X",
+                "pid": 9,
+                "tid": 0,
+                "ts": f"{begin}.000",
+                "dur": 9000,
+            }
+        )
+        for plane, peer in enumerate(other for other in range(RANKS) if other != rank):
+            facts = {"src rank": rank, "dst rank": peer, "transport type": "SDMA", "link type": "HCCS"}
+            waited = 8000 if peer == late else 3
+            place = {"ph": "X", "pid": 9, "tid": plane + 1}
+            events.append(
+                {
+                    "name": "Notify_Wait",
+                    "ts": f"{begin}.000",
+                    "dur": waited,
+                    "args": {**facts, "size(Byte)": 0},
+                    **place,
+                }
+            )
+            events.append(
+                {
+                    "name": "Memcpy",
+                    "ts": f"{begin + 8000}.000",
+                    "dur": 500,
+                    "args": {**facts, "size(Byte)": 10_000_000},
+                    **place,
+                }
+            )
+    return events
+
+
+def test_a_timeline_of_one_rank_names_whom_it_waits_for(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output.parent / "profiler_info_0.json").write_text("{}")
+    (output / "trace_view.json").write_text(json.dumps(trace(0, 2)))
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert ended.code == 0
+    assert messages(ended, "slow-rank") == [
+        "always the same: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us together"
+    ]
+    links = {
+        row["destination_rank"]: (row["transit_bytes"], row["transit_us"], row["wait_us"])
+        for row in ended.json["links"]
+    }
+    assert links == {1: (20_000_000, 1000.0, 6.0), 2: (20_000_000, 1000.0, 16_000.0), 3: (20_000_000, 1000.0, 6.0)}
+    assert [row["wait_us"] for row in ended.json["rows"]] == [None]
+    assert len(messages(ended, "stands-in")) == 2
+
+
+def test_a_timeline_that_is_damaged_is_said(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    path = output / "trace_view.json"
+    whole = json.dumps(trace(0, 2))
+    path.write_text(whole[: len(whole) // 2])
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.json["links"]) == (1, [], [])
+    assert [finding["path"] for finding in ended.json["findings"] if finding["severity"] == "error"] == [str(path)]
+    path.write_text(whole.replace('"size(Byte)": 10000000', '"size(Byte)": -1', 1))
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert messages(ended, "communication-task") == [
+        "1 tasks of communication with damaged arguments; they are in no sum of links"
+    ]
+    assert sum(row["transit_bytes"] for row in ended.json["links"]) == 50_000_000
+
+
+def test_a_matrix_of_examples_is_said(cli: Cli, msprof: Path) -> None:
+    ended = cli("communication", msprof / "torch_npu_memory_and_communication", "--format", "json")
+    (message,) = messages(ended, "communication-examples")
+    assert "of 2 rows 2 are the best, middle or worst of their type" in message
+    assert ended.code == 0
+
+
+def damage(name: str, change: object) -> Any:
+    """A change of one value somewhere in a document."""
+
+    def change_in(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: change if key == name else change_in(inner) for key, inner in value.items()}
+        return value
+
+    return change_in
+
+
+@pytest.mark.parametrize(
+    "change", [-1, "x", None, [], {}, True, 1e300, 10**40, float("nan"), float("inf"), "NaN", "-5", ""]
+)
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("communication.json", "Elapse Time(ms)"), ("communication.json", "Wait Time(ms)"),
+        ("communication.json", "Transit Size(MB)"), ("communication.json", "Communication Time Info"),
+        ("communication.json", "Communication Bandwidth Info"), ("communication.json", "collective"),
+        ("communication.json", "HCCS"), ("communication_matrix.json", "Transit Size(MB)"),
+        ("communication_matrix.json", "Transit Time(ms)"), ("communication_matrix.json", "Bandwidth(GB/s)"),
+        ("communication_matrix.json", "Transport Type"), ("communication_matrix.json", "collective"),
+        ("communication_matrix.json", "1-2"),
+    ],
+)  # fmt: skip
+def test_a_damaged_value_is_said_and_in_no_sum(cli: Cli, tmp_path: Path, file: str, key: str, change: object) -> None:
+    path = written(tmp_path) / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / file
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps(damage(key, change)(whole)))
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert ended.code in {0, 1}
+    assert "Traceback" not in ended.err
+    bad = [finding for finding in ended.json["findings"] if finding["severity"] != "info"]
+    empty = change is None or change in ("", "NaN")
+    # what is not told is null where it would stand, and an object that is empty tells of nothing; a name may be any text
+    allowed = (key in {"Wait Time(ms)", "Bandwidth(GB/s)"} and empty) or key == "Transport Type"
+    allowed = allowed or (change == {} and key in {"collective", "Communication Bandwidth Info"})
+    assert bad or allowed, (key, change)
+    assert all(finding["path"] for finding in bad)
+    assert [row["rank_id"] for row in ended.json["rows"] if row["rank_id"] != 1] == [0, 2, 3]
+
+
+@pytest.mark.parametrize("file", ["communication.json", "communication_matrix.json"])
+def test_a_file_that_is_cut_off_anywhere_is_said(cli: Cli, tmp_path: Path, file: str) -> None:
+    path = written(tmp_path) / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / file
+    whole = path.read_bytes()
+    for length in (0, 1, len(whole) // 3, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        ended = cli("communication", tmp_path, "--format", "json")
+        assert ended.code == 1
+        assert [finding["path"] for finding in ended.json["findings"] if finding["severity"] == "error"] == [str(path)]
+
+
+def test_hostile_names_are_spelled_out(cli: Cli, tmp_path: Path) -> None:
+    path = (
+        written(tmp_path, slow_link=(1, 2)) / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json"
+    )
+    for rank in range(RANKS):
+        file = path.parents[2] / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / path.name
+        file.write_text(file.read_text().replace(GROUP, "\\u001b[31m<script>alert(1)</script>"))
+    assert "\x1b" not in cli("communication", tmp_path).out
+    ended = cli("communication", tmp_path, "--format", "html")
+    assert "<script>alert" not in ended.out
+    assert "\x1b" not in ended.out + ended.err
+    assert "\\x1b[31m" in ended.err
+
+
+def test_a_volume_without_time_is_no_bandwidth(cli: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path) / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json"
+    path.write_text(json.dumps(damage("Transit Time(ms)", 0)(json.loads(path.read_text()))))
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert ended.rules() == {"bandwidth-mismatch"}
+    assert (ended.code, cli("communication", tmp_path, "--strict").code) == (0, 1)
+    assert {row["bandwidth_gb_per_s"] for row in ended.json["links"] if row["source_rank"] == 1} == {None}
+
+
+@needs_real
+@pytest.mark.parametrize("level", ["level1", "level2"])
+@pytest.mark.parametrize("form", ["text", "db"])
+def test_the_real_ranks_agree_on_whom_they_wait_for(cli: Cli, form: str, level: str) -> None:
+    """Two of eight ranks were captured: both wait for the same third one, in every operator in which they wait."""
+    folder = REAL / "msprof" / "torch_npu_2025-01" / form / level
+    whole = cli("communication", folder, "--format", "json").json
+    (awaited,) = whole["awaited"]
+    assert awaited["slow"]
+    assert awaited["rank"] not in {0, 1, None}
+    for rank in sorted(folder.iterdir()):
+        (own,) = cli("communication", rank, "--format", "json").json["awaited"]
+        assert (own["rank"], own["slow"]) == (awaited["rank"], True)
+    assert [row for row in whole["links"] if row["slow"]] == []
+
+
+@needs_real
+def test_the_rows_of_real_exports_add_up_to_their_own_totals(cli: Cli) -> None:
+    for path in sorted((REAL / "msprof").rglob("communication.json")):
+        total: dict[str, float] = {}
+        size: dict[str, float] = {}
+        for types in json.loads(path.read_text()).values():
+            for operators in types.values():
+                stated = operators.get("Total Op Info", {})
+                for name, value in stated.get("Communication Time Info", {}).items():
+                    total[name] = total.get(name, 0) + value
+                for transport, facts in stated.get("Communication Bandwidth Info", {}).items():
+                    size[transport] = size.get(transport, 0) + facts["Transit Size(MB)"]
+        found = cli("communication", path, "--top", 10_000, "--format", "json").json
+        for name, key in (
+            ("Elapse", "elapsed_us"),
+            ("Transit", "transit_us"),
+            ("Wait", "wait_us"),
+            ("Idle", "idle_us"),
+        ):
+            assert sum(row[key] for row in found["rows"]) == pytest.approx(1000 * total[f"{name} Time(ms)"], abs=0.1)
+        told: dict[str, int] = {}
+        for row in found["transports"]:
+            told[row["transport"]] = told.get(row["transport"], 0) + row["transit_bytes"]
+        assert told == pytest.approx({name: 1e6 * value for name, value in size.items() if value}, abs=100)
+        assert found["findings"] == [] or {f["rule"] for f in found["findings"]} <= {"slow-rank"}
+
+
+@needs_real
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_the_timeline_tells_the_same_of_links_as_the_matrix(cli: Cli, tmp_path: Path, level: str) -> None:
+    for rank in (0, 1):
+        source = REAL / "msprof" / "torch_npu_2025-01" / "text" / level / f"rank{rank}_ascend_pt"
+        whole = cli("communication", source, "--format", "json").json["links"]
+        alone = tmp_path / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        alone.mkdir(parents=True)
+        shutil.copy(source / "ASCEND_PROFILER_OUTPUT" / "trace_view.json", alone)
+        by_tasks = cli("communication", alone, "--format", "json").json["links"]
+
+        def facts(rows: list[dict[str, Any]]) -> dict[tuple[int, int], tuple[int, float]]:
+            return {
+                (row["source_rank"], row["destination_rank"]): (row["transit_bytes"], row["transit_us"])
+                for row in rows
+                if row["transport"] == "HCCS"
+            }
+
+        assert len(facts(whole)) == len(facts(by_tasks)) == 7
+        for link, (size, took) in facts(by_tasks).items():
+            assert facts(whole)[link] == (size, pytest.approx(took, abs=0.2))
+
+
+@needs_real
+def test_the_tail_of_a_real_training(cli: Cli) -> None:
+    """One all-reduce of all gradients, begun when the backward pass ends: nothing of it is hidden."""
+    ended = cli("communication", REAL / "msprof" / "msprof_2023-08", "--format", "json")
+    tails = ended.json["tails"]
+    assert [(row["step"], row["source"], row["reduces"], row["hidden_us"]) for row in tails] == [
+        (step, "timeline", 1, 0.0) for step in (1, 2, 3)
+    ]
+    assert [row["tail_us"] for row in tails] == [41534.3, 9303.05, 9213.81]
+    assert all(row["bound_us"] == row["room_us"] < row["tail_us"] for row in tails)
+
+
+def test_a_damaged_database_is_said(cli: Cli, tmp_path: Path) -> None:
+    output = tmp_path / "rank3_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    connection = sqlite3.connect(output / "analysis.db")
+    connection.execute(
+        "CREATE TABLE StepTraceTime (step, computing, communication_not_overlapped, overlapped, communication, free)"
+    )
+    connection.execute(
+        "CREATE TABLE CommAnalyzerMatrix (hccl_op_name, group_name, src_rank, dst_rank, transport_type, transit_size, "
+        "transit_time, bandwidth, step, type, op_name)"
+    )
+    rows = [("allreduce-total", "g", 0, other, "HCCS", 61.2, 4.0 if other != 5 else 9.0, 15.3 if other != 5 else 6.8, "step50",
+             "collective", "") for other in range(1, 8)]  # fmt: skip
+    rows.append(("allreduce-total", "g", 0, 9, "HCCS", "much", 4.0, 15.3, "step50", "collective", ""))
+    connection.executemany("INSERT INTO CommAnalyzerMatrix VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+    connection.commit()
+    connection.close()
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert ended.code == 1
+    assert "db-value" in ended.rules()
+    assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [(0, 5)]

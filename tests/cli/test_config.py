@@ -1,0 +1,248 @@
+"""The configuration file: what it says holds, what the command line says wins, what is wrong in it is told with its line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import FIXTURES, ROOT, Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.errors import UsageError
+from aoe_reports.readers.configuration import find_configuration, read_configuration
+
+PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
+PAGE = (ROOT / "docs" / "configuration.md").read_text()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AOE_REPORTS_STORE", raising=False)
+    return tmp_path
+
+
+def write(folder: Path, text: str, name: str = "aoe-reports.toml") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def in_force(cli: Cli, *before: object) -> dict[tuple[str, str], Any]:
+    rows = cli(*before, "config", "--format", "json").json["rows"]
+    return {(row["command"], row["option"]): row["value"] for row in rows}
+
+
+def rows(cli: Cli, *more: object) -> list[dict[str, Any]]:
+    return cli("hotspots", PROFILE, "--rank", 0, "--format", "json", *more).json["rows"]
+
+
+def test_the_command_line_wins_over_the_file(cli: Cli, folder: Path) -> None:
+    write(folder, "[hotspots]\ntop = 2\nby = 'op_name'\n")
+    assert len(rows(cli)) == 2
+    assert "op_name" in rows(cli)[0]
+    assert len(rows(cli, "--top", 1)) == 1
+    assert len(rows(cli, "--by", "op_type", "--top", 20)) > 2
+    assert len(cli("--isolated", "hotspots", PROFILE, "--rank", 0, "--format", "json").json["rows"]) > 2
+
+
+def test_the_environment_wins_over_the_file(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, 'store = "of-file"\n')
+    assert cli("ingest", PROFILE).code == 0
+    assert (folder / "of-file" / "_delta_log").is_dir()
+    monkeypatch.setenv("AOE_REPORTS_STORE", str(folder / "of-environment"))
+    assert in_force(cli)["ingest", "store"] == str(folder / "of-environment")
+    assert cli("ingest", PROFILE).code == 0
+    assert (folder / "of-environment" / "_delta_log").is_dir()
+    assert cli("ingest", PROFILE, "--store", "of-command").code == 0
+    assert (folder / "of-command" / "_delta_log").is_dir()
+
+
+def test_the_nearest_folder_counts_and_our_own_file_first(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = folder / "a" / "b"
+    write(folder, "[hotspots]\ntop = 1\n")
+    write(folder / "a", "[tool.aoe-reports.hotspots]\ntop = 2\n", "pyproject.toml")
+    write(below, "[tool.other]\nname = 'aoe-reports'\n", "pyproject.toml")
+    monkeypatch.chdir(below)
+    assert in_force(cli) == {("hotspots", "top"): 2}
+    write(folder / "a", "", "aoe-reports.toml")
+    assert in_force(cli) == {}
+    assert in_force(cli, "--config", folder / "aoe-reports.toml") == {("hotspots", "top"): 1}
+    assert in_force(cli, "--config", folder / "a" / "pyproject.toml") == {("hotspots", "top"): 2}
+
+
+def test_paths_are_those_of_the_file(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, 'store = "history"\n[nightly]\nsite = "site"\n[history]\nstore = "s3://bucket/x"\n')
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    found = in_force(cli)
+    assert found["nightly", "store"] == str(folder / "history")
+    assert found["nightly", "site"] == str(folder / "site")
+    assert found["history", "store"] == "s3://bucket/x"
+    assert cli("nightly", PROFILE).code == 0
+    assert (folder / "site" / "report.json").is_file()
+
+
+def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -> None:
+    write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n")
+    found = in_force(cli)
+    assert {command for command, option in found if option == "workload"} == {"normalize", "ingest", "nightly"}
+    assert found["check", "strict"] is False
+    assert found["hotspots", "strict"] is True
+    assert found["hotspots", "max-expanded"] == 5
+
+
+def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Path) -> None:
+    write(folder, '[check]\nselect = ["schema"]\nignore = ["segment-kind"]\n')
+    assert cli("check", aoe).code == 0
+    write(folder, '[check]\nignore = ["no-such-rule"]\n')
+    assert "no rule 'no-such-rule'" in cli("check", aoe).err
+    assert cli("check", aoe, "--ignore", "schema").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        ("[hotspots]\n\ntpo = 3\n", ":3", "[hotspots] tpo: no such option; did you mean top?"),
+        ("[hotspot]\ntop = 3\n", ":1", "hotspot: no such option or command; did you mean hotspots?"),
+        ("stor = 'x'\n", ":1", "stor: no such option or command; did you mean store?"),
+        ("top = 3\n", ":1", "top: stands in the table of a command: [advise], [communication], [compare], [hotspots]"),
+        ("[hotspots]\ntop = '3'\n", ":2", "[hotspots] top: expected a whole number, not '3'"),
+        ("[hotspots]\ntop = true\n", ":2", "[hotspots] top: expected a whole number, not True"),
+        ("[hotspots]\ntop = 0\n", ":2", "[hotspots] top: "),
+        ("[hotspots]\nby = 'colour'\n", ":2", "[hotspots] by: "),
+        ("[hotspots]\nstrict = 'yes'\n", ":2", "[hotspots] strict: expected true or false, not 'yes'"),
+        ("hotspots = { top = 'x' }\n", ":1", "[hotspots] top: expected a whole number"),
+        ("hotspots.top = 'x'\n", ":1", "[hotspots] top: expected a whole number"),
+        ("[check]\nignore = 'schema'\n", ":2", "[check] ignore: expected a list of words, not 'schema'"),
+        ("[hotspots]\noutput = 'x'\n", ":2", "[hotspots] output: what is written where stands on the command line only"),
+        ("[compare]\nforce = true\n", ":2", "[compare] force: what is forced stands on the command line only"),
+        ("max-expanded = 5\nmax_expanded = 6\n", ":2", "max_expanded: stands twice (max-expanded)"),
+        ("store = 5\n", ":1", "store: expected a word in quotes, not 5"),
+        ("tz = 1979-05-27\n", ":1", "tz: expected a word in quotes, not datetime.date"),
+        ("[store]\nx = 1\n", ":1", "store: expected a word in quotes, not a table"),
+        ("hotspots = 3\n", ":1", "hotspots: expected a table"),
+        ("thresholds = 3\n", ":1", "thresholds: expected a table"),
+        ("[thresholds]\na = nan\n", ":2", "[thresholds] a: expected a number, not nan"),
+        ("[thresholds]\na = true\n", ":2", "[thresholds] a: expected a number, not True"),
+        ("[thresholds]\nbound_ratios = 1\n", ":2", "[thresholds] bound_ratios: no such threshold; did you mean bound_ratio?"),
+        ("[thresholds]\nmany-shapes = -1\n", ":2", "[thresholds] many-shapes: expected a number of 0 or more, not -1"),
+        ("x = \n", ":1:5", "not TOML: Invalid value"),
+        ("x = " + "[" * 9999, "", "not TOML: nested too deeply"),
+        ("x = " + "9" * 9999, "", "not TOML: "),
+        ("a." * 5000 + "a = 1", "", "a key of more than 200 parts"),
+        ("#" * (1 << 20) + "\n", "", "more than 1048576 bytes"),
+    ],
+    ids=lambda value: value[:20],
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_its_line(cli: Cli, folder: Path, text: str, where: str, message: str) -> None:
+    file = write(folder, text)
+    ended = cli("collect", "--framework", "pytorch")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"aoe-reports: error: {file}{where}: {message}")
+    assert cli("hotspots", "--help").code == 0
+    assert cli("--isolated", "collect", "--framework", "pytorch").code == 0
+
+
+def test_a_line_is_found_in_a_pyproject(cli: Cli, folder: Path) -> None:
+    file = write(folder, "[tool.x]\ntpo = 1\n[tool.aoe-reports.hotspots]\ntpo = 2\n", "pyproject.toml")
+    assert f"{file}:4: [hotspots] tpo" in cli("collect", "--framework", "pytorch").err
+
+
+def test_odd_files_are_told_or_passed_over(cli: Cli, folder: Path) -> None:
+    (folder / "pyproject.toml").write_bytes(b"\xff not ours, not TOML")
+    assert cli("config").code == 0
+    (folder / "pyproject.toml").write_bytes(b"# \xff\naoe-reports")
+    assert f"{folder / 'pyproject.toml'}:1: not UTF-8" in cli("config").err
+    (folder / "aoe-reports.toml").mkdir()
+    (folder / "pyproject.toml").write_text("[tool]\naoe-reports = 3\n")
+    assert "tool.aoe-reports: expected a table" in cli("config").err
+    (folder / "pyproject.toml").write_text("tool = 3 # aoe-reports\n")
+    assert cli("config").code == 0
+    assert cli("--config", folder / "pyproject.toml", "config").code == 2
+    assert cli("--config", folder / "none.toml", "config").code == 2
+    assert cli("--config", folder / "none.toml", "--isolated", "config").code == 2
+
+
+def test_a_folder_that_is_gone_has_no_configuration(folder: Path) -> None:
+    gone = folder / "gone"
+    gone.mkdir()
+    script = "import os, sys; os.rmdir(os.getcwd()); sys.argv = ['x', 'config']; from aoe_reports.cli.main import main; main()"
+    ended = subprocess.run([sys.executable, "-c", script], cwd=gone, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_page_is_a_configuration(cli: Cli, folder: Path) -> None:
+    (text,) = re.findall(r"<!-- tested: aoe-reports.toml -->\n```toml\n(.*?)```", PAGE, re.DOTALL)
+    write(folder, text)
+    found = in_force(cli)
+    assert found["hotspots", "top"] == 50
+    assert found["store vacuum", "days"] == 30
+    assert found["check", "ignore"] == ["unknown-key", "op-type-unknown"]
+    assert found["nightly", "tz"] == "Asia/Shanghai"
+    assert cli("check", PROFILE).code == 0
+
+
+def test_the_page_names_what_may_not_stand_in_a_file_and_what_is_shared() -> None:
+    from aoe_reports.cli.configuration import COMMAND_LINE_ONLY, SHARED
+
+    assert [key for key in COMMAND_LINE_ONLY if key != "help" and f"--{key}`" not in PAGE] == []
+    assert [key for key in SHARED if f"`{key}`" not in PAGE] == []
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    least_share: float = 0.5
+    most_calls: int = 3
+
+
+def test_thresholds_are_numbers_by_name(folder: Path) -> None:
+    found = read_configuration(write(folder, "[thresholds]\nleast-share = 1\nmost_calls = 7\n")).thresholds(Thresholds)
+    assert found == {"least_share": 1.0, "most_calls": 7}
+    assert [type(value) for value in found.values()] == [float, int]
+    assert Thresholds(**found) == Thresholds(1.0, 7)  # type: ignore[arg-type]
+    for text, message in (
+        ("least_shar = 1", ":2: [thresholds] least_shar: no such threshold; did you mean least_share?"),
+        ("most_calls = 1.5", ":2: [thresholds] most_calls: expected a whole number, not 1.5"),
+        ("least_share = 1\nleast-share = 2", ":3: [thresholds] least-share: stands twice"),
+    ):
+        path = write(folder, f"[thresholds]\n{text}\n")
+        with pytest.raises(UsageError, match=re.escape(f"{path}{message}")):
+            read_configuration(path).thresholds(Thresholds)
+    assert read_configuration(write(folder, "")).thresholds(Thresholds) == {}
+
+
+def test_a_threshold_changes_what_is_advised(cli: Cli, folder: Path, msprof: Path) -> None:
+    def rules() -> list[str]:
+        return [
+            row["rule"]
+            for row in cli("advise", msprof / "communication_of_four_ranks", "--format", "json").json["rows"]
+        ]
+
+    usual = rules()
+    assert "communication-not-overlapped" in usual
+    write(folder, "[thresholds]\nleast-step-share = 1\nmemory_gb_per_s = 1200\n")
+    assert rules() == [rule for rule in usual if rule not in {"communication-not-overlapped", "free-time", "slow-rank"}]
+
+
+@given(st.binary(max_size=200) | st.text(alphabet="[]{}=\"'.,#ab1\n -_\\", max_size=60).map(str.encode))
+def test_no_bytes_are_a_traceback(data: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "aoe-reports.toml"
+        file.write_bytes(data)
+        try:
+            found, message = find_configuration(Path(name)), ""
+        except UsageError as error:
+            found, message = None, str(error)
+        assert message.startswith(str(file)) == (found is None)
+        assert found is None or all((found.line_of(key) or 1) >= 1 for key in found.table)
