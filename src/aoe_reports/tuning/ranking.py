@@ -147,13 +147,19 @@ def _inside(starts: Ints, durations: Ints, busy: Intervals) -> Ints:
 
 
 def rank_operators(
-    frame: pa.Table, bounds: OperatorBounds | None, shares: StepShares, wanted: Wanted, known: Known, priors: Priors
+    frame: pa.Table,
+    bounds: OperatorBounds | None,
+    exposed: Any,
+    shares: StepShares,
+    wanted: Wanted,
+    known: Known,
+    priors: Priors,
 ) -> Ranking:
-    """The plan's candidates and what it leaves out, from the tasks (and their bounds) of one device."""
+    """The plan's candidates and what it leaves out, from the tasks of one device, their bounds and `exposed_times`."""
     spoken = _communication(frame, shares)
     if bounds is None or wanted.mode == "gdat":
         return Ranking((), tuple(spoken))
-    classes = _classes(bounds, exposed_times(frame, bounds, shares), _reasons(bounds, wanted, known))
+    classes = _classes(bounds, exposed, _reasons(bounds, wanted, known))
     least = wanted.min_share * (shares.step_ns or shares.computing_ns)
     if wanted.mode in {"sgat", "both"}:
         return _subgraphs(classes, shares, wanted, priors, spoken, least)

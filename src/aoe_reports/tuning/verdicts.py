@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from aoe_reports.analysis.bounds import StepShares
 from aoe_reports.analysis.comparison import LEAST_VALUES, SEED
-from aoe_reports.analysis.hotspots import Names, group_codes, is_communication
+from aoe_reports.analysis.hotspots import Names, group_codes, is_communication, quantile, sorted_within
 from aoe_reports.analysis.idle import step_of_tasks
 from aoe_reports.analysis.steps import Step
 from aoe_reports.columns import Ints, Mask, has_value, integers, keep_where
@@ -333,6 +334,7 @@ class _Sample:
         self.both, self.place = both, {group: i for i, group in enumerate(groups)}
         self.by_steps = all(side.blocks >= LEAST_VALUES for side in both.sides)
         self._sums: list[tuple[Any, Any]] = []
+        self._calls: tuple[_Calls, _Calls] | None = None
         self._weights: list[Any] = []
         if not self.by_steps:
             return
@@ -366,11 +368,9 @@ class _Sample:
 
     def _by_calls(self, group: int) -> Interval | None:
         """For want of steps: single calls as blocks."""
-        means = []
-        sizes = []
-        for number, side in enumerate(self.both.sides):
-            durations = integers(side.frame["task_duration_ns"])[0][self.both.groups_of[number] == group]
-            values = np.sort(durations).astype(np.float64)
+        means, sizes = [], []
+        for number, side in enumerate(self._calls_of_sides()):
+            values = side.of(self.place[group])
             if len(values) < LEAST_VALUES:
                 return None
             sizes.append(len(values))
@@ -381,11 +381,39 @@ class _Sample:
                 means.append(_weights(number, len(values)) @ values / len(values))
         return _percentiles(means[1] / means[0] - 1, min(sizes), "calls")
 
+    def _calls_of_sides(self) -> tuple[_Calls, _Calls]:
+        if self._calls is None:
+            places = np.full(self.both.names.count, -1, dtype=np.int64)
+            places[list(self.place)] = list(self.place.values())
+            before, after = (
+                _Calls(places[groups_of], integers(side.frame["task_duration_ns"])[0], len(self.place))
+                for groups_of, side in zip(self.both.groups_of, self.both.sides, strict=True)
+            )
+            self._calls = (before, after)
+        return self._calls
 
-_MOST_CALLS = 1000
+
+class _Calls:
+    """The single durations of some operators, each sorted: their order in the files changes nothing."""
+
+    def __init__(self, place_of: Ints, durations: Ints, count: int) -> None:
+        mine = place_of >= 0
+        if mine.any():
+            self._values, self._starts = sorted_within(place_of[mine], durations[mine], count)
+        else:
+            self._values, self._starts = durations[:0], np.zeros(count, dtype=np.int64)
+
+    def of(self, place: int) -> Any:
+        """The durations of one operator."""
+        end = self._starts[place + 1] if place + 1 < len(self._starts) else len(self._values)
+        return self._values[self._starts[place] : end].astype(np.float64)
+
+
+_MOST_CALLS = 60
 """From here on the means of resamples are as good as normally distributed."""
 
 
+@lru_cache(maxsize=128)
 def _weights(side: int, size: int) -> Any:
     """How often each block is in each resample: the same for all operators."""
     generator = np.random.default_rng((SEED, side, size))
@@ -394,13 +422,12 @@ def _weights(side: int, size: int) -> Any:
 
 def _percentiles(changes: Any, size: int, blocks: Blocks) -> Interval | None:
     """The percentile interval, made wider for few blocks: a resample varies by less than a new sample would."""
-    known = changes[np.isfinite(changes)]
+    known = np.sort(changes[np.isfinite(changes)])
     if len(known) < _LEAST_KNOWN * len(changes):
         return None
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    middle = float(np.median(known))
+    low, middle, high = (quantile(known, part) for part in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2))
     wider = _few(size)
-    return Interval(middle - (middle - float(low)) * wider, middle + (float(high) - middle) * wider, blocks)
+    return Interval(middle - (middle - low) * wider, middle + (high - middle) * wider, blocks)
 
 
 _LEAST_KNOWN = 0.9

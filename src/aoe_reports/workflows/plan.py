@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,8 @@ class _Measured:
     tasks: TaskSet
     shares: StepShares
     bounds: OperatorBounds | None
+    exposed: Any
+    """The time of each operator in which it alone keeps the step waiting."""
 
 
 def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[str, str]) -> Planned:
@@ -90,7 +93,10 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     wish = _carried_on(wish)
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
-    measured, digest = _measure(captures, wish, findings) if captures else (None, None)
+    with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
+        hashed = beside.submit(digest_of_captures, captures)
+        measured = _measure(captures, wish, findings)
+        digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
             findings.append(Finding("error", "nothing-measured", str(profile), "no tasks here to plan from"))
@@ -134,10 +140,8 @@ def _told(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
 
 
-def _measure(
-    captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]
-) -> tuple[_Measured | None, str | None]:
-    """(the device with the longest step, the hash of what was read)."""
+def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]) -> _Measured | None:
+    """The device with the longest step."""
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
     for measured in read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device):
@@ -147,7 +151,7 @@ def _measure(
         if best is None or order < best[0]:
             best = (order, measured)
     if best is None:
-        return None, None
+        return None
     capture, tasks, shares = best[1].capture, best[1].tasks, best[1].shares
     if devices > 1:
         whose = f"rank {tasks.rank_id}, device {tasks.device_id}"
@@ -158,7 +162,8 @@ def _measure(
         CoreCounts.of_hardware(capture.info.hardware),
         dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
     )
-    return _Measured(tasks, shares, bounds), digest_of_captures(captures)
+    exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
+    return _Measured(tasks, shares, bounds, exposed)
 
 
 def _number(value: int | None) -> int:
@@ -192,7 +197,9 @@ def _ranked(measured: _Measured, wish: PlanWish, earlier: Earlier) -> Ranking:
     names = bounds.key_codes("op_name")[1] if bounds is not None else []
     types = bounds.key_codes("op_type")[1] if bounds is not None else []
     known = earlier.known(names, types)
-    return rank_operators(measured.tasks.frame, bounds, measured.shares, wish.wanted, known, earlier.priors())
+    return rank_operators(
+        measured.tasks.frame, bounds, measured.exposed, measured.shares, wish.wanted, known, earlier.priors()
+    )
 
 
 def _plan(
@@ -273,14 +280,10 @@ def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Rankin
 def _facts(measured: _Measured, wish: PlanWish, priors: Priors) -> dict[str, Any]:
     """What the report says beside the plan."""
     shares = measured.shares
-    exposed = None
-    if measured.bounds is not None and shares.step_ns:
-        exposed = float(exposed_times(measured.tasks.frame, measured.bounds, shares).sum()) / shares.steps / 1000
     return {
         "steps": shares.steps,
         "source": shares.source,
         "overlapped_share": _rounded(shares.share(shares.overlapped_ns)),
-        "exposed_us": None if exposed is None else round(exposed, 3),
         "min_share": wish.wanted.min_share,
         "budget_s": wish.wanted.budget_s,
         "top": wish.wanted.top,
