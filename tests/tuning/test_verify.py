@@ -28,7 +28,20 @@ from aoe_reports.tuning.plan import Plan
 from aoe_reports.workflows.plan_folder import write_plan
 
 SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
-COLUMNS = ["scope", "op_name", "op_type", "input_shapes", "claimed_before_us", "claimed_after_us", "measured_before_us", "measured_after_us", "change", "ci_low", "ci_high", "verdict"]
+COLUMNS = [
+    "scope",
+    "op_name",
+    "op_type",
+    "input_shapes",
+    "claimed_before_us",
+    "claimed_after_us",
+    "measured_before_us",
+    "measured_after_us",
+    "change",
+    "ci_low",
+    "ci_high",
+    "verdict",
+]
 
 
 def verified(bench: Bench, loop: SimulatedLoop, *args: object, plan: Plan | None = None) -> Ended:

@@ -47,7 +47,7 @@ def _draw_bars(chart: BarChart) -> str:
         axes.invert_yaxis()
         axes.set_xlabel(plain(chart.unit))
         axes.set_title(plain(chart.title), fontsize=10, loc="left")
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
+        figure.legend(fontsize=8, frameon=False, loc="outside upper right", ncols=len(chart.bars))
         return _as_svg(figure)
 
 

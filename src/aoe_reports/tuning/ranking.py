@@ -156,7 +156,7 @@ def rank_operators(
     priors: Priors,
 ) -> Ranking:
     """The plan's candidates and what it leaves out, from the tasks of one device, their bounds and `exposed_times`."""
-    spoken = _communication(frame, shares)
+    spoken = sorted(_communication(frame, shares), key=_rejection_order)
     if bounds is None or wanted.mode == "gdat":
         return Ranking((), tuple(spoken))
     classes = _classes(bounds, exposed, _reasons(bounds, wanted, known))

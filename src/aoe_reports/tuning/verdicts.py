@@ -154,7 +154,7 @@ class Row:
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None or not np.isfinite(value) else round(float(value), digits)
+    return None if value is None or not np.isfinite(value) else round(float(value), digits) + 0.0  # no -0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,6 +439,7 @@ def _few(size: int) -> float:
     free = size - 1
     z = _Z
     student = z + (z**3 + z) / (4 * free) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
+    student += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3)  # Cornish and Fisher's expansion
     return float(student / z * (size / free) ** 0.5)
 
 
