@@ -105,7 +105,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     attempts = state.get("attempts") if isinstance(state, dict) else None
     sound = isinstance(attempts, list) and all(
         isinstance(one, dict)
-        and one.get("stage") in {"sgat", "opat", "gdat"}
+        and one.get("stage") in ("sgat", "opat", "gdat")
         and isinstance(one.get("folder"), str)
         and _is_plain(one["folder"])
         and isinstance(one.get("status"), str)
