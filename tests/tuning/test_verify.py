@@ -386,3 +386,15 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     assert (adopted.code, adopted.json["adopted"]) == (0, True), adopted.json["findings"]
     banked = "".join(path.read_text() for path in in_use.rglob("*.json"))
     assert all(name in banked for name in (*names, "block1/conv"))
+
+
+def test_verdicts_survive_export_and_import(bench: Bench) -> None:
+    from aoe_reports import History
+
+    store = bench.root / "history"
+    verified(bench, write_loop(bench.root / "loop", "faster", 3), "--store", store)
+    kept = sorted(map(str, History.open(str(store)).rows("verdict").to_pylist()))
+    for target in ("out.jsonl", "out"):
+        assert bench.run("store", "export", bench.root / target, "--store", store).code == 0
+        assert bench.run("store", "import", bench.root / target, "--store", bench.root / f"from-{target}").code == 0
+        assert sorted(map(str, History.open(str(bench.root / f"from-{target}")).rows("verdict").to_pylist())) == kept
