@@ -420,3 +420,4 @@ def test_fixtures_of_two_ranks_choose_the_longer_step(cli: Cli, tmp_path: Path) 
     ended = cli("plan", FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks", "-o", tmp_path / "p", "--format", "json")
     assert ended.code == 0
     assert "plan-device" in ended.rules()
+    assert ended.json["scenario"] == "pytorch"  # torch_npu wrote it

@@ -53,9 +53,12 @@ def plan(
         typer.Option(help="Operators, subgraphs, one after the other, gradients."),
     ] = "opat",
     scenario: Annotated[
-        Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"],
-        typer.Option(help="How the model is run, and so how AOE gets at it."),
-    ] = "offline",
+        Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"] | None,
+        typer.Option(
+            help="How AOE gets at the model [default: pytorch or mindspore if their profiler wrote the profile, else offline].",
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[Path | None, typer.Option(help="The model, for aoe.", show_default=False)] = None,
     weight: Annotated[Path | None, typer.Option(help="Its weights (Caffe).", show_default=False)] = None,
     model_path: Annotated[
@@ -133,9 +136,21 @@ def plan(
         options=tuple(aoe_option or ()),
     )
     seconds = None if budget is None else budget * 60
-    wanted = Wanted(scenario, mode, top, min_share, seconds, repeat_tune, assume_static)
+    wanted = Wanted(scenario or "offline", mode, top, min_share, seconds, repeat_tune, assume_static)
     wish = PlanWish(
-        wanted, job, soc, engine_version, bank, store, workload, tuple(results or ()), after, rank, device, max_expanded
+        wanted,
+        job,
+        soc,
+        engine_version,
+        bank,
+        store,
+        workload,
+        tuple(results or ()),
+        after,
+        rank,
+        device,
+        max_expanded,
+        by_profile=scenario is None and model is None,
     )
     _make(profile, output, wish, dict(os.environ), form, strict=strict)
 

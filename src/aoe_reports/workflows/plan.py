@@ -17,7 +17,7 @@ from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
 from aoe_reports.reports.plan import plan_report
-from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, document_of_plan
+from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
@@ -59,6 +59,8 @@ class PlanWish:
     rank: int | None = None
     device: int | None = None
     max_expanded: int | None = None
+    by_profile: bool = False
+    """Whether the profiler that wrote the profile tells the scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     """
     if (folder / STATE).exists():
         raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
-    wish = _carried_on(wish)
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
+    wish = _carried_on(_by_profile(wish, captures))
     with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
         hashed = beside.submit(digest_of_captures, captures)
         measured = _measure(captures, wish, findings)
@@ -113,6 +115,18 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
 
     files = write_plan(folder, plan, RENDERERS["markdown"](report))
     return Planned(plan, report, findings_in_order(findings), unreadable, files)
+
+
+_SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore"}
+
+
+def _by_profile(wish: PlanWish, captures: Sequence[Capture]) -> PlanWish:
+    """The wish with the scenario that the profile's writer tells, where that is asked for."""
+    sources = {capture.source for capture in captures}
+    if not wish.by_profile or len(sources) != 1:
+        return wish
+    scenario = _SCENARIO_OF.get(sources.pop(), wish.wanted.scenario)
+    return replace(wish, wanted=replace(wish.wanted, scenario=scenario))
 
 
 def _carried_on(wish: PlanWish) -> PlanWish:

@@ -49,7 +49,7 @@ from aoe_reports.workflows.load import EPOCH_FROM_NS
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import write_whole
-from aoe_reports.workflows.plan_folder import VERIFY, read_listing, read_plan, read_state
+from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_plan, read_state
 from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 
 Accept = Literal["confirmed", "partly", "step", "all"]
@@ -117,6 +117,11 @@ def verify(folder: Path, wish: VerifyWish) -> VerifyOutcome:
     """
     plan = read_plan(folder)
     read_state(folder)
+    with locked(folder):
+        return _verify(folder, plan, wish)
+
+
+def _verify(folder: Path, plan: Plan, wish: VerifyWish) -> VerifyOutcome:
     findings: list[Finding] = []
     claims, unreadable = _claims(folder, plan, wish.results, findings)
     before_path = wish.before or _planned_profile(plan)
