@@ -23,7 +23,7 @@ contracts: $(VENV)/.tools
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.tools
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
 
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py

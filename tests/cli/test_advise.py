@@ -302,3 +302,22 @@ def test_where_real_tasks_tell_no_communication_the_timeline_does(cli: Cli) -> N
     (headline,) = ended.json["headlines"]
     assert (headline["source"], headline["steps"]) == ("timeline", 3)
     assert headline["headline"].endswith("communication that is not overlapped is 76.8 %: look there first")
+
+
+def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, msprof: Path) -> None:
+    rows = cli("advise", msprof / "communication_of_four_ranks", "--format", "json").json["rows"]
+    (awaited,) = [row for row in rows if row["rule"] == "awaited-rank"]
+    assert (awaited["evidence"]["awaited_rank"], awaited["evidence"]["always_the_same"]) == (1, True)
+    (link,) = [row for row in rows if row["rule"] == "slow-link"]
+    assert (link["evidence"]["source_rank"], link["evidence"]["destination_rank"]) == (2, 3)
+    uncovered = {row["rank_id"]: row["bound_us"] for row in rows if row["rule"] == "communication-not-overlapped"}
+    assert 0 < link["bound_us"] < awaited["bound_us"] <= uncovered[awaited["rank_id"]]
+
+
+@needs_real
+def test_the_tail_of_real_all_reduce_is_bounded(cli: Cli) -> None:
+    rows = cli("advise", REAL / "msprof_2023-08", "--format", "json").json["rows"]
+    tails = [row for row in rows if row["rule"] == "gradient-tail"]
+    assert tails
+    for row in tails:
+        assert 0 < row["bound_us"] <= row["evidence"]["tail_us"]

@@ -94,15 +94,15 @@ def test_where_there_is_no_record_every_form_is_empty_and_whole(cli: Cli, tmp_pa
 
 def test_a_run_is_written_before_the_next_is_read(msprof: Path) -> None:
     from aoe_reports.workflows.export import records_as_lines, records_as_list
-    from aoe_reports.workflows.ingest import Gained, Gathered, gather_runs
+    from aoe_reports.workflows.ingest import Gathered, gather_runs
     from aoe_reports.workflows.options import RunOptions
 
-    read: list[Gained] = []
+    read: list[Run] = []
 
     def runs() -> Iterator[Run]:
         for item in gather_runs([msprof / "statistic_only", msprof / "ten_iterations"], RunOptions("w"), Gathered()):
             read.append(item)
-            yield item.run
+            yield item
 
     for write in (records_as_lines, records_as_list):
         assert next(write(runs()))

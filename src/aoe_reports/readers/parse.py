@@ -30,13 +30,23 @@ class Parsed:
 
 
 def parse(source: Path | bytes, cells: int, wanted: list[Field]) -> Parsed | None:
-    """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV."""
+    """Read all rows, the wanted columns as text; None where the bytes cannot be taken apart as CSV.
+
+    A large file is read by several threads first, as if every row had its cells; which row has not only one thread can tell.
+    """
+    if isinstance(source, Path) and source.stat().st_size >= LARGE_BYTES:
+        frame = _read_arrow(source, cells, wanted, None, multiline=False)
+        if frame is not None:
+            return Parsed(frame, [])
     for multiline in (False, True):
         ragged: list[Ragged] = []
         frame = _read_arrow(source, cells, wanted, ragged, multiline=multiline)
         if frame is not None:
             return Parsed(frame, ragged)
     return None
+
+
+LARGE_BYTES = 16 << 20
 
 
 def no_rows(wanted: list[Field]) -> pa.Table:
@@ -55,9 +65,12 @@ def text_type(spec: Field) -> pa.DataType:
 
 
 def _read_arrow(
-    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[Ragged], *, multiline: bool
+    source: Path | bytes, cells: int, wanted: list[Field], ragged: list[Ragged] | None, *, multiline: bool
 ) -> pa.Table | None:
+    """The rows; with `ragged` those of the wrong length are put there, else (and by several threads) None for any of them."""
+
     def skip(row: Any) -> str:
+        assert ragged is not None
         text = row.text if len(ragged) < MAX_REJOINED else None
         ragged.append(Ragged(row.number - 2, row.actual_columns, "\n" in row.text, text))
         return "skip"
@@ -69,9 +82,11 @@ def _read_arrow(
             return pacsv.read_csv(
                 file,
                 read_options=pacsv.ReadOptions(
-                    use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names
+                    use_threads=ragged is None, block_size=BLOCK_BYTES, skip_rows=1, column_names=names
                 ),
-                parse_options=pacsv.ParseOptions(invalid_row_handler=skip, newlines_in_values=multiline),
+                parse_options=pacsv.ParseOptions(
+                    invalid_row_handler=None if ragged is None else skip, newlines_in_values=multiline
+                ),
                 convert_options=pacsv.ConvertOptions(
                     include_columns=list(types),
                     column_types=types,

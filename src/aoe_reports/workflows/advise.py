@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from aoe_reports.analysis.advice import RULES, Advice, Facts, Thresholds, find_advice, headline
+from aoe_reports.analysis.advice import RULES, Advice, Facts, Thresholds, find_advice, headline, in_order
 from aoe_reports.analysis.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.analysis.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.analysis.hotspots import is_communication
@@ -36,6 +36,7 @@ from aoe_reports.workflows.captures import (
     read_telling,
     stream_events_of,
 )
+from aoe_reports.workflows.communication import RunCommunication, read_communication
 
 DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
 """Files that msprof writes of models with dynamic shapes alone."""
@@ -100,8 +101,9 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
                 findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
                 continue
             devices += found
+        talk = _communication(captures, devices, selection, findings)
         for device in devices:
-            mine = _with_skew(device, [other.shares for other in devices], selection.thresholds)
+            mine = _with_run(device, devices, talk, selection.thresholds)
             headlines.append(_headline_row(run, device.shares, mine))
             rows += [_row(run, n, device.shares, one) for n, one in enumerate(mine[: selection.top], start=1)]
         rows += stated
@@ -302,10 +304,40 @@ def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, d
     return Facts(shares, gaps=gaps[:1])
 
 
-def _with_skew(device: DeviceAdvice, ranks: Sequence[StepShares], thresholds: Thresholds) -> list[Advice]:
-    """The advice on one device, and what only all ranks together tell."""
-    skew = RULES["slow-rank"].find(Facts(device.shares, ranks=ranks), thresholds)
-    return sorted([*device.advice, *skew], key=lambda one: one.order)
+def _communication(
+    captures: Sequence[Capture],
+    devices: Sequence[DeviceAdvice],
+    selection: AdviseSelection,
+    findings: list[Finding],
+) -> RunCommunication:
+    """What links and ranks of a run did, where its communication may matter: a timeline may have to be read for that."""
+    talk = RunCommunication()
+    told = [one.shares.share(one.shares.communication_not_overlapped_ns) for one in devices]
+    if all(share is not None and share < selection.thresholds.least_step_share for share in told):
+        return talk
+    said: list[Finding] = []
+    for capture in captures:
+        if _communicates(capture) or any(file.name.kind == "step_trace" for file in capture.files):
+            read_communication(capture, talk, (), selection.step, said)
+    findings += [finding for finding in said if finding not in findings]
+    return talk
+
+
+def _with_run(
+    device: DeviceAdvice, devices: Sequence[DeviceAdvice], talk: RunCommunication, thresholds: Thresholds
+) -> list[Advice]:
+    """The advice on one device, and what only all ranks together tell; of links, on the slowest device alone."""
+    shares = device.shares
+    tails = [t for t in talk.tails if (t.rank_id, t.device_id) == (shares.rank_id, shares.device_id)]
+    facts = Facts(shares, ranks=[other.shares for other in devices], tails=tails)
+    if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):
+        facts = replace(facts, links=talk.links, awaited=talk.awaited)
+    more = [one for rule in _OF_RUNS for one in RULES[rule].find(facts, thresholds)]
+    return in_order([*device.advice, *more])
+
+
+_OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail")
+"""Rules on what no device tells alone."""
 
 
 def _row(run: str, position: int, shares: StepShares, one: Advice) -> dict[str, Any]:

@@ -100,8 +100,8 @@ class Communication:
 
 
 @dataclass(slots=True)
-class _Run:
-    """What the captures of one run tell."""
+class RunCommunication:
+    """What the captures of one run tell of its communication."""
 
     operators: list[OperatorTime] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
@@ -118,6 +118,17 @@ class _Run:
                 if only in {None, step}:
                     self.link_waits[tuple(link)] = self.link_waits.get(tuple(link), 0) + waited
 
+    @property
+    def links(self) -> list[Link]:
+        """All links, the slowest of their likes first."""
+        return links_of(self.transfers, self.link_waits)
+
+    @property
+    def awaited(self) -> list[Awaited]:
+        """The ranks that others wait for."""
+        sizes = {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}
+        return find_awaited_ranks(self.operators, self.peer_waits, sizes)
+
 
 def find_communication(paths: Sequence[Path], selection: CommunicationSelection) -> Communication:
     """The communication of every run below `paths`: ranks of one job are one run, and looked at together."""
@@ -128,11 +139,11 @@ def find_communication(paths: Sequence[Path], selection: CommunicationSelection)
         banks.append(selection.bank)
     models = [model for path in banks for model in _models(path, found)]
     for captures in find_runs(discovery):
-        run, label = _Run(), label_of(captures)
+        run, label = RunCommunication(), label_of(captures)
         for capture in captures:
             found.findings += capture.findings
             try:
-                _read_capture(capture, run, models, selection, found.findings)
+                read_communication(capture, run, models, selection.step, found.findings)
             except (ReadError, OSError) as error:
                 found.unreadable = True
                 found.findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
@@ -161,14 +172,14 @@ def _models(path: Path, found: Communication) -> list[GradientModel]:
     return models
 
 
-def _read_capture(
+def read_communication(
     capture: Capture,
-    run: _Run,
+    run: RunCommunication,
     models: Sequence[GradientModel],
-    selection: CommunicationSelection,
+    only: int | None,
     findings: list[Finding],
 ) -> None:
-    """Take in what one capture tells: its tables, and its timelines for what they do not tell."""
+    """Take in what one capture tells (of one step or of all): its tables, and its timelines for what they do not tell."""
     rank, path = capture.info.rank_id, str(capture.root)
     times = _frame(capture, "communication", findings)
     own = operator_times(_with_rank(times, rank)) if times is not None else []
@@ -185,12 +196,12 @@ def _read_capture(
     told = [operator for one in figures for operator in one.operators]
     sent = [transfer for one in figures for transfer in one.transfers]
     findings += _notes(capture, figures, operators=bool(own), links=bool(transfers))
-    run.add_waits(figures, selection.step)
-    run.operators += [time for time in own or told if selection.step in {None, time.step}]
-    run.transfers += [transfer for transfer in transfers or sent if selection.step in {None, transfer.step}]
+    run.add_waits(figures, only)
+    run.operators += [time for time in own or told if only in {None, time.step}]
+    run.transfers += [transfer for transfer in transfers or sent if only in {None, transfer.step}]
     by_device = {device: [time for one in several for time in one.operators] for device, several in timelines.items()}
     tails = _read_tails(capture, by_device, models, findings)
-    run.tails += [tail for tail in tails if selection.step in {None, tail.step}]
+    run.tails += [tail for tail in tails if only in {None, tail.step}]
     if not (own or told or transfers or sent or tails):
         message = "no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace"
         findings.append(Finding("info", "no-communication", path, message))
@@ -303,7 +314,7 @@ def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
     return found
 
 
-def _tell(run: _Run, label: str, selection: CommunicationSelection, found: Communication) -> None:
+def _tell(run: RunCommunication, label: str, selection: CommunicationSelection, found: Communication) -> None:
     """Rows and findings of one run."""
     shown = [time for time in run.operators if selection.rank in {None, time.rank_id}]
     for (rank, group, kind, op_type), times in grouped(
@@ -326,12 +337,11 @@ def _tell(run: _Run, label: str, selection: CommunicationSelection, found: Commu
         for place, time in enumerate(longest, start=1)
     ]
     found.transports += _transport_rows(run.transports, label, selection)
-    links = links_of(run.transfers, run.link_waits)
+    links = run.links
     told = {transfer.link for transfer in run.transfers if selection.rank in {None, transfer.rank_id}}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in told]
     found.links += [_link_row(label, link) for link in mine[: selection.top]]
-    sizes = {group: len(ranks) for group, ranks in ranks_of_groups(run.transfers).items()}
-    awaited = find_awaited_ranks(run.operators, run.peer_waits, sizes)
+    awaited = run.awaited
     found.awaited += [_awaited_row(label, one) for one in awaited]
     found.tails += [_tail_row(label, tail) for tail in run.tails if selection.rank in {None, tail.rank_id}]
     found.findings += [*_slow_links(links, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label)]

@@ -11,6 +11,8 @@ import pyarrow as pa
 from aoe_reports.analysis.advice.thresholds import Thresholds
 from aoe_reports.analysis.bounds import CoreCounts, OperatorBounds, StepShares
 from aoe_reports.analysis.breakdown import Gap
+from aoe_reports.analysis.communication import Awaited, Link
+from aoe_reports.analysis.gradient_tail import Tail
 from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.columns import Ints, Mask, exact_sum
 
@@ -31,6 +33,12 @@ class Facts:
     """The longest gaps, where a timeline was read."""
     ranks: Sequence[StepShares] = ()
     """The other ranks of the run, this one among them."""
+    links: Sequence[Link] = ()
+    """The links of the run, the slowest first."""
+    awaited: Sequence[Awaited] = ()
+    """Ranks of the run that others wait for."""
+    tails: Sequence[Tail] = ()
+    """The all-reduce behind the backward passes of this device, by iteration."""
 
     def idle_of_computing(self) -> Ints | None:
         """Idle time before each task that computes, in the order of the operators' tasks; None where it is not known."""
