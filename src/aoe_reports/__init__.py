@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
     from aoe_reports.tuning.plan import Plan
+    from aoe_reports.tuning.ranking import Wanted
+    from aoe_reports.workflows.plan import PlanWish, make_plan
     from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
+    from aoe_reports.workflows.verify import VerifyWish, verify
 
 __version__ = "0.1.0"
 
@@ -59,9 +62,10 @@ _HOMES = {
     "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
-    "Plan": "tuning.plan",
     "Operator": "analysis.bounds",
     "OperatorBounds": "analysis.bounds",
+    "Plan": "tuning.plan",
+    "PlanWish": "workflows.plan",
     "Profile": "workflows.profiles",
     "Record": "records.record",
     "ResultFile": "readers.results",
@@ -70,6 +74,8 @@ _HOMES = {
     "TableData": "readers.summary",
     "Thresholds": "analysis.advice",
     "TuningResult": "results",
+    "VerifyWish": "workflows.verify",
+    "Wanted": "tuning.ranking",
     "break_down_events": "analysis.breakdown",
     "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
@@ -82,6 +88,7 @@ _HOMES = {
     "idle_before_tasks": "analysis.idle",
     "list_steps": "analysis.frames",
     "load_schema": "schemas",
+    "make_plan": "workflows.plan",
     "measure_operators": "analysis.bounds",
     "rank_hotspots": "analysis.frames",
     "read_bank": "readers.bank",
@@ -91,6 +98,7 @@ _HOMES = {
     "read_table": "readers.summary",
     "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
+    "verify": "workflows.verify",
     "write_plan": "workflows.plan_folder",
 }
 
@@ -112,6 +120,7 @@ __all__ = [
     "Operator",
     "OperatorBounds",
     "Plan",
+    "PlanWish",
     "Profile",
     "Record",
     "ResultFile",
@@ -120,6 +129,8 @@ __all__ = [
     "TableData",
     "Thresholds",
     "TuningResult",
+    "VerifyWish",
+    "Wanted",
     "break_down_events",
     "cap_saving",
     "check_result",
@@ -132,6 +143,7 @@ __all__ = [
     "idle_before_tasks",
     "list_steps",
     "load_schema",
+    "make_plan",
     "measure_operators",
     "rank_hotspots",
     "read_bank",
@@ -141,6 +153,7 @@ __all__ = [
     "read_table",
     "shares_of_tasks",
     "validate",
+    "verify",
     "write_plan",
 ]
 

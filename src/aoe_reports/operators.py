@@ -26,12 +26,28 @@ TUNABLE = (
 )  # fmt: skip
 """Operator types as they are written in the lists."""
 
+_NOT_DUMPED = frozenset({
+    "BNTrainingReduceGrad", "BatchMatMulV3", "MatMulV3", "MaxPool", "MaxPool3D", "MaxPoolV3",
+})  # fmt: skip
+DUMPED = tuple(name for name in TUNABLE if name not in _NOT_DUMPED)
+"""The types whose graphs torch_npu dumps for AOE; that list is complete."""
+
 _VERSION = re.compile(r"v\d+\Z")
 _NAMES = frozenset(name.casefold() for name in TUNABLE)
 _STEMS = frozenset(_VERSION.sub("", name) for name in _NAMES)
+_DUMPED_STEMS = frozenset(_VERSION.sub("", name.casefold()) for name in DUMPED)
 
 
 def is_tunable(op_type: str) -> bool:
     """Whether a type stands in the lists; letters' case and a version behind the name (`V2`) make no difference."""
     name = op_type.casefold()
     return name in _NAMES or _VERSION.sub("", name) in _STEMS
+
+
+def is_dumped(op_type: str) -> bool:
+    """Whether torch_npu dumps graphs of a type for AOE.
+
+    A version behind the name makes no difference: the profile tells the type that was compiled, the list the one that was
+    called.
+    """
+    return _VERSION.sub("", op_type.casefold()) in _DUMPED_STEMS

@@ -32,10 +32,15 @@ class Modification:
     @property
     def join_name(self) -> str:
         """The name as msprof knows the operator: without the `_OPAT_<n>` that AOE puts behind it."""
-        return _TUNED_COPY.sub("", self.name)
+        return join_name(self.name)
 
 
 _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
+
+
+def join_name(name: str) -> str:
+    """An operator's name as msprof knows it, of the name that AOE prints."""
+    return _TUNED_COPY.sub("", name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ COMMAND_LINE_ONLY = {
     "model-path": "what is tuned",
     "aoe-option": "what is run",
     "working-folder": "where it is run",
+    "before": "what is compared",
+    "after": "what is compared",
+    "results": "what is known",
 }
 """Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 

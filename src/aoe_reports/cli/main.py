@@ -25,16 +25,18 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.tune import tune
+from aoe_reports.cli.verify import verify
 from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, preflight,
-    tune, adopt, normalize, ingest, history, nightly, demo, config,
+    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
+    tune, verify, adopt, normalize, ingest, history, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from aoe_reports.renderers.values import plain
-from aoe_reports.reports.report import Chart
+from aoe_reports.reports.report import BarChart, Chart
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "aoe-reports",
@@ -24,8 +24,49 @@ _STYLE: dict[Any, Any] = {
 MAX_LABELS = 10
 
 
-def draw(chart: Chart) -> str:
+def draw(chart: Chart | BarChart) -> str:
     """The chart as an SVG document."""
+    return _draw_bars(chart) if isinstance(chart, BarChart) else _draw_lines(chart)
+
+
+def _draw_bars(chart: BarChart) -> str:
+    """Horizontal bars, the first label on top: names of operators are long."""
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        count, width = len(chart.labels), 0.8 / max(len(chart.bars), 1)
+        figure = Figure(figsize=(9, 1.2 + 0.35 * count), layout="constrained")
+        axes = figure.add_subplot()
+        for number, (name, values) in enumerate(chart.bars.items()):
+            places = [place + (number - (len(chart.bars) - 1) / 2) * width for place in range(count)]
+            axes.barh(places, [0.0 if v is None else v for v in values], height=width * 0.9, label=plain(name))
+            for place, ends in zip(places, chart.intervals.get(name, ()), strict=False):
+                if ends is not None:
+                    axes.plot(list(ends), [place, place], color="black", linewidth=1)
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set_yticks(range(count), [_short(plain(label)) for label in chart.labels], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xlabel(plain(chart.unit))
+        axes.set_title(plain(chart.title), fontsize=10, loc="left")
+        figure.legend(fontsize=8, frameon=False, loc="outside upper right", ncols=len(chart.bars))
+        return _as_svg(figure)
+
+
+def _short(label: str) -> str:
+    """A long name keeps its end, which tells names apart."""
+    return label if len(label) <= MAX_LABEL else "…" + label[-(MAX_LABEL - 1) :]
+
+
+MAX_LABEL = 48
+
+
+def _as_svg(figure: Figure) -> str:
+    buffer = io.StringIO()
+    FigureCanvasSVG(figure)
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def _draw_lines(chart: Chart) -> str:
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
         warnings.filterwarnings("ignore", message="Glyph .* missing")
@@ -56,7 +97,4 @@ def draw(chart: Chart) -> str:
         )
         axes.set_ylabel(plain(chart.unit))
         axes.set_title(plain(chart.title), fontsize=10, loc="left")
-        buffer = io.StringIO()
-        FigureCanvasSVG(figure)
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+        return _as_svg(figure)

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.renderers.values import plain, show
-from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
+from aoe_reports.reports.report import BarChart, Chart, Column, Grid, Report, Section
 
 
 @cache
@@ -60,14 +60,14 @@ def _class(column: Column) -> str:
 LONG = 24
 """Characters from which on a text gets a wider column to wrap in."""
 _STATES = (
-    dict.fromkeys(("pass", "successful"), "good")
-    | dict.fromkeys(("warn", "warning", "incomplete", "unknown"), "odd")
-    | dict.fromkeys(("fail", "error", "failed", "damaged"), "bad")
+    dict.fromkeys(("pass", "successful", "confirmed"), "good")
+    | dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd")
+    | dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad")
 )
 """How words on a state look; others look like any text."""
 
 
-def _picture(chart: Chart) -> str:
+def _picture(chart: Chart | BarChart) -> str:
     from aoe_reports.renderers.figures import draw  # noqa: PLC0415 -- half a second that a page without charts saves
 
     return "data:image/svg+xml;base64," + base64.b64encode(draw(chart).encode()).decode()

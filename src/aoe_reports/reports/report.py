@@ -43,13 +43,26 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class BarChart:
+    """Bars side by side for each label, in the order of the labels; drawn by a renderer that can, described for all."""
+
+    title: str
+    labels: Sequence[str]
+    bars: Mapping[str, Sequence[float | None]]
+    unit: str
+    description: str
+    intervals: Mapping[str, Sequence[tuple[float, float] | None]] = field(default_factory=dict)
+    """(low, high) of some of the bars."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading with sentences and at most one table and one chart under it."""
 
     title: str
     sentences: Sequence[str] = ()
     grid: Grid | None = None
-    chart: Chart | None = None
+    chart: Chart | BarChart | None = None
     lines: Sequence[str] = ()
     """A list of lines that are shown whole, each as it is."""
 

@@ -26,12 +26,12 @@ NORMALISER_VERSION = 2
 """Goes up when the same files would become other records."""
 
 PARTITIONS = ["kind", "month"]
-"""`kind` is run, record, finding or change; verdict and ack have their columns already."""
+"""`kind` is run, record, finding, change or verdict; ack has its columns already."""
 
 RUNS_MONTH = "all"
 """Where the rows of runs lie: in one place, because every ingest asks all of them whether a run is there already."""
 
-EXTRA_KINDS = frozenset({"change", "ack"})
+EXTRA_KINDS = frozenset({"change", "ack", "verdict"})
 """Kinds whose rows tell of a run and are no part of it: they stay when it goes."""
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 
 from aoe_reports.errors import UsageError
+from aoe_reports.findings import Severity
 
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]
@@ -28,6 +29,22 @@ STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
     "gdat": ("gdat",),
 }
 """What AOE runs, in order."""
+
+
+PLAN_RULES: dict[str, tuple[Severity, str]] = {
+    "plan-empty": ("info", "nothing is worth tuning, or nothing can be tuned: the plan has no candidate"),
+    "plan-device": ("info", "of several devices the one with the longest step is planned for"),
+    "plan-step-unknown": (
+        "warning",
+        "nothing tells how long a step is: shares and bounds are those of computing alone",
+    ),
+    "plan-type-undocumented": ("info", "a candidate's type is not in the (incomplete) lists of what AOE tunes"),
+    "plan-bank-has-type": ("info", "the bank has entries of a candidate's type; AOE skips what is banked"),
+    "plan-two-rounds": ("info", "subgraphs are tuned first, operators are chosen from the profile after it"),
+    "plan-no-communication": ("warning", "gradients are to be tuned, and no communication was measured"),
+    "bank-entry": ("warning", "a line of a bank of operators is no JSON object"),
+}
+"""(severity, when it fires) of the rules of `plan`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,25 @@ def document_of_verification(verification: Verification) -> dict[str, Any]:
     }
 
 
+VERIFY_RULES: dict[str, tuple[Severity, str]] = {
+    "verify-nothing-claimed": (
+        "warning",
+        "no result of AOE claims anything: there is nothing to hold against the clock",
+    ),
+    "verify-same-profile": ("error", "before and after are the same profile"),
+    "verify-other-workload": ("error", "most operators of one profile are not in the other (a warning with --force)"),
+    "verify-other-baseline": ("warning", "the profile before is not the one that the plan was made from"),
+    "verify-order": ("warning", "the profile after was taken before the one before: they may have changed places"),
+    "verify-steps-differ": ("info", "the profiles have different numbers of steps; means of a step are compared"),
+    "verify-noise-unknown": ("warning", "too few untouched operators tell how far two captures are apart"),
+    "verify-drift": ("warning", "operators that nobody tuned changed, too: the machine was another one"),
+    "verify-bank-not-used": ("warning", "signs that the tuned bank was not in use when the second profile was taken"),
+    "verify-bank-changed": ("warning", "the private bank is not what `tune` left"),
+    "verify-device": ("info", "of several devices the one with the longest step before is verified"),
+    "verify-operator-changed": ("info", "a tuned operator is not in both profiles with the same shapes"),
+}
+"""(severity, when it fires) of the rules of `verify`."""
+
 ADOPT_RULES: dict[str, tuple[Severity, str]] = {
     "adopt-not-verified": ("error", "no new profile has confirmed the gain (a warning with --force)"),
     "adopt-partly": ("warning", "a new profile has confirmed a part of the gain"),

@@ -139,7 +139,7 @@ def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[
         tasks = _chosen(sets.pop(0), selection)
         if tasks is None:
             continue
-        shares, gaps = _shares(capture, tasks, steps, findings)
+        shares, gaps = measure_shares(capture, tasks, steps, findings)
         found.append(_on_tasks(capture, tasks, shares, gaps, selection))
     if not found and not told:  # else its tasks are not what was asked for
         found = _without_tasks(capture, steps, selection, findings)
@@ -195,7 +195,7 @@ def _on_tasks(
     return DeviceAdvice(shares, bounds, find_advice(facts, selection.thresholds))
 
 
-def _shares(
+def measure_shares(
     capture: Capture, tasks: TaskSet, steps: Sequence[Step], findings: list[Finding]
 ) -> tuple[StepShares, Sequence[Gap]]:
     """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline.

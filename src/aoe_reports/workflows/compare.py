@@ -80,7 +80,7 @@ class Comparison:
 
 
 @dataclass(slots=True)
-class _Run:
+class ComparedRun:
     """One run as it is compared."""
 
     label: str
@@ -110,14 +110,14 @@ def compare_paths(paths: Sequence[Path], options: CompareOptions) -> Comparison:
     totals: list[dict[str, Any]] = []
     baseline = runs[0]
     if baseline is not None:
-        comparable = [run for run in runs[1:] if run is not None and _may_be_compared(baseline, run, options, findings)]
+        comparable = [run for run in runs[1:] if run is not None and may_be_compared(baseline, run, options, findings)]
         compare = _compare_steps if options.by == "step" else _compare_calls
         for candidates, ranks in _by_ranks(baseline, comparable, options, findings):
             compare([baseline, *candidates], ranks, options, rows, totals, findings)
     return Comparison(rows, totals, findings_in_order(findings), unreadable)
 
 
-def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> tuple[_Run | None, bool]:
+def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> tuple[ComparedRun | None, bool]:
     """(the run below a path, None where nothing of it can be compared; whether something could not be read)."""
     discovery = discover([path], max_expanded=options.max_expanded)
     findings += discovery.findings
@@ -136,7 +136,7 @@ def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> t
             findings.append(Finding("error", "nothing-measured", str(path), "no profile here to compare"))
         return None, discovery.unreadable
     captures = found[0]
-    run = _Run(str(path), captures)
+    run = ComparedRun(str(path), captures)
     unreadable = discovery.unreadable
     for capture in captures:
         findings += capture.findings
@@ -178,7 +178,7 @@ def _tasks_asked_for(sets: Sequence[TaskSet], options: CompareOptions) -> list[T
     return [tasks for tasks in parts if tasks.frame.num_rows]
 
 
-def _read_capture(run: _Run, capture: Capture, options: CompareOptions, findings: list[Finding]) -> None:
+def _read_capture(run: ComparedRun, capture: Capture, options: CompareOptions, findings: list[Finding]) -> None:
     def read(telling: Telling | None) -> list[TableData]:
         found = read_telling(telling, hashed=False)
         findings.extend(finding for data in found for finding in data.findings)
@@ -205,10 +205,19 @@ def _read_capture(run: _Run, capture: Capture, options: CompareOptions, findings
         findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
 
 
-def _may_be_compared(baseline: _Run, candidate: _Run, options: CompareOptions, findings: list[Finding]) -> bool:
+def may_be_compared(
+    baseline: ComparedRun,
+    candidate: ComparedRun,
+    options: CompareOptions,
+    findings: list[Finding],
+    *,
+    leave_out: Collection[str] = (),
+) -> bool:
     """Hold what is known of two runs against each other; what differs is said, and refused unless forced."""
     known, unknown = [], []
     for what, of in FACTS.items():
+        if what in leave_out:
+            continue
         if options.by == "step" and of is _shapes_told:
             continue  # steps have no inputs
         before, after = of(baseline), of(candidate)
@@ -232,13 +241,13 @@ def _said(value: Any) -> str:
     return ", ".join(map(_said, value)) if isinstance(value, tuple) else str(value)
 
 
-def _one(run: _Run, of: Callable[[Capture], Any]) -> Any:
+def _one(run: ComparedRun, of: Callable[[Capture], Any]) -> Any:
     """What all captures of a run say alike; None where they say nothing."""
     said = {value for capture in run.captures if (value := of(capture)) is not None}
     return None if not said else next(iter(said)) if len(said) == 1 else tuple(sorted(said))
 
 
-def _device_type(run: _Run) -> Any:
+def _device_type(run: ComparedRun) -> Any:
     """The chip by its name, else by the numbers of its cores and its clock."""
     named = _one(run, lambda capture: capture.info.device_type)
     if named is not None:
@@ -252,22 +261,22 @@ def _device_type(run: _Run) -> Any:
     )
 
 
-def _metrics(run: _Run) -> Any:
+def _metrics(run: ComparedRun) -> Any:
     """What the header of the tasks shows comes first: a profiler may be told of metrics that it then leaves out."""
     return run.metrics or _one(run, lambda capture: metrics_set([capture.info.aic_metrics or ""]))
 
 
-def _step_count(run: _Run) -> int | None:
+def _step_count(run: ComparedRun) -> int | None:
     return max(Counter(step.rank_id for step in run.steps).values(), default=None)
 
 
-def _shapes_told(run: _Run) -> str | None:
+def _shapes_told(run: ComparedRun) -> str | None:
     if not run.tasks:
         return None
     return "told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told"
 
 
-FACTS: dict[str, Callable[[_Run], Any]] = {
+FACTS: dict[str, Callable[[ComparedRun], Any]] = {
     "device type": _device_type,
     "CANN version": lambda run: _one(run, lambda capture: capture.info.cann_version),
     "profiler level": lambda run: _one(run, lambda capture: capture.info.profiler_level),
@@ -279,8 +288,8 @@ FACTS: dict[str, Callable[[_Run], Any]] = {
 
 
 def _by_ranks(
-    baseline: _Run, candidates: Sequence[_Run], options: CompareOptions, findings: list[Finding]
-) -> list[tuple[list[_Run], tuple[int | None, bool]]]:
+    baseline: ComparedRun, candidates: Sequence[ComparedRun], options: CompareOptions, findings: list[Finding]
+) -> list[tuple[list[ComparedRun], tuple[int | None, bool]]]:
     """(the candidates, (the rank, whether all ranks are taken together)) of each table of rows that is to be made."""
     of_first = baseline.ranks
     same = [run for run in candidates if run.ranks == of_first]
@@ -298,12 +307,14 @@ def _by_ranks(
         findings.append(Finding(severity, "not-comparable", run.label, message))
         if options.force:
             others.append(run)
-    found: list[tuple[list[_Run], tuple[int | None, bool]]] = [(same, (rank, False)) for rank in of_first if same]
+    found: list[tuple[list[ComparedRun], tuple[int | None, bool]]] = [
+        (same, (rank, False)) for rank in of_first if same
+    ]
     return [*found, (others, (None, True))] if others else found
 
 
 def _compare_calls(
-    runs: Sequence[_Run],
+    runs: Sequence[ComparedRun],
     ranks: tuple[int | None, bool],
     options: CompareOptions,
     rows: list[dict[str, Any]],
@@ -361,7 +372,7 @@ _EMPTY = pa.schema(
 
 
 def _compare_steps(
-    runs: Sequence[_Run],
+    runs: Sequence[ComparedRun],
     ranks: tuple[int | None, bool],
     options: CompareOptions,
     rows: list[dict[str, Any]],
@@ -416,7 +427,7 @@ def _of(steps: Sequence[Step], numbers: Sequence[int | None], wanted: int | None
     return [step.duration_ns for step, number in zip(steps, numbers, strict=True) if number == wanted]
 
 
-def _totals(baseline: _Run, candidate: _Run, rank: int | None, one: Compared) -> dict[str, Any]:
+def _totals(baseline: ComparedRun, candidate: ComparedRun, rank: int | None, one: Compared) -> dict[str, Any]:
     return {
         "baseline": baseline.label,
         "candidate": candidate.label,
@@ -431,7 +442,12 @@ def _totals(baseline: _Run, candidate: _Run, rank: int | None, one: Compared) ->
 
 
 def _row(
-    position: int, baseline: _Run, candidate: _Run, rank: int | None, known: dict[str, Any], one: Difference
+    position: int,
+    baseline: ComparedRun,
+    candidate: ComparedRun,
+    rank: int | None,
+    known: dict[str, Any],
+    one: Difference,
 ) -> dict[str, Any]:
     means = [
         total / count if count else None

@@ -25,7 +25,7 @@ from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import whole_file
 
 ROWS_EXPECTED = "expected an export of `store export`: a folder of hive Parquet, or .jsonl"
-_KINDS = ("run", "record", "finding", "verdict")
+_KINDS = ("run", "record", "finding")
 
 
 def export_store(store: str, target: Path) -> int:

@@ -186,7 +186,9 @@ def locked(folder: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN}:
                 raise
-            raise BusyError(f"{folder}: another tune or adopt is at work in it; expected one at a time") from error
+            raise BusyError(
+                f"{folder}: another tune, verify or adopt is at work in it; expected one at a time"
+            ) from error
         yield
     finally:
         os.close(handle)

@@ -9,8 +9,9 @@ from aoe_reports.checks.bank import BANK_RULES
 from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
 from aoe_reports.tuning.outcome import TUNE_RULES
+from aoe_reports.tuning.plan import PLAN_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
-from aoe_reports.tuning.verification import ADOPT_RULES
+from aoe_reports.tuning.verification import ADOPT_RULES, VERIFY_RULES
 
 READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("json-syntax", "error", "all JSON files", "not JSON, and not merely cut off"),
@@ -235,6 +236,14 @@ def list_rules() -> list[dict[str, Any]]:
     rows += [
         {"rule": name, "severity": rule.severity, "on": "tuning jobs", "reason": rule.reason, "source": rule.source}
         for name, rule in TUNE_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "tuning plans", "reason": reason, "source": ""}
+        for name, (severity, reason) in PLAN_RULES.items()
+    ]
+    rows += [
+        {"rule": name, "severity": severity, "on": "verifying", "reason": reason, "source": ""}
+        for name, (severity, reason) in VERIFY_RULES.items()
     ]
     rows += [
         {"rule": name, "severity": severity, "on": "adopting banks", "reason": reason, "source": ""}

@@ -1,0 +1,190 @@
+"""`plan`: what is worth tuning."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import (
+    MAX_ID,
+    STORE_VARIABLE,
+    Device,
+    EngineVersion,
+    Format,
+    MaxExpanded,
+    Rank,
+    Strict,
+    Workload,
+    exit_code,
+    say,
+    write,
+)
+
+if TYPE_CHECKING:
+    from aoe_reports.workflows.plan import PlanWish
+
+_MOST_MINUTES = 1_000_000
+_DEFAULT_MIN_SHARE = 0.001
+
+
+def plan(
+    profile: Annotated[Path, typer.Argument(help="A profile: one run.", show_default=False)],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND...]",
+            help="What trains or infers, where that is what tunes (TensorFlow, MindSpore online).",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="The plan's folder.", show_default=False)
+    ] = ...,  # type: ignore[assignment]
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, max=_MOST_MINUTES, help="Minutes that tuning may take.", show_default=False),
+    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="At most so many candidates.", show_default=False)] = None,
+    min_share: Annotated[
+        float, typer.Option(min=0, max=1, help="Least part of the step that an operator takes.")
+    ] = _DEFAULT_MIN_SHARE,
+    mode: Annotated[
+        Literal["opat", "sgat", "both", "gdat"],
+        typer.Option(help="Operators, subgraphs, one after the other, gradients."),
+    ] = "opat",
+    scenario: Annotated[
+        Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"] | None,
+        typer.Option(
+            help="How AOE gets at the model [default: pytorch or mindspore if their profiler wrote the profile, else offline].",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="The model, for aoe.", show_default=False)] = None,
+    weight: Annotated[Path | None, typer.Option(help="Its weights (Caffe).", show_default=False)] = None,
+    model_path: Annotated[
+        Path | None, typer.Option(help="A folder of models or dumped graphs, for aoe.", show_default=False)
+    ] = None,
+    framework: Annotated[
+        Literal["0", "1", "3", "5"] | None,
+        typer.Option(help="0 Caffe, 1 MindSpore, 3 TensorFlow, 5 ONNX [default: by the suffix].", show_default=False),
+    ] = None,
+    aoe_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="--NAME=VALUE", help="One more option for aoe (repeatable).", show_default=False),
+    ] = None,
+    repeat_tune: Annotated[bool, typer.Option("--repeat-tune", help="Tune again what is banked.")] = False,
+    assume_static: Annotated[
+        bool, typer.Option("--assume-static", help="Take shapes for static where the export does not tell.")
+    ] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            envvar=STORE_VARIABLE,
+            help="Folder or URI of the store: what tuning brought before.",
+            show_default=False,
+        ),
+    ] = None,
+    workload: Workload = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(help="Earlier AOE results of this model: file or folder (repeatable).", show_default=False),
+    ] = None,
+    bank: Annotated[
+        Path | None,
+        typer.Option(
+            help="The bank in use, laid out as under TUNE_BANK_PATH [default: what the environment says].",
+            show_default=False,
+        ),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The folder of a plan whose subgraphs were tuned before this profile.",
+            show_default=False,
+        ),
+    ] = None,
+    soc: Annotated[str | None, typer.Option(help="The chip, as AOE names it.", show_default=False)] = None,
+    engine_version: EngineVersion = None,
+    tune_device: Annotated[
+        int | None, typer.Option(min=0, max=MAX_ID, help="ASCEND_DEVICE_ID to tune on.", show_default=False)
+    ] = None,
+    rank: Rank = None,
+    device: Device = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of what is printed.")] = "text",
+    strict: Strict = False,
+    max_expanded: MaxExpanded = None,
+) -> None:
+    """Plan a tuning job from a profile: what is worth tuning, bounded by the whole step; what is left out, and why."""
+    import os
+
+    from aoe_reports.errors import UsageError
+    from aoe_reports.tuning.plan import Job
+    from aoe_reports.tuning.ranking import Wanted
+    from aoe_reports.workflows.plan import PlanWish
+
+    if model is not None and model_path is not None:
+        raise UsageError("plan: --model and --model-path exclude each other")
+    job = Job(
+        command=tuple(command or ()),
+        working_folder=str(Path.cwd()) if command else None,
+        model=_absolute(model),
+        weight=_absolute(weight),
+        model_path=_absolute(model_path),
+        framework=int(framework) if framework is not None else None,
+        device=tune_device,
+        options=tuple(aoe_option or ()),
+    )
+    seconds = None if budget is None else budget * 60
+    wanted = Wanted(scenario or "offline", mode, top, min_share, seconds, repeat_tune, assume_static)
+    wish = PlanWish(
+        wanted,
+        job,
+        soc,
+        engine_version,
+        bank,
+        store,
+        workload,
+        tuple(results or ()),
+        after,
+        rank,
+        device,
+        max_expanded,
+        by_profile=scenario is None and model is None,
+    )
+    _make(profile, output, wish, dict(os.environ), form, strict=strict)
+
+
+def _make(
+    profile: Path, folder: Path, wish: "PlanWish", environment: dict[str, str], form: Format, *, strict: bool
+) -> None:
+    from dataclasses import asdict
+
+    from aoe_reports.findings import reasons_of
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.renderers.as_json import render_rows
+    from aoe_reports.renderers.csv import render_rows as render_csv
+    from aoe_reports.tuning.plan import document_of_plan
+    from aoe_reports.workflows.plan import make_plan, rows_of_plan
+
+    planned = make_plan(profile, folder, wish, environment)
+    reasons = reasons_of(planned.findings, strict=strict)
+    rows = rows_of_plan(planned.plan)
+    if form == "json":
+        told = document_of_plan(planned.plan) if planned.report is not None else {}
+        more = {key: value for key, value in told.items() if key not in {"format_version", "candidates", "job"}}
+        more |= {"job": asdict(planned.plan.job), "files": [str(path) for path in planned.files]}
+        write(render_rows("plan", [str(profile)], rows, planned.findings, reasons, more), None)
+    elif form == "csv":
+        write(render_csv(rows), None)
+    elif planned.report is not None:
+        write(RENDERERS[form](planned.report), None)
+    if form != "json":
+        say(planned.findings)
+        if planned.files:
+            typer.echo(f"plan: {planned.files[0]}", err=True)
+    raise typer.Exit(exit_code(planned.findings, unreadable=planned.unreadable, strict=strict))
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())

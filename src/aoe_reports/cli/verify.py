@@ -1,0 +1,70 @@
+"""`verify`: AOE's claim against the clock."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import (
+    STORE_VARIABLE,
+    Device,
+    Format,
+    MaxExpanded,
+    Output,
+    Rank,
+    Strict,
+    Workload,
+    exit_code,
+    say,
+    write,
+)
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A plan's folder.", show_default=False)],
+    after: Annotated[Path, typer.Option(metavar="PROFILE", help="A profile with the tuned bank.", show_default=False)],
+    before: Annotated[
+        Path | None,
+        typer.Option(metavar="PROFILE", help="A profile before tuning [default: the plan's].", show_default=False),
+    ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(help="AOE's results, where they are not in DIR (repeatable).", show_default=False),
+    ] = None,
+    accept: Annotated[
+        Literal["confirmed", "partly", "step", "all"],
+        typer.Option(help="What passes: something confirmed, partly suffices, the step itself, every operator."),
+    ] = "confirmed",
+    store: Annotated[
+        str | None,
+        typer.Option(envvar=STORE_VARIABLE, help="Folder or URI of the store for the verdicts.", show_default=False),
+    ] = None,
+    workload: Workload = None,
+    rank: Rank = None,
+    device: Device = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare even what is known not to be comparable.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    output: Output = None,
+    strict: Strict = False,
+    max_expanded: MaxExpanded = None,
+) -> None:
+    """Hold AOE's claims against two profiles: confirmed, partly, not-reproduced, regressed, not-comparable; why, what next."""
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.renderers.as_json import render_rows
+    from aoe_reports.renderers.csv import render_rows as render_csv
+    from aoe_reports.workflows.verify import VerifyWish
+    from aoe_reports.workflows.verify import verify as verify_job
+
+    wish = VerifyWish(
+        before, after, tuple(results or ()), accept, store, workload, rank, device, force, strict, max_expanded
+    )
+    done = verify_job(folder, wish)
+    if form == "json":
+        write(render_rows("verify", [str(folder)], done.rows, done.findings, done.reasons, done.more), output)
+    elif form == "csv":
+        write(render_csv(done.rows), output)
+    elif done.report is not None:
+        write(RENDERERS[form](done.report), output)
+    if form != "json":
+        say(done.findings)
+    raise typer.Exit(exit_code(done.findings, unreadable=done.unreadable, strict=strict, reasons=done.reasons))

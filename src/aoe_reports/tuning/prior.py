@@ -1,0 +1,116 @@
+"""What tuning an operator may bring and cost, before it is tried: what earlier tuning brought, else a stated default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from aoe_reports.results import TuningResult
+from aoe_reports.tuning.outcome import type_key
+
+Source = Literal["measured", "claimed", "default"]
+
+DEFAULT_SAVED_SHARE = 0.2463
+"""Time saved (1 - after/before): the median of the seven operators in the examples of AOE's documents (CANN 6.0 to 8.0).
+
+Examples show what was improved, so this is a large default. It only decides between types where something else is known.
+"""
+
+DEFAULT_COST_S = 26.0
+"""Seconds an operator: the median of tuning time / (added + updated + unsatisfied) in the same three examples."""
+
+DEFAULT_SUBGRAPH_SAVED_SHARE = 0.3553
+"""Time saved of the model in the example of subgraph tuning (5.600486 ms before, 3.610442 ms after)."""
+
+DEFAULT_SUBGRAPH_COST_S = 48.5
+"""Seconds a model: the mean of the two examples of subgraph tuning (78 s, 19 s)."""
+
+DEFAULT_SOURCE = "the examples in AOE's documents, which are no measurements"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What tuning one operator brought: time saved (1 - after/before), as AOE claimed it or as a new profile showed it."""
+
+    op_type: str | None
+    """Null for subgraphs, and for a model."""
+    saved_share: float
+    measured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is expected of tuning: time saved (1 - after/before), from how many results of which source."""
+
+    saved_share: float
+    source: Source
+    results: int
+
+    def as_document(self) -> dict[str, object]:
+        """As it stands in plan.json."""
+        return {"saved_share": round(self.saved_share, 6), "source": self.source, "results": self.results}
+
+
+class Priors:
+    """What earlier tuning tells of operator types, of subgraphs and of the time that tuning takes."""
+
+    def __init__(
+        self,
+        gains: Iterable[Gain] = (),
+        costs_s: Sequence[float] = (),
+        subgraph_costs_s: Sequence[float] = (),
+    ) -> None:
+        self._gains: dict[str | None, list[Gain]] = {}
+        for gain in gains:
+            self._gains.setdefault(None if gain.op_type is None else type_key(gain.op_type), []).append(gain)
+        self.cost_s = median(costs_s) if costs_s else DEFAULT_COST_S
+        self.cost_results = len(costs_s)
+        self.subgraph_cost_s = median(subgraph_costs_s) if subgraph_costs_s else DEFAULT_SUBGRAPH_COST_S
+
+    def of_type(self, op_type: str) -> Prior:
+        """What is expected of tuning operators of a type."""
+        return self._of(type_key(op_type), DEFAULT_SAVED_SHARE)
+
+    def of_subgraphs(self) -> Prior:
+        """What is expected of tuning a model's subgraphs."""
+        return self._of(None, DEFAULT_SUBGRAPH_SAVED_SHARE)
+
+    def _of(self, key: str | None, default: float) -> Prior:
+        """Measured gains count before claimed ones; the default counts as one result, so that one alone decides little."""
+        known = self._gains.get(key, [])
+        chosen = [gain for gain in known if gain.measured] or known
+        if not chosen:
+            return Prior(default, "default", 0)
+        mean = (sum(sorted(gain.saved_share for gain in chosen)) + default) / (len(chosen) + 1)
+        return Prior(max(mean, 0.0), "measured" if chosen[0].measured else "claimed", len(chosen))
+
+
+def gains_of_result(result: TuningResult) -> list[Gain]:
+    """What a tuning that went to its end claims: of a fused operator for each of its types, of a model once."""
+    if not result.complete:
+        return []
+    if result.kind == "sgat":
+        saved = saved_share(result.model_baseline_ms, result.model_result_ms)
+        return [] if saved is None else [Gain(None, saved)]
+    found = []
+    for modification in result.modifications:
+        saved = saved_share(modification.before, modification.after)
+        if saved is not None:
+            found += [Gain(op_type, saved) for op_type in modification.op_type]
+    return found
+
+
+def saved_share(before: object, after: object) -> float | None:
+    """Time saved, 1 - after/before; null where a time is none."""
+    if before is None or after is None:
+        return None
+    first, second = float(str(before)), float(str(after))
+    return 1 - second / first if first > 0 and 0 < second < float("inf") else None
+
+
+def cost_of_summary(tuning_time_s: float | None, summary: dict[str, int]) -> float | None:
+    """Seconds an operator of one tuning task: what was in the repository and stayed was not worked at."""
+    worked_at = sum(summary.get(f"repo_{name}_num", 0) for name in ("add", "update", "unsatisfied"))
+    return tuning_time_s / worked_at if tuning_time_s is not None and tuning_time_s > 0 and worked_at > 0 else None

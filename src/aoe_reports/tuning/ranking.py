@@ -1,0 +1,439 @@
+"""What is worth tuning: operators ranked by what a step could get shorter per second of tuning, the rest with a reason.
+
+An operator is expected to save its prior share of the time in which it alone keeps the step waiting: what communication or
+another operator runs beside is not gained, nor is idle time. No saving exceeds the bounds of the operator and of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.analysis.bounds import STATES, OperatorBounds, StepShares, cap_saving
+from aoe_reports.analysis.hotspots import is_communication
+from aoe_reports.analysis.intervals import Intervals, union
+from aoe_reports.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
+from aoe_reports.operators import is_dumped, is_tunable
+from aoe_reports.tuning.plan import Candidate, Mode, Rejected, Scenario
+from aoe_reports.tuning.prior import Prior, Priors
+
+DEFAULT_MIN_SHARE = 0.001
+"""An operator that takes less than a thousandth of the step cannot shorten it measurably, even if it took no time at all:
+steps themselves vary by more."""
+
+CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
+"""Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
+
+ACLNN = "aclnn"
+"""What names of operators begin with that torch_npu runs through aclnn."""
+
+Why = Literal[
+    "communication", "ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape", "unknown-type", "unknown-name", "aclnn",
+    "type-not-tunable", "banked", "failed-before", "overlapped", "below-threshold", "beyond-top", "beyond-budget", "after-subgraphs",
+    "subgraphs-first",
+]  # fmt: skip
+
+REASONS: dict[Why, str] = {
+    "communication": "communication is not computed by operators that AOE tunes",
+    "ai-cpu": "it runs on the AI CPU; AOE tunes AI Core and vector core operators",
+    "not-ai-core": "it runs neither on AI Core nor on vector core",
+    "dynamic-shape": "its shape is dynamic; AOE tunes static shapes only",
+    "unknown-shape": "the export does not tell whether its shape is static (--assume-static takes it for that)",
+    "unknown-type": "the export does not tell its type",
+    "unknown-name": "the export does not tell its name",
+    "aclnn": "it runs through aclnn; torch_npu dumps no graph of it for AOE",
+    "type-not-tunable": "torch_npu dumps no graphs of this type for AOE",
+    "banked": "it is in a bank; AOE skips it (--repeat-tune tunes it again)",
+    "failed-before": "its tuning failed before",
+    "overlapped": "something else runs beside it, so that less than --min-share of the step waits for it",
+    "below-threshold": "it takes less than --min-share of the step",
+    "beyond-top": "it comes behind the --top candidates",
+    "beyond-budget": "tuning it does not fit into the --budget",
+    "after-subgraphs": "operators are chosen from the profile after subgraph tuning (plan --after)",
+    "subgraphs-first": "subgraphs are tuned, not operators",
+}
+"""Why an operator is not to be tuned, in the words of the plan."""
+
+_ORDER: tuple[Why, ...] = tuple(REASONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be planned: how much, and of what."""
+
+    scenario: Scenario = "offline"
+    mode: Mode = "opat"
+    top: int | None = None
+    min_share: float = DEFAULT_MIN_SHARE
+    budget_s: float | None = None
+    repeat_tune: bool = False
+    assume_static: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of single operators by name, and where from; types of which a bank has entries, and how many."""
+
+    banked: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    bank_types: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates in order, what is left out, and types of which nobody has documented that AOE tunes them."""
+
+    candidates: tuple[Candidate, ...]
+    rejected: tuple[Rejected, ...]
+    undocumented: tuple[str, ...] = ()
+    in_bank: tuple[str, ...] = ()
+    """Types of candidates of which the bank has entries, of which shapes it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """Operators of one name, type and reason as one; entry i of each array is one class. Times in ns."""
+
+    bounds: OperatorBounds
+    first: Ints
+    """One operator of each class, for its words."""
+    why: Ints
+    """Place of the reason in _ORDER, -1 for none."""
+    count: Ints
+    total: Ints
+    saving: Ints
+    exposed: Any
+    shapes: Ints
+    """How many operators (shapes) are one class."""
+
+
+def exposed_times(frame: pa.Table, bounds: OperatorBounds, shares: StepShares) -> Any:
+    """The time of each operator (ns) in which it alone keeps the step waiting; float64, one an operator.
+
+    What communication runs beside is counted task by task where tasks tell when they ran, else every operator has the
+    same part of it; operators that run beside each other share the time that they take together.
+    """
+    durations, _ = integers(bounds.tasks["task_duration_ns"])
+    alone = durations
+    if "task_type" in frame.column_names and has_value(frame, "task_start_ns"):
+        starts, there = integers(frame["task_start_ns"])
+        lengths, _ = integers(frame["task_duration_ns"])
+        talking = is_communication(frame["task_type"])
+        if there.all() and talking.any():
+            busy = union(starts[talking], starts[talking] + lengths[talking])
+            alone = durations - _inside(integers(bounds.tasks["task_start_ns"])[0], durations, busy)
+    exposed = bounds.sums(alone).astype(np.float64)
+    whole, limit = float(exposed.sum()), float(shares.bound_saving_ns)
+    return exposed * min(1.0, limit / whole) if whole > 0 else exposed
+
+
+def _inside(starts: Ints, durations: Ints, busy: Intervals) -> Ints:
+    """How much of each interval is covered by others."""
+    begins, ends = busy.starts, busy.ends
+    before = np.concatenate([[0], np.cumsum(ends - begins)])
+
+    def covered(times: Ints) -> Ints:
+        place = np.searchsorted(begins, times, side="right")
+        last = np.maximum(place - 1, 0)
+        within: Ints = np.where(place > 0, np.minimum(times, ends[last]) - begins[last], 0)
+        total: Ints = before[last] * (place > 0) + within
+        return total
+
+    return covered(starts + durations) - covered(starts)
+
+
+def rank_operators(
+    frame: pa.Table,
+    bounds: OperatorBounds | None,
+    exposed: Any,
+    shares: StepShares,
+    wanted: Wanted,
+    known: Known,
+    priors: Priors,
+) -> Ranking:
+    """The plan's candidates and what it leaves out, from the tasks of one device, their bounds and `exposed_times`."""
+    spoken = sorted(_communication(frame, shares), key=_rejection_order)
+    if bounds is None or wanted.mode == "gdat":
+        return Ranking((), tuple(spoken))
+    classes = _classes(bounds, exposed, _reasons(bounds, wanted, known))
+    least = wanted.min_share * (shares.step_ns or shares.computing_ns)
+    if wanted.mode in {"sgat", "both"}:
+        return _subgraphs(classes, shares, wanted, priors, spoken, least)
+    whole_types = wanted.scenario == "pytorch"
+    eligible = classes.why < 0
+    groups, members = _merged(classes, np.flatnonzero(eligible), whole_types=whole_types)
+    small = groups.total < least
+    hidden = ~small & (groups.exposed < least)
+    worth = np.flatnonzero(~small & ~hidden).tolist()
+    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
+    chosen, left = _within(sorted(options, key=_order), wanted)
+    rejected = _left_out(classes, known, least)
+    rejected += [Rejected(c.op_name, c.op_type, c.total_us, _say(why)) for c, why in left]
+    rejected += [one for i in np.flatnonzero(hidden) for one in _summed(classes, members[i], "overlapped")]
+    rejected += _summed(classes, [m for i in np.flatnonzero(small) for m in members[i]], "below-threshold")
+    types = {candidate.op_type for candidate in chosen if candidate.op_type}
+    return Ranking(
+        tuple(chosen),
+        tuple(sorted([*rejected, *spoken], key=_rejection_order)),
+        tuple(sorted(one for one in types if not is_tunable(one))),
+        tuple(sorted(one for one in types if known.bank_types.get(one))) if not wanted.repeat_tune else (),
+    )
+
+
+def _order(candidate: Candidate) -> tuple[Any, ...]:
+    """What saves most of a step in a second of tuning comes first."""
+    saving, cost = candidate.expected_saving_us or 0.0, candidate.cost_s or 1.0
+    return (-saving / cost, -saving, candidate.op_type or "", candidate.op_name or "")
+
+
+def _rejection_order(one: Rejected) -> tuple[Any, ...]:
+    return (-(one.total_us or 0.0), one.op_type or "", one.op_name or "", one.reason or "")
+
+
+def _say(why: Why, more: str = "") -> str:
+    return f"{why}: {REASONS[why]}{more}"
+
+
+def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
+    """Communication by type where it is among the tasks, else what steps tell of it."""
+    if "task_type" in frame.column_names:
+        talking = is_communication(frame["task_type"])
+        if talking.any():
+            spoken = frame.filter(keep_where(talking))
+            durations, _ = integers(spoken["task_duration_ns"])
+            numbers, words = (
+                codes(spoken["op_type"]) if "op_type" in spoken.column_names else (np.zeros(len(durations), int), [])
+            )
+            return [
+                Rejected(
+                    None,
+                    words[number - 1] if number else None,
+                    exact_sum(durations[numbers == number]) / 1000,
+                    _say("communication"),
+                )
+                for number in np.unique(numbers).tolist()
+            ]
+    told = (shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)
+    return [Rejected(None, None, told / 1000, _say("communication"))] if told else []
+
+
+def _reasons(bounds: OperatorBounds, wanted: Wanted, known: Known) -> Ints:
+    """The first reason (place in _ORDER) against each operator, -1 for none."""
+    why: Ints = np.full(bounds.names.count, -1, dtype=np.int64)
+
+    def against(name: Why, mask: Mask) -> None:
+        why[(why < 0) & mask] = _ORDER.index(name)
+
+    cores = {word.upper() for word in CORE_TASKS}
+    against("ai-cpu", _where(bounds, "task_type", lambda word: word.upper().startswith("AI_CPU")))
+    if "task_type" in bounds.keys:
+        against("not-ai-core", ~_where(bounds, "task_type", lambda word: word.upper() in cores))
+    if wanted.scenario == "pytorch":
+        against("aclnn", _where(bounds, "op_name", lambda word: word.startswith(ACLNN)))
+    against("dynamic-shape", (bounds.state == STATES.index("dynamic")) | (bounds.state == STATES.index("mixed")))
+    if not wanted.assume_static:
+        against("unknown-shape", bounds.state == STATES.index("unknown"))
+    against("unknown-type", ~_where(bounds, "op_type", bool))
+    if wanted.scenario == "pytorch":
+        against("type-not-tunable", ~_where(bounds, "op_type", is_dumped))
+    else:
+        against("unknown-name", ~_where(bounds, "op_name", bool))
+    if not wanted.repeat_tune:
+        against("banked", _where(bounds, "op_name", known.banked.__contains__))
+    against("failed-before", _where(bounds, "op_name", known.failed.__contains__))
+    return why
+
+
+def _where(bounds: OperatorBounds, key: str, fits: Any) -> Mask:
+    """The operators whose word under a key fits; one without a word never does."""
+    numbers, words = bounds.key_codes(key)
+    mask = np.asarray([False, *(bool(fits(word)) for word in words)], dtype=bool)
+    found: Mask = mask[numbers]
+    return found
+
+
+def _classes(bounds: OperatorBounds, exposed: Any, why: Ints) -> _Classes:
+    alike, _ = bounds.alike(("op_type", "op_name"))
+    mixed = alike * (len(_ORDER) + 1) + (why + 1)
+    present, first, of = np.unique(mixed, return_index=True, return_inverse=True)
+    size = len(present)
+    return _Classes(
+        bounds,
+        first.astype(np.int64),
+        why[first],
+        _added(bounds.count, of, size),
+        _added(bounds.total_ns, of, size),
+        _added(bounds.saving_ns, of, size),
+        np.bincount(of, weights=exposed, minlength=size),
+        np.bincount(of, minlength=size).astype(np.int64),
+    )
+
+
+def _added(values: Ints, of: Ints, size: int) -> Ints:
+    """Whole numbers summed by class, exactly."""
+    sums: Ints = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, of, values)
+    return sums
+
+
+def _merged(classes: _Classes, chosen: Ints, *, whole_types: bool) -> tuple[_Classes, list[list[int]]]:
+    """Some classes as they are, or those of one type as one; and of which classes each consists."""
+    if not whole_types:
+        return _some(classes, chosen), [[int(place)] for place in chosen]
+    numbers, _ = classes.bounds.key_codes("op_type")
+    of_type = numbers[classes.first[chosen]]
+    present, of = np.unique(of_type, return_inverse=True)
+    size = len(present)
+    first = np.zeros(size, dtype=np.int64)
+    first[of[::-1]] = classes.first[chosen][::-1]
+    part = _some(classes, chosen)
+    sums = [_added(values, of, size) for values in (part.count, part.total, part.saving, part.shapes)]
+    exposed = np.bincount(of, weights=part.exposed, minlength=size)
+    whole = _Classes(classes.bounds, first, np.full(size, -1), sums[0], sums[1], sums[2], exposed, sums[3])
+    return whole, [chosen[of == place].tolist() for place in range(size)]
+
+
+def _some(classes: _Classes, chosen: Ints) -> _Classes:
+    names = ("first", "why", "count", "total", "saving", "exposed", "shapes")
+    return replace(classes, **{name: getattr(classes, name)[chosen] for name in names})
+
+
+def _candidate(groups: _Classes, place: int, shares: StepShares, priors: Priors, *, by_type: bool) -> Candidate:
+    bounds, first = groups.bounds, int(groups.first[place])
+    op_type = bounds.key(first, "op_type") or ""
+    prior = priors.of_type(op_type)
+    total, shapes = int(groups.total[place]), int(groups.shapes[place])
+    bound = cap_saving(int(groups.saving[place]), shares)
+    expected = min(prior.saved_share * float(groups.exposed[place]), float(bound))
+    unit = bounds.operator(first).bound_by
+    return Candidate(
+        "operator",
+        None if by_type else bounds.key(first, "op_name"),
+        op_type,
+        bounds.key(first, "input_shapes") if shapes == 1 else None,
+        int(groups.count[place]),
+        total / 1000,
+        _part(total, shares),
+        unit if shapes == 1 else None,
+        round(shares.per_step_us(bound), 3),
+        round(expected / shares.steps / 1000, 3),
+        prior.as_document(),
+        round(priors.cost_s * shapes, 3),
+        _because(
+            prior, total, float(groups.exposed[place]), expected < prior.saved_share * float(groups.exposed[place])
+        ),
+    )
+
+
+def _part(part_ns: int, shares: StepShares) -> float | None:
+    share = shares.share(part_ns)
+    return None if share is None else round(share, 6)
+
+
+def _because(prior: Prior, total: int, exposed: float, bounded: bool) -> str:
+    """Why so much is expected, in a sentence."""
+    where = {
+        "measured": f"measured of its type before ({prior.results} results)",
+        "claimed": f"claimed by AOE of its type before ({prior.results} results)",
+        "default": "default: no result of its type is known",
+    }[prior.source]
+    text = f"time saved {prior.saved_share:.1%} ({where})"
+    if total and exposed < (1 - _SLACK) * total:
+        text += f"; {1 - exposed / total:.0%} of its time runs beside something else"
+    return text + ("; no more than its bound" if bounded else "")
+
+
+_SLACK = 0.005
+"""Less is not worth a word: it is shown as 0 %."""
+
+
+def _within(options: Sequence[Candidate], wanted: Wanted) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
+    """(what fits into the number and the time that are asked for, what does not and why)."""
+    chosen: list[Candidate] = []
+    left: list[tuple[Candidate, Why]] = []
+    spent = 0.0
+    for option in options:
+        cost = option.cost_s or 0.0
+        if wanted.top is not None and len(chosen) >= wanted.top:
+            left.append((option, "beyond-top"))
+        elif wanted.budget_s is not None and spent + cost > wanted.budget_s:
+            left.append((option, "beyond-budget"))
+        else:
+            chosen.append(option)
+            spent += cost
+    return chosen, left
+
+
+def _left_out(classes: _Classes, known: Known, least: float) -> list[Rejected]:
+    """Operators with a reason against them: those of weight by name, the others summed by type and reason."""
+    found = []
+    rest: dict[Why, list[int]] = {}
+    for number, why in enumerate(_ORDER):
+        mine = np.flatnonzero(classes.why == number)
+        if not len(mine):
+            continue
+        heavy = mine[classes.total[mine] >= least]
+        for place in heavy.tolist():
+            name = classes.bounds.key(int(classes.first[place]), "op_name")
+            kind = classes.bounds.key(int(classes.first[place]), "op_type")
+            source = (known.banked if why == "banked" else known.failed).get(name or "", "")
+            more = f" ({source})" if why in {"banked", "failed-before"} and source else ""
+            found.append(Rejected(name, kind, int(classes.total[place]) / 1000, _say(why, more)))
+        rest[why] = mine[classes.total[mine] < least].tolist()
+    return [*found, *(one for why, places in rest.items() for one in _summed(classes, places, why))]
+
+
+def _summed(classes: _Classes, places: Sequence[int], why: Why) -> list[Rejected]:
+    """Operators of one reason summed by type; a single one keeps its name."""
+    if not len(places):
+        return []
+    chosen = np.asarray(places, dtype=np.int64)
+    numbers, words = classes.bounds.key_codes("op_type")
+    of_type = numbers[classes.first[chosen]]
+    found = []
+    for number in np.unique(of_type).tolist():
+        mine = chosen[of_type == number]
+        kind = words[number - 1] if number else None
+        total = exact_sum(classes.total[mine]) / 1000
+        if len(mine) == 1:
+            name = classes.bounds.key(int(classes.first[mine[0]]), "op_name")
+            found.append(Rejected(name, kind, total, _say(why)))
+        else:
+            found.append(Rejected(None, kind, total, _say(why, f" ({len(mine)} operators)")))
+    return found
+
+
+def _subgraphs(
+    classes: _Classes, shares: StepShares, wanted: Wanted, priors: Priors, spoken: list[Rejected], least: float
+) -> Ranking:
+    """Subgraph tuning is of the model as a whole; what it cannot take is said operator by operator all the same."""
+    no_way = [_ORDER.index(why) for why in ("ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape")]
+    inside = ~np.isin(classes.why, no_way)
+    total = exact_sum(classes.total[inside])
+    prior = priors.of_subgraphs()
+    exposed = float(classes.exposed[inside].sum())
+    bound = cap_saving(exact_sum(classes.saving[inside]), shares)
+    expected = min(prior.saved_share * exposed, float(bound))
+    candidate = Candidate(
+        "subgraph",
+        count=int(classes.count[inside].sum()),
+        total_us=total / 1000,
+        share=_part(total, shares),
+        bound_saving_us=round(shares.per_step_us(bound), 3),
+        expected_saving_us=round(expected / shares.steps / 1000, 3),
+        prior=prior.as_document(),
+        cost_s=round(priors.subgraph_cost_s, 3),
+        reason="the model's subgraphs as a whole; " + _because(prior, total, exposed, bounded=False),
+    )
+    why: Why = "after-subgraphs" if wanted.mode == "both" else "subgraphs-first"
+    left = replace(classes, why=np.where(inside, _ORDER.index(why), classes.why))
+    rejected = sorted([*_left_out(left, Known(), least), *spoken], key=_rejection_order)
+    if total == 0 or total < least:
+        return Ranking((), tuple(rejected))
+    chosen, beyond = _within([candidate], replace(wanted, top=None))
+    rejected += [Rejected(None, None, c.total_us, _say(reason)) for c, reason in beyond]
+    return Ranking(tuple(chosen), tuple(rejected))

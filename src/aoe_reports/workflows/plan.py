@@ -1,0 +1,312 @@
+"""Makes a tuning plan from a profile: reads it, asks what is known of earlier tuning, ranks, writes the plan's folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.analysis.bounds import KEYS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.errors import UsageError
+from aoe_reports.findings import Finding, has
+from aoe_reports.findings import in_order as findings_in_order
+from aoe_reports.readers.profile import Capture
+from aoe_reports.reports.plan import plan_report
+from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
+from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
+from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
+from aoe_reports.workflows.advise import DYNAMIC_KINDS
+from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
+from aoe_reports.workflows.captures import label_of
+from aoe_reports.workflows.earlier import Earlier
+from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
+from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
+
+_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_COUNTERS = frozenset(
+    {"aicore_time_us", "aiv_time_us"}
+    | {
+        f"{core}{unit}_ratio"
+        for core in ("aic_", "aiv_", "")
+        for unit in ("mac", "vec", "scalar", "mte1", "mte2", "mte3", "fixpipe")
+    }
+)
+_COLUMNS = _COUNTERS | {
+    *KEYS, "op_state", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "mix_block_num", "device_id",
+}  # fmt: skip
+"""What a plan is made of: of the columns of tasks those that bounds are computed from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWish:
+    """What is asked of `plan`; None is left to the profile, the environment or the defaults."""
+
+    wanted: Wanted
+    job: Job = field(default_factory=Job)
+    soc: str | None = None
+    engine_version: str | None = None
+    bank: Path | None = None
+    store: str | None = None
+    workload: str | None = None
+    results: tuple[Path, ...] = ()
+    after: Path | None = None
+    """The folder of a plan whose subgraph tuning was before this profile."""
+    rank: int | None = None
+    device: int | None = None
+    max_expanded: int | None = None
+    by_profile: bool = False
+    """Whether the profiler that wrote the profile tells the scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, its report, what was found on the way, and whether something could not be read."""
+
+    plan: Plan
+    report: Any
+    findings: list[Finding]
+    unreadable: bool
+    files: list[Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One device of the profile, and what its operators are bounded by."""
+
+    tasks: TaskSet
+    shares: StepShares
+    bounds: OperatorBounds | None
+    exposed: Any
+    """The time of each operator in which it alone keeps the step waiting."""
+
+
+def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[str, str]) -> Planned:
+    """Plan the tuning of what a profile shows, and write the plan's folder.
+
+    UsageError where there is not one run below `profile`, or a job was begun in the folder.
+    """
+    if (folder / STATE).exists():
+        raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
+    findings: list[Finding] = []
+    captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
+    wish = _carried_on(_by_profile(wish, captures))
+    with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
+        hashed = beside.submit(digest_of_captures, captures)
+        measured = _measure(captures, wish, findings)
+        digest = hashed.result()
+    if measured is None:
+        if not unreadable and not has(findings, "error"):
+            findings.append(Finding("error", "nothing-measured", str(profile), "no tasks here to plan from"))
+        empty = Plan(wish.wanted.scenario, wish.wanted.mode)
+        return Planned(empty, None, findings_in_order(findings), unreadable, [])
+    earlier = _earlier(wish, captures, environment)
+    findings += earlier.findings
+    unreadable |= earlier.unreadable
+    priors, ranking = earlier.priors(), _ranked(measured, wish, earlier)
+    plan = _plan(profile, captures, measured, digest, wish, ranking)
+    findings += _remarks(profile, measured, wish, ranking)
+    report = plan_report(document_of_plan(plan), _facts(measured, wish, priors))
+    from aoe_reports.renderers import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
+
+    files = write_plan(folder, plan, RENDERERS["markdown"](report))
+    return Planned(plan, report, findings_in_order(findings), unreadable, files)
+
+
+_SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore"}
+
+
+def _by_profile(wish: PlanWish, captures: Sequence[Capture]) -> PlanWish:
+    """The wish with the scenario that the profile's writer tells, where that is asked for."""
+    sources = {capture.source for capture in captures}
+    if not wish.by_profile or len(sources) != 1:
+        return wish
+    scenario = _SCENARIO_OF.get(sources.pop(), wish.wanted.scenario)
+    return replace(wish, wanted=replace(wish.wanted, scenario=scenario))
+
+
+def _carried_on(wish: PlanWish) -> PlanWish:
+    """The wish with what the plan before it said: its scenario, its model, its chip, the bank it tuned."""
+    if wish.after is None:
+        return wish
+    before = read_plan(wish.after)
+    bank = wish.after / "bank"
+    if not bank.is_dir():
+        raise UsageError(f"{wish.after}: its subgraphs were not tuned yet (no bank in it)")
+    job = replace(before.job, **_told(wish.job))
+    return replace(
+        wish,
+        wanted=replace(wish.wanted, scenario=before.scenario, mode="opat"),
+        job=job,
+        soc=wish.soc or before.soc,
+        engine_version=wish.engine_version or before.engine_version,
+        bank=wish.bank or bank,
+    )
+
+
+def _told(job: Job) -> dict[str, Any]:
+    empty = Job()
+    names = ("command", "working_folder", "model", "weight", "model_path", "framework", "device", "options")
+    return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
+
+
+def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]) -> _Measured | None:
+    """The device with the longest step."""
+    best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
+    devices = 0
+    for measured in read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device):
+        devices += 1
+        tasks = measured.tasks
+        order = (-(measured.shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id))
+        if best is None or order < best[0]:
+            best = (order, measured)
+    if best is None:
+        return None
+    capture, tasks, shares = best[1].capture, best[1].tasks, best[1].shares
+    if devices > 1:
+        whose = f"rank {tasks.rank_id}, device {tasks.device_id}"
+        message = f"planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
+        findings.append(_finding("plan-device", label_of(captures), message))
+    bounds = measure_operators(
+        tasks.frame,
+        CoreCounts.of_hardware(capture.info.hardware),
+        dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
+    )
+    exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
+    return _Measured(tasks, shares, bounds, exposed)
+
+
+def _number(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+def _earlier(wish: PlanWish, captures: Sequence[Capture], environment: Mapping[str, str]) -> Earlier:
+    """What earlier tuning left to know."""
+    earlier = Earlier()
+    if wish.store is not None:
+        earlier.read_store(wish.store, wish.workload)
+    if wish.results:
+        earlier.read_results(wish.results)
+    environment = environment if wish.bank is None else {"TUNE_BANK_PATH": os.path.abspath(wish.bank)}
+    layout = bank_of_environment(environment)
+    there = socs_of(layout)
+    soc = wish.soc or _soc_of(captures) or (there[0] if len(there) == 1 else None)
+    if soc is not None:
+        earlier.read_bank(paths_of_layout(layout, soc))
+    return earlier
+
+
+def _soc_of(captures: Sequence[Capture]) -> str | None:
+    named = {capture.info.device_type for capture in captures} - {None}
+    only = next(iter(named), None) if len(named) == 1 else None
+    return only if only is not None and _SOC.fullmatch(only) else None
+
+
+def _ranked(measured: _Measured, wish: PlanWish, earlier: Earlier) -> Ranking:
+    bounds = measured.bounds
+    names = bounds.key_codes("op_name")[1] if bounds is not None else []
+    types = bounds.key_codes("op_type")[1] if bounds is not None else []
+    known = earlier.known(names, types)
+    return rank_operators(
+        measured.tasks.frame, bounds, measured.exposed, measured.shares, wish.wanted, known, earlier.priors()
+    )
+
+
+def _plan(
+    profile: Path,
+    captures: Sequence[Capture],
+    measured: _Measured,
+    digest: str | None,
+    wish: PlanWish,
+    ranking: Ranking,
+) -> Plan:
+    shares = measured.shares
+    versions = {capture.info.cann_version for capture in captures} - {None}
+    plan = Plan(
+        wish.wanted.scenario,
+        wish.wanted.mode,
+        str(profile),
+        digest,
+        wish.soc or _soc_of(captures),
+        wish.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
+        None if wish.bank is None else os.path.abspath(wish.bank),
+        wish.wanted.repeat_tune,
+        None if shares.step_us is None else round(shares.step_us, 3),
+        _rounded(shares.share(shares.computing_ns)),
+        _rounded(shares.share(shares.communication_not_overlapped_ns)),
+        _rounded(shares.share(shares.free_ns)),
+        round(shares.bound_saving_us, 3),
+        _rounded(shares.share(shares.bound_saving_ns)),
+        ranking.candidates,
+        ranking.rejected,
+        job=wish.job,
+    )
+    return replace(plan, expected_files=_expected(plan))
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+def _expected(plan: Plan) -> tuple[str, ...]:
+    """What tuning leaves in the folder."""
+    stages = plan.stages()
+    if not stages:
+        return ()
+    results = [f"runs/*-{stage}/aoe_result_{stage}_*.json" for stage in stages if stage != "gdat"]
+    gradients = ["bank/*_gradient_fusion.json"] if "gdat" in stages else []
+    return (*results, *gradients, "bank", "outcome.json", "remeasure.sh", "remeasure.md")
+
+
+def _finding(rule: str, path: str, message: str) -> Finding:
+    return Finding(PLAN_RULES[rule][0], rule, path, message)
+
+
+def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Ranking) -> list[Finding]:
+    """What whoever follows the plan has to know beside it."""
+    where, shares, found = str(profile), measured.shares, []
+    if shares.step_ns is None:
+        found.append(
+            _finding("plan-step-unknown", where, "no times of tasks, no table of steps: nothing tells of steps")
+        )
+    for name in ranking.undocumented:
+        text = f"whether AOE tunes {name} is not documented (the published list is not complete)"
+        found.append(_finding("plan-type-undocumented", where, text))
+    for name in ranking.in_bank:
+        text = f"the bank has entries of {name}; AOE skips what is banked, and of which shapes they are it does not say"
+        found.append(_finding("plan-bank-has-type", where, text))
+    if wish.wanted.mode == "gdat":
+        if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
+            text = "gradients are tuned to overlap communication, and there is none in this profile"
+            found.append(_finding("plan-no-communication", where, text))
+    elif not ranking.candidates:
+        found.append(_finding("plan-empty", where, "tuning compute cannot help here: no candidate"))
+    elif wish.wanted.mode == "both":
+        text = "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
+        found.append(_finding("plan-two-rounds", where, text))
+    return found
+
+
+def _facts(measured: _Measured, wish: PlanWish, priors: Priors) -> dict[str, Any]:
+    """What the report says beside the plan."""
+    shares = measured.shares
+    return {
+        "steps": shares.steps,
+        "source": shares.source,
+        "overlapped_share": _rounded(shares.share(shares.overlapped_ns)),
+        "min_share": wish.wanted.min_share,
+        "budget_s": wish.wanted.budget_s,
+        "top": wish.wanted.top,
+        "cost_s": priors.cost_s,
+        "cost_results": priors.cost_results,
+        "default_source": DEFAULT_SOURCE,
+    }
+
+
+def rows_of_plan(plan: Plan) -> list[dict[str, Any]]:
+    """The candidates as rows, in order."""
+    return [{"position": place, **asdict(candidate)} for place, candidate in enumerate(plan.candidates, start=1)]

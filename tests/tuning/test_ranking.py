@@ -1,0 +1,188 @@
+"""The arithmetic of plans and verdicts: covered time, priors, intervals, verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from frames import tasks_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.analysis.bounds import StepShares, measure_operators
+from aoe_reports.analysis.idle import shares_of_tasks
+from aoe_reports.analysis.intervals import union
+from aoe_reports.operators import DUMPED, is_dumped
+from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
+from aoe_reports.tuning.ranking import Known, Wanted, _inside, exposed_times, rank_operators
+from aoe_reports.tuning.verdicts import (
+    CONFIRMED_PART,
+    Claim,
+    Claims,
+    Interval,
+    _few,
+    judge,
+    side_of_tasks,
+    verify_claims,
+)
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
+
+
+@given(INTERVALS, INTERVALS)
+def test_covered_time_is_that_of_a_loop(tasks: list[tuple[int, int]], busy: list[tuple[int, int]]) -> None:
+    starts = np.asarray([start for start, _ in tasks], dtype=np.int64)
+    lengths = np.asarray([length for _, length in tasks], dtype=np.int64)
+    talk = np.asarray([start for start, _ in busy], dtype=np.int64)
+    ends = talk + np.asarray([length for _, length in busy], dtype=np.int64)
+    covered = {t for start, length in busy for t in range(start, start + length)}
+    expected = [sum(t in covered for t in range(start, start + length)) for start, length in tasks]
+    if busy:
+        assert _inside(starts, lengths, union(talk, ends)).tolist() == expected
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "op_name": st.sampled_from(["a", "b", "c"]),
+            "op_type": st.sampled_from(["MatMulV2", "Add", None]),
+            "task_type": st.sampled_from(["AI_CORE", "AI_CPU", "COMMUNICATION"]),
+            "op_state": st.sampled_from(["static", "dynamic"]),
+            "input_shapes": st.sampled_from(["8,8", "9,9"]),
+            "task_start_ns": st.integers(0, 10_000),
+            "task_duration_ns": st.integers(1, 5_000),
+        }
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@given(ROWS, st.floats(0, 1), st.sampled_from(["offline", "pytorch"]), st.integers(0, 3))
+def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
+    rows: list[dict[str, object]], least: float, scenario: str, seed: int
+) -> None:
+    frame = tasks_of(rows)
+    bounds = measure_operators(frame)
+    shares = shares_of_tasks(frame, None, None)
+    exposed = exposed_times(frame, bounds, shares) if bounds is not None else None
+    wanted = Wanted(scenario, top=2, min_share=least)  # type: ignore[arg-type]
+    found = rank_operators(frame, bounds, exposed, shares, wanted, Known(), Priors())
+    told = sum(one.total_us or 0.0 for one in (*found.candidates, *found.rejected))
+    assert told == pytest.approx(sum(int(row["task_duration_ns"]) for row in rows) / 1000)  # type: ignore[call-overload]
+    assert sum(one.expected_saving_us or 0.0 for one in found.candidates) <= shares.bound_saving_us + 0.01
+    assert all((c.expected_saving_us or 0) <= (c.bound_saving_us or 0) + 0.001 for c in found.candidates)
+    np.random.default_rng(seed).shuffle(rows)
+    again = tasks_of(rows)
+    bounds = measure_operators(again)
+    exposed = exposed_times(again, bounds, shares) if bounds is not None else None
+    assert rank_operators(again, bounds, exposed, shares, wanted, Known(), Priors()) == found
+
+
+def test_operators_beside_each_other_share_the_time_they_take_together() -> None:
+    rows = [
+        {"op_name": name, "task_start_ns": 0, "task_duration_ns": 1000, "op_state": "static"} for name in ("a", "b")
+    ]
+    frame = tasks_of(rows)
+    bounds, shares = measure_operators(frame), shares_of_tasks(frame, None, None)
+    assert bounds is not None
+    assert exposed_times(frame, bounds, shares).tolist() == [500.0, 500.0]
+
+
+def test_without_times_overlap_is_taken_from_every_operator_alike() -> None:
+    frame = tasks_of(
+        [{"op_name": name, "task_duration_ns": ns} for name, ns in (("a", 300), ("b", 100))], spaced_ns=None
+    )
+    bounds = measure_operators(frame)
+    assert bounds is not None
+    shares = StepShares(None, None, 1, 1000, 400, overlapped_ns=100)
+    assert sorted(exposed_times(frame, bounds, shares).tolist()) == [75.0, 225.0]
+
+
+def test_measured_gains_count_before_claimed_ones() -> None:
+    gains = [Gain("MatMulV2", 0.5), Gain("matmul", 0.1, measured=True), Gain("Add", -0.3, measured=True)]
+    priors = Priors(gains)
+    prior = priors.of_type("MatMulV3")
+    assert (prior.source, prior.results) == ("measured", 1)
+    assert prior.saved_share == pytest.approx((0.1 + DEFAULT_SAVED_SHARE) / 2)
+    assert priors.of_type("Add").saved_share == 0.0
+    assert priors.of_type("Mul").source == "default"
+
+
+def test_costs_leave_out_what_was_not_worked_at() -> None:
+    summary = {"repo_add_num": 2, "repo_update_num": 2, "repo_reserved_num": 15, "repo_unsatisfied_num": 0}
+    assert cost_of_summary(1827, summary) == pytest.approx(456.75)
+    assert cost_of_summary(1827, {"repo_reserved_num": 15}) is None
+    assert cost_of_summary(None, summary) is None
+    assert saved_share(10, 8) == pytest.approx(0.2)
+    assert saved_share(0, 8) is None
+
+
+def test_the_types_that_torch_npu_dumps_are_all_112() -> None:
+    assert len(DUMPED) == 112
+    assert is_dumped("MatMulV3")  # compiled from a MatMul that is called
+    assert not is_dumped("MaxPoolV3")
+    assert not is_dumped("OwnFusedKernel")
+
+
+@pytest.mark.parametrize(
+    ("low", "change", "high", "claimed", "verdict"),
+    [
+        (-0.22, -0.2, -0.18, -0.2, "confirmed"),
+        (-0.17, -0.2 * CONFIRMED_PART, -0.15, -0.2, "confirmed"),
+        (-0.12, -0.1, -0.08, -0.2, "partly"),
+        (-0.3, -0.1, -0.01, -0.2, "confirmed"),
+        (-0.05, 0.0, 0.05, -0.2, "not-reproduced"),
+        (-0.3, -0.1, 0.1, -0.2, "not-reproduced"),
+        (0.01, 0.05, 0.1, -0.2, "regressed"),
+    ],
+)
+def test_verdicts_follow_from_the_interval_and_the_claim(
+    low: float, change: float, high: float, claimed: float, verdict: str
+) -> None:
+    assert judge(change, Interval(low, high, "steps"), claimed) == verdict
+    assert judge(change, None, claimed) == "not-comparable"
+
+
+def test_few_blocks_make_intervals_wider() -> None:
+    # Student's quantiles at 0.995: 4.604 with 4 degrees of freedom, 2.626 with 100
+    assert _few(5) == pytest.approx(4.604 / 2.5758 * (5 / 4) ** 0.5, rel=0.03)
+    assert _few(101) == pytest.approx(2.626 / 2.5758 * (101 / 100) ** 0.5, rel=0.001)
+
+
+def side(ns: int, *, steps: int = 8, shape: str = "8,8", spread: int = 0) -> object:
+    rows = [
+        {"op_name": name, "input_shapes": shape, "task_duration_ns": (ns if name == "a" else 1000) + spread * (step % 2),
+         "step": step}
+        for step in range(steps)
+        for name in ("a", "b", "c", "d", "e", "f")
+    ]  # fmt: skip
+    frame = tasks_of(rows)
+    return side_of_tasks(frame, [], shares_of_tasks(frame, None, None))
+
+
+def test_steps_come_from_the_tasks_where_no_table_tells_them() -> None:
+    claims = Claims((Claim("a", ("MatMulV2",), 10.0, 8.0),))
+    found = verify_claims(claims, side(2000, spread=1), side(1600, spread=1))  # type: ignore[arg-type]
+    assert found.facts["steps_before"] == 8
+    step, kind, operator = found.rows
+    assert operator.change == pytest.approx(-0.2, abs=1e-3)
+    assert (kind.verdict, operator.verdict, found.verdict) == ("confirmed", "confirmed", "confirmed")
+    assert step.measured_before_us == pytest.approx(7.003, abs=1e-3)
+    parts = found.reconciliation
+    assert parts.operators_us == pytest.approx(0.4, abs=1e-6)
+    assert parts.step_saving_us == pytest.approx(0.4, abs=1e-6)
+
+
+def test_an_operator_that_nobody_claimed_is_no_row() -> None:
+    found = verify_claims(Claims(), side(2000), side(1000))  # type: ignore[arg-type]
+    assert [row.scope for row in found.rows] == ["step"]
+    assert found.rows[0].verdict == "not-comparable"
+    assert found.verdict == "not-comparable"
+
+
+def test_a_claim_by_another_name_is_held_against_its_type() -> None:
+    claims = Claims((Claim("MatMul_12", ("matmul",), 10.0, 5.0),), whole_types=("MatMulV2",))
+    found = verify_claims(claims, side(2000), side(2000))  # type: ignore[arg-type]
+    kinds = [row for row in found.rows if row.scope == "op_type"]
+    assert [(row.op_type, row.verdict) for row in kinds] == [("MatMulV2", "not-reproduced")]
+    assert found.noise.controls == 0

@@ -1,0 +1,400 @@
+"""`verify`: AOE's claims against the clock, on simulated loops whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+from commandline import FIXTURES, ROOT, Ended
+from tuning.jobs import SOC, Bench, write_bank
+
+from aoe_reports.simulation.tuning import (
+    BEFORE,
+    OPERATORS,
+    OUTCOMES,
+    TUNED,
+    Outcome,
+    SimulatedLoop,
+    write_loop,
+    write_profile,
+    write_result,
+)
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.workflows.plan_folder import write_plan
+
+SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
+COLUMNS = [
+    "scope",
+    "op_name",
+    "op_type",
+    "input_shapes",
+    "claimed_before_us",
+    "claimed_after_us",
+    "measured_before_us",
+    "measured_after_us",
+    "change",
+    "ci_low",
+    "ci_high",
+    "verdict",
+]
+
+
+def verified(bench: Bench, loop: SimulatedLoop, *args: object, plan: Plan | None = None) -> Ended:
+    write_plan(bench.folder, plan or Plan("offline", "opat"))
+    options = ("--before", loop.before, "--after", loop.after, "--results", loop.result, "--format", "json")
+    return bench.run("verify", bench.folder, *options, *args)
+
+
+def left(bench: Bench) -> dict[str, Any]:
+    document = json.loads((bench.folder / "verify.json").read_text())
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict", "code", "signs"),
+    [
+        ("faster", "confirmed", 0, 0),
+        ("only-claimed", "not-reproduced", 1, 0),
+        ("slower", "regressed", 1, 0),
+        ("bank-not-used", "not-reproduced", 1, 2),
+    ],
+)
+def test_the_planted_truth_is_told(bench: Bench, outcome: Outcome, verdict: str, code: int, signs: int) -> None:
+    loop = write_loop(bench.root / "loop", outcome, 1)
+    ended = verified(bench, loop)
+    assert (ended.code, ended.json["verdict"]) == (code, verdict), ended.err
+    assert ended.json["reasons"] == ([] if code == 0 else ["verification"])
+    assert left(bench)["verdict"] == verdict
+    rows = ended.json["rows"]
+    assert [list(row)[: len(COLUMNS)] for row in rows] == [COLUMNS] * len(rows)
+    operators = {row["op_name"]: row for row in rows if row["scope"] == "operator"}
+    assert set(operators) == set(TUNED)
+    assert {row["verdict"] for row in operators.values()} == {verdict}
+    for row in operators.values():
+        assert row["change"] == pytest.approx(row["measured_after_us"] / row["measured_before_us"] - 1, abs=1e-5)
+        assert row["change"] == pytest.approx(OUTCOMES[outcome] - 1, abs=0.06)
+        assert row["ci_low"] <= row["change"] <= row["ci_high"]
+    assert len(ended.json["signs"]) == signs
+    assert ("verify-bank-not-used" in ended.rules()) is bool(signs)
+    assert "Noise: " in (bench.folder / "verify.md").read_text()
+
+
+def test_the_savings_add_up_to_the_step(bench: Bench) -> None:
+    parts = verified(bench, write_loop(bench.root / "loop", "faster", 4)).json["reconciliation"]
+    whole = parts["operators_us"] + parts["others_us"] - parts["hidden_by_overlap_us"]
+    whole += parts["communication_us"] + parts["free_us"] + parts["unexplained_us"]
+    assert whole == pytest.approx(parts["step_saving_us"], abs=0.01)
+    assert abs(parts["unexplained_us"]) < 1
+    means = {op.name: op.mean_us for op in OPERATORS}
+    assert parts["claimed_us"] == pytest.approx(0.2 * sum(means[name] for name in TUNED), rel=0.03)
+
+
+def test_what_communication_hides_is_named(bench: Bench) -> None:
+    """An operator beside communication that gets faster does not make the step shorter."""
+    hidden = ["block5/conv", "block6/conv"]
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(1))
+    (path,) = after.rglob("op_summary*.csv")
+    lines = path.read_text().splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        cells = line.split(",")
+        if cells[4] in hidden:
+            cells[9] = f"{float(cells[9]) * 0.5:.3f}"  # only the task: what runs beside it goes on as before
+            lines[place] = ",".join(cells)
+    path.write_text("".join(lines))
+    result = write_result(bench.root / "r", BEFORE.replace(hour=4), hidden)
+    ended = verified(bench, SimulatedLoop(before, after, result))
+    parts = ended.json["reconciliation"]
+    assert parts["operators_us"] == pytest.approx(0.5 * (480 + 540), rel=0.05)
+    assert parts["hidden_by_overlap_us"] == pytest.approx(parts["operators_us"], rel=0.01)
+    assert parts["step_saving_us"] == pytest.approx(0, abs=0.01)
+    step = ended.json["rows"][0]
+    assert (step["scope"], step["verdict"]) == ("step", "not-reproduced")
+    assert "hidden by overlap" in (bench.folder / "verify.md").read_text()
+
+
+@pytest.mark.parametrize(("accept", "code"), [("confirmed", 0), ("partly", 0), ("step", 0), ("all", 0)])
+def test_a_rule_of_acceptance_passes(bench: Bench, accept: str, code: int) -> None:
+    ended = verified(bench, write_loop(bench.root / "loop", "faster", 2), "--accept", accept)
+    assert (ended.code, ended.json["accepted"]) == (code, True)
+
+
+def half_true(bench: Bench) -> SimulatedLoop:
+    """The tuned operators get faster by a half of what AOE claims."""
+    before = write_profile(bench.root / "b", BEFORE, random.Random(11), steps=20)
+    factors = dict.fromkeys(TUNED, 0.8)
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(12), factors=factors, steps=20)
+    path = write_result(bench.root / "r", BEFORE.replace(hour=4))
+    document = json.loads(path.read_text())
+    for entry in document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"]:
+        entry["performance_after_tune(us)"] = round(entry["performance_before_tune(us)"] * 0.4, 3)
+        entry["performance_improvement"] = "150.00%"
+    path.write_text(json.dumps(document))
+    return SimulatedLoop(before, after, path)
+
+
+def test_less_than_claimed_is_partly(bench: Bench) -> None:
+    ended = verified(bench, half_true(bench))
+    assert (ended.code, ended.json["verdict"]) == (1, "partly")
+    assert {row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"} == {"partly"}
+    again = verified(bench, SimulatedLoop(*(next((bench.root / n).iterdir()) for n in "bar")), "--accept", "partly")
+    assert again.code == 0
+
+
+def test_one_run_gives_the_same_bytes_and_the_order_of_rows_changes_nothing(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 3)
+    first = verified(bench, loop)
+    html = (bench.folder / "verify.html").read_bytes()
+    assert verified(bench, loop).out == first.out
+    assert (bench.folder / "verify.html").read_bytes() == html
+    assert b"data:image/svg+xml" in html
+    for side in (loop.before, loop.after):
+        (path,) = side.rglob("op_summary*.csv")
+        head, *lines = path.read_text().splitlines(keepends=True)
+        random.Random(1).shuffle(lines)
+        path.write_text("".join([head, *lines]))
+    assert verified(bench, loop).json["rows"] == first.json["rows"]
+
+
+def test_verdicts_go_into_the_store_once_and_become_priors(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 3)
+    store = bench.root / "history"
+    first = verified(bench, loop, "--store", store, "--workload", "mine")
+    assert first.json["stored"] == len(first.json["rows"])
+    assert verified(bench, loop, "--store", store, "--workload", "mine").json["stored"] == 0
+    assert bench.run("store", "verify", "--store", store).code == 0
+    from aoe_reports import History
+
+    rows = History.open(str(store)).rows("verdict").to_pylist()
+    assert {row["state"] for row in rows} == {"confirmed"}
+    assert {row["model"] for row in rows} == {"mine"}
+    planned = bench.run("plan", loop.before, "-o", bench.root / "next", "--store", store, "--format", "json")
+    prior = {row["op_type"]: row["prior"] for row in planned.json["rows"]}["Conv2D"]
+    assert (prior["source"], prior["results"]) == ("measured", 3)
+
+
+def test_the_same_profile_twice_is_refused(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    shutil.copytree(loop.before, bench.root / "copy" / loop.before.name)
+    ended = verified(bench, replace(loop, after=bench.root / "copy"))
+    assert (ended.code, ended.json["verdict"], ended.json["rows"]) == (1, "not-comparable", [])
+    assert ended.json["reasons"] == ["not-comparable"]
+    assert "verify-same-profile" in ended.rules()
+    assert left(bench)["verdict"] == "not-comparable"
+
+
+def test_a_profile_of_another_workload_is_refused(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    operators = [replace(op, name=f"other/{op.name}") for op in OPERATORS]
+    other = write_profile(bench.root / "o", BEFORE.replace(hour=9), random.Random(3), operators=operators)
+    ended = verified(bench, replace(loop, after=other))
+    assert (ended.code, ended.json["verdict"]) == (1, "not-comparable")
+    assert ended.json["reasons"] == ["not-comparable"]
+    assert "verify-other-workload" in ended.rules()
+    forced = verified(bench, replace(loop, after=other), "--force")
+    assert forced.json["rows"]
+    assert {row["verdict"] for row in forced.json["rows"] if row["scope"] == "operator"} == {"not-comparable"}
+
+
+def test_a_tuned_operator_with_other_shapes_is_not_comparable(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    (path,) = loop.after.rglob("op_summary*.csv")
+    path.write_text(path.read_text().replace('"""32,1024"""', '"""64,1024"""'))
+    ended = verified(bench, loop)
+    rows = [row for row in ended.json["rows"] if row["op_name"] == "head/softmax"]
+    assert [(row["input_shapes"].strip('"'), row["verdict"]) for row in rows] == [
+        ("32,1024", "not-comparable"),
+        ("64,1024", "not-comparable"),
+    ]
+    assert "verify-operator-changed" in ended.rules()
+
+
+def test_a_slower_machine_is_told_from_a_slower_kernel(bench: Bench) -> None:
+    """Everything takes 8 % longer: tuned operators, that were not tuned at all, prove nothing."""
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    factors = {op.name: 1.08 for op in OPERATORS}
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), factors=factors)
+    result = write_result(bench.root / "r", BEFORE.replace(hour=4))
+    ended = verified(bench, SimulatedLoop(before, after, result))
+    assert "verify-drift" in ended.rules()
+    assert ended.json["noise"]["drift"] == pytest.approx(0.08, abs=0.02)
+    assert ended.json["verdict"] == "not-reproduced"
+
+
+def test_profiles_that_changed_places_are_noticed(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    ended = verified(bench, SimulatedLoop(loop.after, loop.before, loop.result))
+    assert "verify-order" in ended.rules()
+    assert ended.json["verdict"] == "regressed"
+
+
+def test_few_steps_say_little_and_single_calls_stand_in(bench: Bench) -> None:
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1), steps=1)
+    factors = dict.fromkeys(TUNED, 0.5)
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), factors=factors, steps=1)
+    result = write_result(bench.root / "r", BEFORE.replace(hour=4))
+    ended = verified(bench, SimulatedLoop(before, after, result))
+    # one call of each: the untouched operators alone tell how much two captures differ
+    assert {row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"} == {"confirmed"}
+
+
+def test_damage_is_said(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    whole = loop.result.read_text()
+    loop.result.write_text(whole[: len(whole) // 2])
+    ended = verified(bench, loop)
+    assert ended.code == 1
+    assert {"damage", "verification"} == set(ended.json["reasons"])
+    assert "json-truncated" in ended.rules()
+    assert not [row for row in ended.json["rows"] if row["scope"] == "operator"]
+
+
+def test_a_missing_profile_leaves_no_verdict(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    ended = verified(bench, replace(loop, after=bench.root / "nowhere"))
+    assert ended.code == 3
+    assert "unreadable" in ended.rules()
+    assert not (bench.folder / "verify.json").exists()
+    missing = verified(bench, replace(loop, result=bench.root / "nowhere.json"))
+    assert missing.code == 3
+
+
+def test_a_plan_that_is_cut_off_is_refused(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    path = bench.folder / "plan.json"
+    path.write_text(path.read_text()[:80])
+    ended = bench.run("verify", bench.folder, "--before", loop.before, "--after", loop.after)
+    assert ended.code == 3
+    assert "plan.json" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_failed_tuning_is_a_reason(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    document = json.loads(loop.result.read_text())
+    document[1]["OPAT"] |= {"opat_tuning_result": "tuning failed", "tuning_failed_operators": ["block2/conv"]}
+    loop.result.write_text(json.dumps(document))
+    ended = verified(bench, loop)
+    assert ended.code == 1
+    assert "tuning-failed" in ended.json["reasons"]
+
+
+def test_nothing_claimed_is_said(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "only-claimed", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    options = ("--before", loop.before, "--after", loop.after, "--format", "json")
+    ended = bench.run("verify", bench.folder, *options)
+    assert (ended.code, ended.json["verdict"]) == (1, "not-comparable")
+    assert ended.json["reasons"] == ["verification"]
+    assert "verify-nothing-claimed" in ended.rules()
+
+
+def test_subgraphs_are_judged_by_the_step(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    body = {
+        "model_baseline_performance(ms)": 5.0,
+        "model_result_performance(ms)": 4.8,
+        "model_performance_improvement": "4.17%",
+        "repo_modified_subgraphs": {
+            "add_repo_subgraphs": [
+                {
+                    "performance_before_tune(ms)": 2.0,
+                    "performance_after_tune(ms)": 1.8,
+                    "performance_improvement": "11.11%",
+                    "repo_key": "123",
+                }
+            ]
+        },
+        "repo_summary": {
+            "repo_add_num": 1,
+            "repo_hit_num": 0,
+            "repo_reserved_num": 0,
+            "repo_unsatisfied_num": 0,
+            "repo_update_num": 0,
+            "total_num": 1,
+        },
+    }
+    path = bench.root / "aoe_result_sgat_20260301040000000_pid1.json"
+    path.write_text(json.dumps([{"basic": {"tuning_name": "m", "tuning_time(s)": 60}}, {"SGAT": body}]))
+    ended = verified(bench, replace(loop, result=path), plan=Plan("offline", "sgat"))
+    step = ended.json["rows"][0]
+    assert (step["scope"], step["claimed_before_us"], step["claimed_after_us"]) == ("step", 5000.0, 4800.0)
+    assert ended.json["verdict"] == step["verdict"] == "confirmed"
+
+
+def test_names_in_reports_are_no_markup(bench: Bench) -> None:
+    odd = "<script>alert(1)</script>|`x`"
+    operators = [replace(OPERATORS[0], name=odd), *OPERATORS[1:]]
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1), operators=operators)
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), operators=operators)
+    result = write_result(bench.root / "r", BEFORE.replace(hour=4))
+    document = json.loads(result.read_text())
+    document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"][0]["op_name"] = odd
+    result.write_text(json.dumps(document))
+    verified(bench, SimulatedLoop(before, after, result))
+    assert "<script>" not in (bench.folder / "verify.html").read_text()
+    assert "\\<script\\>" in (bench.folder / "verify.md").read_text()
+
+
+def test_profiles_of_different_chips_are_not_comparable(bench: Bench) -> None:
+    write_plan(bench.folder, Plan("pytorch", "opat"))
+    base = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    ended = bench.run("verify", bench.folder, "--before", base, "--after", loop.after, "--format", "json")
+    assert ended.code == 1
+    assert ended.json["verdict"] == "not-comparable"
+
+
+def test_the_whole_loop_is_one_story(bench: Bench) -> None:
+    """Plan, tune (with a stand-in for aoe), measure again, verify, adopt."""
+    in_use = bench.root / "in_use"
+    write_bank(in_use, "Conv2D", ["block1/conv"])
+    bench.environment["TUNE_BANK_PATH"] = str(in_use)
+    before = write_profile(bench.root / "before", BEFORE, random.Random(1))
+    model = bench.root / "model.onnx"
+    planned = bench.run("plan", before, "-o", bench.folder, "--model", model, "--soc", SOC, "--top", 3)
+    assert planned.code == 0, planned.err
+    plan = json.loads((bench.folder / "plan.json").read_text())
+    names = [one["op_name"] for one in plan["candidates"]]
+    assert len(names) == 3
+    assert "block1/conv" not in names  # banked
+    assert bench.run("preflight", bench.folder, "--format", "json").code in {0, 1}
+    tuned = bench.tune()
+    assert tuned.code == 0, tuned.err
+    refused = bench.run("adopt", bench.folder, "--format", "json")
+    assert (refused.code, refused.json["reasons"]) == (1, ["verification"])
+    claims = {row["op_name"]: row["after_us"] / row["before_us"] for row in tuned.json["rows"]}
+    after = write_profile(bench.root / "after", BEFORE.replace(hour=9), random.Random(2), factors=claims)
+    ended = bench.run("verify", bench.folder, "--after", after, "--format", "json")
+    assert (ended.code, ended.json["verdict"]) == (0, "confirmed"), ended.json["findings"]
+    assert {row["op_name"] for row in ended.json["rows"] if row["scope"] == "operator"} == set(names)
+    assert "verify-other-baseline" not in ended.rules()
+    story = (bench.folder / "verify.md").read_text()
+    titles = ["What was hot", "What was tried", "What AOE said", "What the clock said", "What to do next"]
+    places = [story.index(f"## {title}") for title in titles]
+    assert places == sorted(places)
+    assert "3 improved" in story
+    assert "aoe-reports adopt" in story
+    adopted = bench.run("adopt", bench.folder, "--format", "json")
+    assert (adopted.code, adopted.json["adopted"]) == (0, True), adopted.json["findings"]
+    banked = "".join(path.read_text() for path in in_use.rglob("*.json"))
+    assert all(name in banked for name in (*names, "block1/conv"))
+
+
+def test_verdicts_survive_export_and_import(bench: Bench) -> None:
+    from aoe_reports import History
+
+    store = bench.root / "history"
+    verified(bench, write_loop(bench.root / "loop", "faster", 3), "--store", store)
+    kept = sorted(map(str, History.open(str(store)).rows("verdict").to_pylist()))
+    for target in ("out.jsonl", "out"):
+        assert bench.run("store", "export", bench.root / target, "--store", store).code == 0
+        assert bench.run("store", "import", bench.root / target, "--store", bench.root / f"from-{target}").code == 0
+        assert sorted(map(str, History.open(str(bench.root / f"from-{target}")).rows("verdict").to_pylist())) == kept
