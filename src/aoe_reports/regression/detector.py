@@ -18,9 +18,10 @@ class Parameters:
     least_baseline: int = 7
     least_level: int = 3
     least_effect: float = 0.005
-    rare: float = 0.005
+    rare: float = 0.002
     rare_weight: float = 60.0
-    memory_margin: float = 1.0
+    memory_margin: float = 1.5
+    skew: float = 1.0
     dof_share: float = 0.8
     majority: float = 0.5
 
@@ -66,6 +67,9 @@ class Examined:
         self.memory = float(np.clip(rho + p.memory_margin / np.sqrt(self.n), 0, noise.MOST_MEMORY))
         outside = np.abs(residuals) > noise.CLIP * self.sigma
         self.rare = (outside.sum() + p.rare * p.rare_weight) / (self.n + p.rare_weight)
+        core = residuals[~outside]
+        v = core @ core / max(len(core), 1)
+        self.skewness = float((core**3).mean() / v**1.5) if v > 0 else 0.0
         self.levels = levels
         self.free = free
 
@@ -95,7 +99,13 @@ class Examined:
         ratio = (inflation(self.memory, nl) / nl + inflation(self.memory, nr) / nr) / (1 / nl + 1 / nr)
         g /= ratio
         nu = self.p.dof_share * self.free
-        return nu * np.log1p(g / nu), hi - lo, lo, hi
+        z2 = nu * np.log1p(g / nu)
+        sign = np.sign(hi - lo) * (1 if nr <= nl else -1)
+        lean = max(0.0, sign * self.skewness) * self.p.skew
+        if lean > 0 and z2 > 1:
+            z = np.sqrt(z2)
+            z2 = max(z - lean * (z2 - 1) / (6 * np.sqrt(min(nl, nr))), 0) ** 2
+        return z2, hi - lo, lo, hi
 
     def refine(self, part):
         m = self.middle(part)
@@ -141,6 +151,8 @@ class Examined:
         right = self.x[b:c]
         sign = 1 if hi > lo else -1
         own = ((right - (lo + hi) / 2) * sign > 0).mean()
+        if own * (c - b) < 2.5:
+            return False
         left = self.x[a:b]
         own_left = ((left - (lo + hi) / 2) * sign < 0).mean()
         return own > self.p.majority and own_left > self.p.majority
