@@ -55,6 +55,8 @@ class Parameters:
 
 
 RARE_NIGHTS = 60.0
+MOST_RARE = 0.1
+"""What happens every tenth night is no exception: single nights never count less than this makes them."""
 FREEDOM = 0.8
 """Share of the nights that count as degrees of freedom of sigma: it comes from clipped residuals."""
 DRIFT_NIGHTS = 14
@@ -212,14 +214,24 @@ class _Examined:
         self.memory = min(max(memory, 0.0), noise.MOST_MEMORY)
         self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MOST_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
-        spikes = int(outside.sum())
-        self.rare = (spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS)
-        core = residuals[~outside] if spikes else residuals
+        some = bool(outside.any())
+        spikes = self._count_spikes(np.where(outside, np.sign(residuals), 0.0)) if some else 0
+        self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MOST_RARE)
+        core = residuals[~outside] if some else residuals
         square = core * core
         variance = float(square.sum()) / max(len(core), 1)
         self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0
         given = parameters.threshold
         self.threshold = parameters.budget.threshold(self.memory) if given is None else given
+
+    @staticmethod
+    def _count_spikes(sides: Floats) -> int:
+        """Nights out of line (sides -1, 1) whose neighbours are not out on the same side: a run of them is no spike."""
+        alone = sides != 0
+        together = sides[1:] == sides[:-1]
+        alone[1:] &= ~together
+        alone[:-1] &= ~together
+        return int(alone.sum())
 
     def _middle(self, part: Floats) -> float:
         """The median, moved to the mean of the values clipped around it, twice."""
