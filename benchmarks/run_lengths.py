@@ -99,7 +99,10 @@ def main() -> None:
             alarms = count_alarms(values, Parameters(threshold=threshold))
             measured.append((threshold, alarms, round(years, 1)))
             rate, seconds = 1000 * alarms / years, time.process_time() - begin
-            print(f"memory {memory} threshold {threshold:5.1f}: {rate:7.1f} per 1,000 series-years {seconds:5.0f} s", flush=True)
+            print(
+                f"memory {memory} threshold {threshold:5.1f}: {rate:7.1f} per 1,000 series-years {seconds:5.0f} s",
+                flush=True,
+            )
         intercept, slope = fit(measured)
         points = ", ".join(map(repr, measured))
         text += f"    Fit({memory}, {intercept:.3f}, {slope:.4f}, ({points})),\n"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
 class Parameters:
     """What the detector may be told; the defaults are those that docs/detection.md gives figures for."""
 
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     least_baseline: int = 7
     """Nights before the first change of a series: a week, so that each weekday stood once."""
     least_level: int = 3
@@ -85,7 +86,10 @@ class Change:
     ci_high: float
     """95 % interval of `change`."""
     statistic: float
+    """Squared standard scores; of a drift the least of its steps. `threshold` is what the budget asked for."""
     threshold: float
+    steps: tuple[int, ...] = ()
+    """The nights from which a new level was proved: one, or of a drift all its stairs; of a suspicion none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +122,13 @@ class Verdict:
         return self.changes[-1].state if self.changes else None
 
 
-def detect_changes(values: ArrayLike, parameters: Parameters = Parameters()) -> list[Verdict]:
+def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> list[Verdict]:
     """What each series shows: values (series, nights) are times of any unit, oldest first, NaN where there is none.
 
     A series is judged by itself: neither the order nor the number of the others matters. Nights must be in order; a gap is
     no time that passes.
     """
+    parameters = parameters or Parameters()
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(f"values of {table.ndim} dimensions; expected (series, nights)")
@@ -195,7 +200,7 @@ class _Examined:
         count = len(logs)
         residuals = np.empty(count)
         self.levels = []
-        for start, end in zip(edges, edges[1:], strict=False):
+        for start, end in pairwise(edges):
             part = logs[start:end]
             level = self._middle(part)
             self.levels.append(level)
@@ -367,7 +372,9 @@ class _Examined:
         if slower is None:
             return False
         edges = self.edges
-        error = self.sigma * math.sqrt(self._variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1]))
+        error = self.sigma * math.sqrt(
+            self._variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1])
+        )
         return abs(after - math.log(slower.before)) <= max(self.parameters.least_effect, 2 * error)
 
     def _change(
@@ -394,6 +401,7 @@ class _Examined:
             ci_high=math.expm1(after - before + half),
             statistic=min(self.statistics[first : last + 1]),
             threshold=self.threshold,
+            steps=tuple(int(nights[edge]) for edge in edges[first + 1 : last + 2]),
         )
 
     def _slope(self, place: int, last: int) -> tuple[int, float, float] | None:

@@ -50,8 +50,8 @@ def estimate(logs: Floats, lengths: Integers) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         memory = np.where(near > 0, far / near - 1, 0.0)
     memory = np.clip(memory, 0.0, MOST_MEMORY)
-    variance = near / (2 * (1 - memory))
-    return np.maximum(np.sqrt(variance), FLOOR), memory
+    sigma: Floats = np.maximum(np.sqrt(near / (2 * (1 - memory))), FLOOR)
+    return sigma, memory
 
 
 def _spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
@@ -66,12 +66,13 @@ def _spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
     middle = np.where(counted.any(axis=1), middle, 0.0)
     limit = np.maximum(CLIP * MAD_TO_SIGMA * middle, CLIP * FLOOR)
     clipped = np.where(counted, np.minimum(differences, limit[:, None]), 0.0)
-    return np.square(clipped).sum(axis=1) / count
+    spread: Floats = np.square(clipped).sum(axis=1) / count
+    return spread
 
 
 def clip(logs: Floats, lengths: Integers, sigma: Floats) -> Floats:
     """Values in units of sigma, none further than CLIP from the median of the seven nights around it."""
-    count, nights = logs.shape
+    nights = logs.shape[1]
     scaled = logs / sigma[:, None]
     if nights < 2 * HALF + 1:
         return scaled

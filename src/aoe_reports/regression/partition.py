@@ -35,8 +35,8 @@ def _partition_block(values: Floats, lengths: Integers, penalties: Floats, least
     count, nights = values.shape
     first = np.zeros((nights + 1, count))
     np.cumsum(values.T, axis=0, out=first[1:])
-    # best[t] is the least cost of the first t nights minus their squares: what is left of the cost of a segment (s, t) is
-    # best[s] - (first[t] - first[s])^2 / (t - s) + penalty
+    # a segment costs its squares minus its sum squared over its length; the squares of all nights are in every partition, so
+    # the least cost of the first nights is kept without them
     best = np.full((nights + 1, count), np.inf)
     best[0] = -penalties
     previous = np.zeros((nights + 1, count), dtype=np.int32)
