@@ -30,6 +30,8 @@ COLUMNS = ("side", "night", "op_type", "op_name", *INPUTS, "repository", "commun
 
 SURE_SCORES = 4.0
 """Standard errors taken off a change before operators are ranked: none of a thousand quiet ones gets past them."""
+SIGMA, PRIOR_NIGHTS = 0.01, 3
+"""Scatter of an operator from night to night where nobody knows better; it weighs as much as three nights."""
 TYPICAL_SIGMAS = 3.0
 LEAST_TYPICAL = 4
 """With fewer nights on a side nobody knows which of them is untypical."""
@@ -68,8 +70,8 @@ class OperatorShare:
     """The part that more (or fewer) calls with the same inputs make."""
     inputs_ns: int
     """The part of calls whose inputs stand on one side only."""
-    error_ns: float | None
-    """Standard error of the change, from the scatter of the nights; null for fewer than two nights on both sides."""
+    error_ns: float
+    """Standard error of the change, from the scatter of the nights and what was expected of it."""
     cause: Cause
 
     @property
@@ -80,7 +82,7 @@ class OperatorShare:
     @property
     def sure_ns(self) -> float:
         """How much of the change is beyond doubt."""
-        return max(abs(self.difference_ns) - SURE_SCORES * (self.error_ns or 0.0), 0.0)
+        return max(abs(self.difference_ns) - SURE_SCORES * self.error_ns, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,11 @@ class Attribution:
         return self.after_ns - self.before_ns
 
 
-def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight]) -> Attribution | None:
-    """The change of a step over its operators; None where a side has no step. `calls` has COLUMNS, inputs may be null."""
+def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: float = SIGMA) -> Attribution | None:
+    """The change of a step over its operators; None where a side has no step. `calls` has COLUMNS, inputs may be null.
+
+    `sigma` is the relative scatter of a night that was expected before any was seen: the detector knows the step's.
+    """
     typical = [night for side in ("before", "after") for night in _typical([n for n in nights if n.side == side])]
     before, after = ([night for night in typical if night.side == side] for side in ("before", "after"))
     steps = {"before": sum(night.steps for night in before), "after": sum(night.steps for night in after)}
@@ -127,7 +132,7 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight]) -> Attrib
         {"side": [n.side for n in typical], "night": [n.night for n in typical], "steps": [n.steps for n in typical]},
         schema={"side": pl.String, "night": pl.String, "steps": pl.Int64},
     )
-    operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), steps, kept)
+    operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), steps, kept, sigma)
     operators_ns = sum(one.difference_ns for one in operators if not one.communication)
     levels = [_per_step(sum(n.total_ns for n in side), sum(n.steps for n in side)) for side in (before, after)]
     talk = _part(
@@ -181,7 +186,7 @@ class _Sums:
     total: dict[str, int]
 
 
-def _operators(calls: pl.DataFrame, steps: dict[str, int], kept: pl.DataFrame) -> list[OperatorShare]:
+def _operators(calls: pl.DataFrame, steps: dict[str, int], kept: pl.DataFrame, sigma: float) -> list[OperatorShare]:
     operator = ["op_type", "op_name", "communication"]
     fine = calls.group_by([*operator, *INPUTS, "repository", "side"]).agg(pl.col("count", "total_ns").sum())
     columns = [*operator, *INPUTS, "repository", "side", "count", "total_ns"]
@@ -197,8 +202,8 @@ def _operators(calls: pl.DataFrame, steps: dict[str, int], kept: pl.DataFrame) -
         sums.total[side] += total
         if repository is not None:
             used.setdefault(key, {}).setdefault(side, set()).add(repository)
-    errors = _errors(calls, kept, operator)
-    shares = [_share(key, kinds, steps, errors.get(key), used.get(key, {})) for key, kinds in found.items()]
+    errors = _errors(calls, kept, operator, sigma)
+    shares = [_share(key, kinds, steps, errors[key], used.get(key, {})) for key, kinds in found.items()]
     return sorted(shares, key=lambda s: (-s.sure_ns, -abs(s.difference_ns), s.op_type or "", s.op_name or ""))
 
 
@@ -206,7 +211,7 @@ def _share(
     key: tuple[str | None, str | None, bool],
     kinds: dict[tuple[str | None, ...], _Sums],
     steps: dict[str, int],
-    error: float | None,
+    error: float,
     used: dict[str, set[str]],
 ) -> OperatorShare:
     count_ns = inputs_ns = 0
@@ -273,13 +278,10 @@ def _changed_inputs(kinds: dict[tuple[str | None, ...], _Sums]) -> Cause:
 
 
 def _errors(
-    calls: pl.DataFrame, kept: pl.DataFrame, operator: list[str]
+    calls: pl.DataFrame, kept: pl.DataFrame, operator: list[str], sigma: float
 ) -> dict[tuple[str | None, str | None, bool], float]:
     """Standard error of each operator's change from night to night; a night without a call is a night of 0 ns."""
     sides = [kept.filter(pl.col("side") == side).height for side in ("before", "after")]
-    freedom = sum(sides) - 2
-    if freedom < 1:
-        return {}
     nightly = calls.group_by([*operator, "side", "night"]).agg(pl.col("total_ns").sum(), pl.col("steps").first())
     # in a fixed order, summed by numpy: the digits do not depend on threads
     nightly = nightly.sort([*operator, "side", "night"], nulls_last=True)
@@ -290,13 +292,15 @@ def _errors(
         values.setdefault((op_type, op_name, bool(communication)), {}).setdefault(side, []).append(total / steps)
     errors = {}
     for key, by_side in values.items():
-        squares = 0.0
+        squares, largest = 0.0, 0.0
         for side, count in zip(("before", "after"), sides, strict=True):
             nights = np.zeros(count)
             there = by_side.get(side, [])
             nights[: len(there)] = there
-            squares += float(np.square(nights - nights.mean()).sum()) if count else 0.0
-        errors[key] = math.sqrt(squares / freedom * (1 / sides[0] + 1 / sides[1]))
+            squares += float(np.square(nights - nights.mean()).sum())
+            largest = max(largest, float(nights.mean()))
+        variance = (squares + PRIOR_NIGHTS * (sigma * largest) ** 2) / (sum(sides) - 2 + PRIOR_NIGHTS)
+        errors[key] = math.sqrt(variance * (1 / sides[0] + 1 / sides[1]))
     return errors
 
 
