@@ -21,10 +21,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aoe_reports.regression.attribution import StepNight, attribute_change
-from aoe_reports.regression.budget import Budget
+from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Parameters, Verdict, detect_changes
 
-WINDOW, NIGHTS, CHANGE, NEAR, FIRST = 120, 365, 200, 10, 60
+NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60
 SHIFTS = (0.05, 0.02, 0.01)
 NEVER = 999
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ def made(kind: str, shift: float, count: int, seed: int) -> Floats:
 def watch(values: Floats, parameters: Parameters, nights: range) -> Any:
     """Each night with its first index and the verdicts of that night."""
     for night in nights:
-        begin = max(0, night + 1 - WINDOW)
+        begin = max(0, night + 1 - WATCHED_NIGHTS)
         yield night, begin, detect_changes(values[:, begin : night + 1], parameters)
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from aoe_reports.regression.budget import WATCHED_NIGHTS
 from aoe_reports.regression.detector import Parameters, detect_changes
 
 TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
-WINDOW, FIRST, NIGHTS, NEAR = 120, 60, 365, 10
+FIRST, NIGHTS, NEAR = 60, 365, 10
 MEMORIES = (0.0, 0.2, 0.4, 0.6)
 THRESHOLDS = (13.0, 16.0, 19.0)
 
@@ -62,7 +63,7 @@ def count_alarms(values: NDArray[np.float64], parameters: Parameters) -> int:
     """Alarms of series that never change."""
     seen: list[list[int]] = [[] for _ in values]
     for night in range(FIRST, values.shape[1]):
-        begin = max(0, night + 1 - WINDOW)
+        begin = max(0, night + 1 - WATCHED_NIGHTS)
         for alarms, verdict in zip(seen, detect_changes(values[:, begin : night + 1], parameters), strict=True):
             for change in verdict.changes:
                 if all(abs(begin + change.night - alarm) > NEAR for alarm in alarms):

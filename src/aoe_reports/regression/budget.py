@@ -22,6 +22,8 @@ SUSPECTS_PER_ALARM = 10.0
 HIGHEST_RATE, LOWEST_RATE = 0.25, 1e-6
 """Above, thresholds would fall below what was simulated; below, the fit is stretched over more than it was measured on."""
 NIGHTS_PER_YEAR = 365.0
+WATCHED_NIGHTS = 120
+"""How far back the detector looks each night: thresholds were simulated for that, and older changes have been told."""
 
 
 @dataclass(frozen=True, slots=True)
