@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aoe_reports.readers.results import ResultFile, read_results
     from aoe_reports.readers.summary import TableData, read_table
     from aoe_reports.records.record import Record
+    from aoe_reports.regression.attribution import attribute_change
+    from aoe_reports.regression.detector import detect_changes
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
@@ -40,9 +42,11 @@ _HOMES = {
     "ResultFile": "readers.results",
     "TableData": "readers.summary",
     "TuningResult": "results",
+    "attribute_change": "regression.attribution",
     "break_down_events": "analysis.breakdown",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
+    "detect_changes": "regression.detector",
     "load_schema": "schemas",
     "read_bank": "readers.bank",
     "read_profile": "workflows.profiles",
@@ -65,9 +69,11 @@ __all__ = [
     "ResultFile",
     "TableData",
     "TuningResult",
+    "attribute_change",
     "break_down_events",
     "check_result",
     "check_result_file",
+    "detect_changes",
     "load_schema",
     "read_bank",
     "read_profile",

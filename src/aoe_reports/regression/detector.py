@@ -55,6 +55,8 @@ class Parameters:
         return self.least_baseline + self.least_level
 
 
+SERIES_AT_ONCE = 1024
+"""More only take more memory."""
 RARE_NIGHTS = 60.0
 MOST_RARE = 0.1
 """What happens every tenth night is no exception: single nights never count less than this makes them."""
@@ -132,6 +134,13 @@ def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> l
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(f"values of {table.ndim} dimensions; expected (series, nights)")
+    verdicts = []
+    for begin in range(0, len(table), SERIES_AT_ONCE):
+        verdicts += _detect(table[begin : begin + SERIES_AT_ONCE], parameters)
+    return verdicts
+
+
+def _detect(table: Floats, parameters: Parameters) -> list[Verdict]:
     logs, nights, lengths = noise.compact(table)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
     sigma, memory = noise.estimate(logs, lengths)
