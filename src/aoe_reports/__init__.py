@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from aoe_reports.readers.results import ResultFile, read_results
     from aoe_reports.readers.summary import TableData, read_table
     from aoe_reports.records.record import Record
+    from aoe_reports.regression.attribution import attribute_change
+    from aoe_reports.regression.detector import detect_changes
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
@@ -76,11 +78,13 @@ _HOMES = {
     "TuningResult": "results",
     "VerifyWish": "workflows.verify",
     "Wanted": "tuning.ranking",
+    "attribute_change": "regression.attribution",
     "break_down_events": "analysis.breakdown",
     "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
     "compare_tasks": "analysis.frames",
+    "detect_changes": "regression.detector",
     "find_advice": "analysis.advice",
     "find_gradient_tails": "analysis.gradient_tail",
     "find_slow_links": "analysis.communication",
@@ -131,11 +135,13 @@ __all__ = [
     "TuningResult",
     "VerifyWish",
     "Wanted",
+    "attribute_change",
     "break_down_events",
     "cap_saving",
     "check_result",
     "check_result_file",
     "compare_tasks",
+    "detect_changes",
     "find_advice",
     "find_gradient_tails",
     "find_slow_links",

@@ -1,0 +1,344 @@
+"""Which operators make a step slower? The change of a step divided over what ran in it, to the nanosecond.
+
+A side (before, after) is its typical nights put together: of each operator the time of all these nights over their steps. So
+what operators took adds up, and what is neither an operator's nor communication nor free time is `unattributed_ns`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import median
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from aoe_reports.analysis.comparison import INPUTS
+from aoe_reports.analysis.statistics import robust_sigma
+
+Side = Literal["before", "after"]
+Cause = Literal[
+    "same", "slower-calls", "faster-calls", "more-calls", "fewer-calls", "changed-shapes", "changed-formats",
+    "changed-data-types", "changed-inputs", "changed-repository", "new", "vanished",
+]  # fmt: skip
+
+COLUMNS = ("side", "night", "op_type", "op_name", *INPUTS, "repository", "communication", "count", "total_ns")
+"""Of the calls: one row a night and kind of call. `repository` is whatever names the AOE knowledge that the calls used."""
+
+SURE_SCORES = 4.0
+"""Standard errors taken off a change before operators are ranked: none of a thousand quiet ones gets past them."""
+SIGMA, PRIOR_NIGHTS = 0.01, 3
+"""Scatter of an operator from night to night where nobody knows better; it weighs as much as three nights."""
+TYPICAL_SIGMAS = 3.0
+LEAST_TYPICAL = 4
+"""With fewer nights on a side nobody knows which of them is untypical."""
+SHIFT_TOLERANCE = 0.1
+SHIFT_PARTS, SHIFT_OPERATORS = 3, 12
+"""A shift goes from at most three operators to one or from one to three, among the dozen that changed most."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepNight:
+    """One night of the step: its side, and sums over its steps (ns); null where the profile cannot tell."""
+
+    side: Side
+    night: str
+    steps: int
+    total_ns: int
+    communication_not_overlapped_ns: int | None = None
+    free_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorShare:
+    """What one operator adds to the change of a step; times in ns a step."""
+
+    op_type: str | None
+    op_name: str | None
+    communication: bool
+    """Communication is shown, but not summed: only what computing does not cover lengthens a step."""
+    before_ns: int
+    after_ns: int
+    before_count: float
+    after_count: float
+    calls_ns: int
+    """The part that calls with the same inputs make by taking longer (or shorter)."""
+    count_ns: int
+    """The part that more (or fewer) calls with the same inputs make."""
+    inputs_ns: int
+    """The part of calls whose inputs stand on one side only."""
+    error_ns: float
+    """Standard error of the change, from the scatter of the nights and what was expected of it."""
+    cause: Cause
+
+    @property
+    def difference_ns(self) -> int:
+        """After - before = calls + count + inputs, exactly."""
+        return self.after_ns - self.before_ns
+
+    @property
+    def sure_ns(self) -> float:
+        """How much of the change is beyond doubt."""
+        return max(abs(self.difference_ns) - SURE_SCORES * self.error_ns, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CostShift:
+    """Time that moved between operators (renamed, fused, split) and leaves the step as long as it was."""
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    moved_ns: int
+    """A step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """The change of a step (ns a step): operators + communication + free + unattributed = total, exactly."""
+
+    before_ns: int
+    after_ns: int
+    operators: tuple[OperatorShare, ...]
+    """All of them, those with the largest sure change first."""
+    operators_ns: int
+    communication_not_overlapped_ns: int | None
+    """Change of the communication that computing does not cover; null: unknown, part of the unattributed."""
+    free_ns: int | None
+    unattributed_ns: int
+    shifts: tuple[CostShift, ...]
+    untypical: tuple[tuple[Side, str], ...] = field(default=())
+    """Nights left out, because the step was out of line in them."""
+
+    @property
+    def total_ns(self) -> int:
+        """After - before."""
+        return self.after_ns - self.before_ns
+
+
+def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: float = SIGMA) -> Attribution | None:
+    """The change of a step over its operators; None where a side has no step. `calls` has COLUMNS, inputs may be null.
+
+    `sigma` is the relative scatter of a night that was expected before any was seen: the detector knows the step's.
+    """
+    typical = [night for side in ("before", "after") for night in _typical([n for n in nights if n.side == side])]
+    before, after = ([night for night in typical if night.side == side] for side in ("before", "after"))
+    steps = {"before": sum(night.steps for night in before), "after": sum(night.steps for night in after)}
+    if not (steps["before"] and steps["after"]):
+        return None
+    kept = pl.DataFrame(
+        {"side": [n.side for n in typical], "night": [n.night for n in typical], "steps": [n.steps for n in typical]},
+        schema={"side": pl.String, "night": pl.String, "steps": pl.Int64},
+    )
+    operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), steps, kept, sigma)
+    operators_ns = sum(one.difference_ns for one in operators if not one.communication)
+    levels = [_per_step(sum(n.total_ns for n in side), sum(n.steps for n in side)) for side in (before, after)]
+    talk = _part(
+        [n.communication_not_overlapped_ns for n in before], [n.communication_not_overlapped_ns for n in after], steps
+    )
+    free = _part([n.free_ns for n in before], [n.free_ns for n in after], steps)
+    total = levels[1] - levels[0]
+    names = {(night.side, night.night) for night in typical}
+    return Attribution(
+        before_ns=levels[0],
+        after_ns=levels[1],
+        operators=tuple(operators),
+        operators_ns=operators_ns,
+        communication_not_overlapped_ns=talk,
+        free_ns=free,
+        unattributed_ns=total - operators_ns - (talk or 0) - (free or 0),
+        shifts=tuple(_shifts(operators)),
+        untypical=tuple(sorted({(n.side, n.night) for n in nights} - names)),
+    )
+
+
+def _typical(nights: list[StepNight]) -> list[StepNight]:
+    """Nights with steps; where there are enough, those in which a step took about as long as in the others."""
+    nights = [night for night in nights if night.steps > 0]
+    if len(nights) < LEAST_TYPICAL:
+        return nights
+    lengths = [night.total_ns / night.steps for night in nights]
+    middle, sigma = median(lengths), robust_sigma(lengths)
+    if sigma == 0:
+        return nights
+    return [n for n, length in zip(nights, lengths, strict=True) if abs(length - middle) <= TYPICAL_SIGMAS * sigma]
+
+
+def _per_step(total: int, steps: int) -> int:
+    """The nearest whole number of ns, halves up: integers of any size stay exact."""
+    return (2 * total + steps) // (2 * steps)
+
+
+def _part(before: list[int | None], after: list[int | None], steps: dict[str, int]) -> int | None:
+    known = [[value for value in side if value is not None] for side in (before, after)]
+    if len(known[0]) < len(before) or len(known[1]) < len(after):
+        return None
+    return _per_step(sum(known[1]), steps["after"]) - _per_step(sum(known[0]), steps["before"])
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Calls of one operator with the same inputs: sums over the nights of a side."""
+
+    count: dict[str, int]
+    total: dict[str, int]
+
+
+def _operators(calls: pl.DataFrame, steps: dict[str, int], kept: pl.DataFrame, sigma: float) -> list[OperatorShare]:
+    operator = ["op_type", "op_name", "communication"]
+    fine = calls.group_by([*operator, *INPUTS, "repository", "side"]).agg(pl.col("count", "total_ns").sum())
+    columns = [*operator, *INPUTS, "repository", "side", "count", "total_ns"]
+    found: dict[tuple[str | None, str | None, bool], dict[tuple[str | None, ...], _Sums]] = {}
+    used: dict[tuple[str | None, str | None, bool], dict[str, set[str]]] = {}
+    for row in fine.sort(columns, nulls_last=True).select(columns).iter_rows():
+        op_type, op_name, communication, *inputs, repository, side, count, total = row
+        key = (op_type, op_name, bool(communication))
+        sums = found.setdefault(key, {}).setdefault(
+            tuple(inputs), _Sums({"before": 0, "after": 0}, {"before": 0, "after": 0})
+        )
+        sums.count[side] += count
+        sums.total[side] += total
+        if repository is not None:
+            used.setdefault(key, {}).setdefault(side, set()).add(repository)
+    errors = _errors(calls, kept, operator, sigma)
+    shares = [_share(key, kinds, steps, errors[key], used.get(key, {})) for key, kinds in found.items()]
+    return sorted(shares, key=lambda s: (-s.sure_ns, -abs(s.difference_ns), s.op_type or "", s.op_name or ""))
+
+
+def _share(
+    key: tuple[str | None, str | None, bool],
+    kinds: dict[tuple[str | None, ...], _Sums],
+    steps: dict[str, int],
+    error: float,
+    used: dict[str, set[str]],
+) -> OperatorShare:
+    count_ns = inputs_ns = 0
+    totals = {side: _per_step(sum(sums.total[side] for sums in kinds.values()), steps[side]) for side in steps}
+    counts = {side: sum(sums.count[side] for sums in kinds.values()) for side in steps}
+    for sums in kinds.values():
+        if sums.count["before"] and sums.count["after"]:
+            # (n1/s1 - n0/s0) calls more a step, each as long as before: t0 / n0
+            more = sums.count["after"] * steps["before"] - sums.count["before"] * steps["after"]
+            count_ns += _per_step(more * sums.total["before"], sums.count["before"] * steps["before"] * steps["after"])
+        else:
+            inputs_ns += _per_step(sums.total["after"], steps["after"]) - _per_step(
+                sums.total["before"], steps["before"]
+            )
+    # rounding is a matter of the calls: they are what is left
+    calls_ns = totals["after"] - totals["before"] - count_ns - inputs_ns
+    per_step = {side: counts[side] / steps[side] for side in steps}
+    if not counts["before"]:
+        cause: Cause = "new"
+    elif not counts["after"]:
+        cause = "vanished"
+    else:
+        cause = _cause(calls_ns, count_ns, inputs_ns, kinds, used)
+    return OperatorShare(
+        *key,
+        before_ns=totals["before"],
+        after_ns=totals["after"],
+        before_count=per_step["before"],
+        after_count=per_step["after"],
+        calls_ns=calls_ns,
+        count_ns=count_ns,
+        inputs_ns=inputs_ns,
+        error_ns=error,
+        cause=cause,
+    )
+
+
+def _cause(
+    calls_ns: int,
+    count_ns: int,
+    inputs_ns: int,
+    kinds: dict[tuple[str | None, ...], _Sums],
+    used: dict[str, set[str]],
+) -> Cause:
+    """What the largest part of a change comes from."""
+    if calls_ns == count_ns == inputs_ns == 0:
+        return "same"
+    largest = max(abs(calls_ns), abs(count_ns), abs(inputs_ns))
+    if abs(inputs_ns) == largest:
+        return _changed_inputs(kinds)
+    if abs(count_ns) == largest:
+        return "more-calls" if count_ns > 0 else "fewer-calls"
+    if used.get("before", set()) != used.get("after", set()):
+        return "changed-repository"
+    return "slower-calls" if calls_ns > 0 else "faster-calls"
+
+
+def _changed_inputs(kinds: dict[tuple[str | None, ...], _Sums]) -> Cause:
+    """The one input that differs between the sides, if it is one."""
+    names: tuple[Cause, ...] = tuple(INPUTS.values())
+    before, after = ([inputs for inputs, sums in kinds.items() if sums.count[side]] for side in ("before", "after"))
+    differing = [name for place, name in enumerate(names) if {i[place] for i in before} != {i[place] for i in after}]
+    return differing[0] if len(differing) == 1 else "changed-inputs"
+
+
+def _errors(
+    calls: pl.DataFrame, kept: pl.DataFrame, operator: list[str], sigma: float
+) -> dict[tuple[str | None, str | None, bool], float]:
+    """Standard error of each operator's change from night to night; a night without a call is a night of 0 ns."""
+    sides = [kept.filter(pl.col("side") == side).height for side in ("before", "after")]
+    nightly = calls.group_by([*operator, "side", "night"]).agg(pl.col("total_ns").sum(), pl.col("steps").first())
+    # in a fixed order, summed by numpy: the digits do not depend on threads
+    nightly = nightly.sort([*operator, "side", "night"], nulls_last=True)
+    values: dict[tuple[str | None, str | None, bool], dict[str, list[float]]] = {}
+    for op_type, op_name, communication, side, total, steps in nightly.select(
+        [*operator, "side", "total_ns", "steps"]
+    ).iter_rows():
+        values.setdefault((op_type, op_name, bool(communication)), {}).setdefault(side, []).append(total / steps)
+    errors = {}
+    for key, by_side in values.items():
+        squares, largest = 0.0, 0.0
+        for side, count in zip(("before", "after"), sides, strict=True):
+            nights = np.zeros(count)
+            there = by_side.get(side, [])
+            nights[: len(there)] = there
+            squares += float(np.square(nights - nights.mean()).sum())
+            largest = max(largest, float(nights.mean()))
+        variance = (squares + PRIOR_NIGHTS * (sigma * largest) ** 2) / (sum(sides) - 2 + PRIOR_NIGHTS)
+        errors[key] = math.sqrt(variance * (1 / sides[0] + 1 / sides[1]))
+    return errors
+
+
+def _shifts(operators: Sequence[OperatorShare]) -> list[CostShift]:
+    """Sure changes that cancel each other: one against one, two or three; each operator is part of one shift at most."""
+    moved = [one for one in operators if one.sure_ns > 0 and not one.communication]
+    grown = [one for one in moved if one.difference_ns > 0][:SHIFT_OPERATORS]
+    shrunk = [one for one in moved if one.difference_ns < 0][:SHIFT_OPERATORS]
+    candidates: list[tuple[tuple[OperatorShare, ...], tuple[OperatorShare, ...]]] = []
+    for parts in range(1, SHIFT_PARTS + 1):
+        candidates += [((one,), some) for one in shrunk for some in combinations(grown, parts)]
+        if parts > 1:
+            candidates += [(some, (one,)) for some in combinations(shrunk, parts) for one in grown]
+    taken: set[int] = set()
+    shifts = []
+    for sources, targets in sorted(candidates, key=_shift_rank):
+        lost, won = -sum(one.difference_ns for one in sources), sum(one.difference_ns for one in targets)
+        members = {id(one) for one in (*sources, *targets)}
+        if abs(won - lost) > SHIFT_TOLERANCE * min(won, lost) or members & taken:
+            continue
+        taken |= members
+        shifts.append(CostShift(tuple(map(_name, sources)), tuple(map(_name, targets)), min(won, lost)))
+    return sorted(shifts, key=lambda shift: (-shift.moved_ns, shift.sources, shift.targets))
+
+
+def _shift_rank(
+    pair: tuple[tuple[OperatorShare, ...], tuple[OperatorShare, ...]],
+) -> tuple[int, float, tuple[str, ...], tuple[str, ...]]:
+    """Fewer operators first, then the better match."""
+    sources, targets = pair
+    lost, won = -sum(one.difference_ns for one in sources), sum(one.difference_ns for one in targets)
+    return (
+        len(sources) + len(targets),
+        abs(won - lost) / min(won, lost),
+        tuple(map(_name, sources)),
+        tuple(map(_name, targets)),
+    )
+
+
+def _name(operator: OperatorShare) -> str:
+    return operator.op_name or operator.op_type or ""

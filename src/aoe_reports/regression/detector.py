@@ -1,0 +1,498 @@
+"""Has the level of a series changed, since when and by how much?
+
+Candidates come from an exact partition of clipped values. Each must then be proved: the gain in likelihood that two levels
+have over one, with a bound to what a single night can add, deflated by the memory of the noise, must reach a threshold
+that belongs to a budget of false alarms. What is proved is located on the unclipped values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aoe_reports.regression import noise
+from aoe_reports.regression.budget import Budget
+from aoe_reports.regression.noise import Floats
+from aoe_reports.regression.partition import partition
+
+VERSION = 1
+"""Of the detector: a change is stored with the version and the parameters that found it."""
+
+State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What the detector may be told; the defaults are those that docs/detection.md gives figures for."""
+
+    budget: Budget = field(default_factory=Budget)
+    least_baseline: int = 7
+    """Nights before the first change of a series: a week, so that each weekday stood once."""
+    least_level: int = 3
+    """Nights of a new level before it is confirmed, all of them on its side of the middle when they are three."""
+    least_effect: float = 0.005
+    """Relative change below which nobody acts; smaller ones are no changes."""
+    candidate_share: float = 0.6
+    """Of the threshold that a candidate must reach: low enough to lose none, high enough that quiet series have few."""
+    memory_margin: float = 1.5
+    """Standard errors added to the estimated memory: too little costs alarms, too much costs a night or two."""
+    skew_share: float = 0.6
+    """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
+    rare: float = 0.002
+    """Share of spiked nights expected before a series has shown any; weighs as much as RARE_NIGHTS nights."""
+    threshold: float | None = None
+    """Instead of the threshold of the budget (for measuring run lengths)."""
+
+    @property
+    def least_nights(self) -> int:
+        """Nights without which a series cannot be judged."""
+        return self.least_baseline + self.least_level
+
+
+SERIES_AT_ONCE = 1024
+"""More only take more memory."""
+RARE_NIGHTS = 60.0
+MOST_RARE = 0.1
+"""What happens every tenth night is no exception: single nights never count less than this makes them."""
+FREEDOM = 0.8
+"""Share of the nights that count as degrees of freedom of sigma: it comes from clipped residuals."""
+DRIFT_NIGHTS = 14
+"""Nights of a slope below which it is not told from a step."""
+DRIFT_MARGIN = 6.0
+"""By how much (twice the log likelihood) a slope must explain better than a step: odds of 20 to 1."""
+POWER_NIGHTS, POWER_SCORE = 14, 1.2816
+"""The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
+INTERVAL_SCORE = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A new level of a series: indexes into its nights, levels in the unit of its values."""
+
+    night: int
+    """The first night of the new level, or of the slope."""
+    until: int
+    """The night after the last one of the level (of the slope)."""
+    state: State
+    before: float
+    after: float
+    change: float
+    """`after / before - 1`: above 0 is slower."""
+    ci_low: float
+    ci_high: float
+    """95 % interval of `change`."""
+    statistic: float
+    """Squared standard scores; of a drift the least of its steps. `threshold` is what the budget asked for."""
+    threshold: float
+    steps: tuple[int, ...] = ()
+    """The nights from which a new level was proved: one, or of a drift all its stairs; of a suspicion none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one series shows: its noise, its changes in the order of nights, and what it could not show."""
+
+    nights: int
+    """Nights with a time."""
+    left_out: int
+    """Values that are no times: zero, negative or infinite. Missing (NaN) is not counted."""
+    reason: Literal["no-times", "too-few-nights"] | None
+    """Why the series cannot be judged; None when it can."""
+    level: float | None
+    """Of the newest nights, in the unit of the values."""
+    sigma: float | None
+    """Relative scatter from night to night (clipped); `memory` 0 … 1 is its AR(1) coefficient, `rare` the share of spikes."""
+    memory: float | None
+    rare: float | None
+    smallest_detectable: float | None
+    """Relative slow-down that would be confirmed within 14 nights in nine cases of ten; None: no change would be."""
+    changes: tuple[Change, ...] = ()
+    suspect: Change | None = None
+    """The newest one or two nights, when they are out of line: ask for a re-run."""
+
+    @property
+    def state(self) -> State | None:
+        """What to say of the series now: a suspicion before its newest change."""
+        if self.suspect is not None:
+            return self.suspect.state
+        return self.changes[-1].state if self.changes else None
+
+
+def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> list[Verdict]:
+    """What each series shows: values (series, nights) are times of any unit, oldest first, NaN where there is none.
+
+    A series is judged by itself: neither the order nor the number of the others matters. Nights must be in order; a gap is
+    no time that passes.
+    """
+    parameters = parameters or Parameters()
+    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if table.ndim != 2:  # noqa: PLR2004 -- series x nights
+        raise ValueError(f"values of {table.ndim} dimensions; expected (series, nights)")
+    verdicts = []
+    for begin in range(0, len(table), SERIES_AT_ONCE):
+        verdicts += _detect(table[begin : begin + SERIES_AT_ONCE], parameters)
+    return verdicts
+
+
+def _detect(table: Floats, parameters: Parameters) -> list[Verdict]:
+    logs, nights, lengths = noise.compact(table)
+    left_out = (~np.isnan(table)).sum(axis=1) - lengths
+    sigma, memory = noise.estimate(logs, lengths)
+    scaled = noise.clip(logs, lengths, sigma)
+    quiet = parameters.budget.threshold(0.0) if parameters.threshold is None else parameters.threshold
+    # half of the roughly estimated memory, over five nights: a candidate too many costs time, one too few a change
+    penalties = quiet * parameters.candidate_share * inflation(memory / 2, 5)
+    judged = np.where(lengths >= parameters.least_nights, lengths, 0)
+    candidates = partition(scaled, judged, penalties, 2)
+    return [
+        _judge(
+            logs[row, : lengths[row]], nights[row], int(left_out[row]), float(sigma[row]), candidates[row], parameters
+        )
+        for row in range(len(table))
+    ]
+
+
+def _judge(
+    logs: Floats, nights: Any, left_out: int, sigma: float, candidates: list[int], parameters: Parameters
+) -> Verdict:
+    if len(logs) < parameters.least_nights:
+        reason: Literal["no-times", "too-few-nights"] = "too-few-nights" if len(logs) else "no-times"
+        level = math.exp(float(np.median(logs))) if len(logs) else None
+        return Verdict(len(logs), left_out, reason, level, None, None, None, None)
+    examined = _Examined(logs, sigma, candidates, parameters)
+    examined.prune()
+    examined.locate()
+    return Verdict(
+        nights=len(logs),
+        left_out=left_out,
+        reason=None,
+        level=math.exp(examined.levels[-1]),
+        sigma=examined.sigma,
+        memory=examined.memory,
+        rare=examined.rare,
+        smallest_detectable=examined.smallest_detectable(),
+        changes=tuple(examined.found(nights)),
+        suspect=examined.suspicion(nights),
+    )
+
+
+def inflation(memory: Any, nights: float) -> Any:
+    """By how much AR(1) memory (a number or an array) inflates the variance of the mean of `nights` values."""
+    rest = 2 * memory * (1 - memory**nights) / (nights * (1 - memory) ** 2)
+    return (1 + memory) / (1 - memory) - rest
+
+
+class _Examined:
+    """One series under examination: logs, the changes still held to be real, and the noise that they leave."""
+
+    def __init__(self, logs: Floats, rough_sigma: float, changes: Sequence[int], parameters: Parameters) -> None:
+        self.logs = logs
+        self.limit = noise.CLIP * rough_sigma
+        self.changes = list(changes)
+        self.parameters = parameters
+        self.statistics: list[float] = []
+        self.settle()
+
+    @property
+    def edges(self) -> list[int]:
+        return [0, *self.changes, len(self.logs)]
+
+    def settle(self) -> None:
+        """Levels between the changes, and the noise around them."""
+        logs, edges, parameters = self.logs, self.edges, self.parameters
+        count = len(logs)
+        residuals = np.empty(count)
+        self.levels = []
+        for start, end in pairwise(edges):
+            part = logs[start:end]
+            level = self._middle(part)
+            self.levels.append(level)
+            np.subtract(part, level, out=residuals[start:end])
+        clipped = np.minimum(np.maximum(residuals, -self.limit), self.limit)
+        levels = len(self.levels)
+        self.freedom = FREEDOM * max(count - levels, 1)
+        squares = float((clipped * clipped).sum())
+        self.sigma = max(math.sqrt(squares / max(count - levels, 1)), noise.FLOOR)
+        products = clipped[1:] * clipped[:-1]
+        if self.changes:
+            products[np.array(self.changes) - 1] = 0.0
+        # a level taken off pulls the correlation down by (1 + 3 r) / n each (Kendall 1954)
+        memory = float(products.sum()) / squares if squares > 0 else 0.0
+        memory = (memory + levels / count) / max(1 - 3 * levels / count, 0.2)
+        self.memory = min(max(memory, 0.0), noise.MOST_MEMORY)
+        self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MOST_MEMORY)
+        outside = np.abs(residuals) > noise.CLIP * self.sigma
+        some = bool(outside.any())
+        spikes = self._count_spikes(np.where(outside, np.sign(residuals), 0.0)) if some else 0
+        self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MOST_RARE)
+        core = residuals[~outside] if some else residuals
+        square = core * core
+        variance = float(square.sum()) / max(len(core), 1)
+        self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0
+        given = parameters.threshold
+        self.threshold = parameters.budget.threshold(self.memory) if given is None else given
+
+    @staticmethod
+    def _count_spikes(sides: Floats) -> int:
+        """Nights out of line (sides -1, 1) whose neighbours are not out on the same side: a run of them is no spike."""
+        alone = sides != 0
+        together = sides[1:] == sides[:-1]
+        alone[1:] &= ~together
+        alone[:-1] &= ~together
+        return int(alone.sum())
+
+    def _middle(self, part: Floats) -> float:
+        """The median, moved to the mean of the values clipped around it, twice."""
+        middle = _median(part)
+        for _ in range(2):
+            middle += float(np.minimum(np.maximum(part - middle, -self.limit), self.limit).sum()) / len(part)
+        return middle
+
+    def _level(self, part: Floats) -> float:
+        """The level that explains a part best: each night weighs as much as it is no spike."""
+        level = self._middle(part)
+        for _ in range(3):
+            regular = np.exp(-0.5 * np.minimum(np.square((part - level) / self.sigma), 200.0)) * (1 - self.rare)
+            weights = regular / (regular + self.rare)
+            total = float(weights.sum())
+            if total < 1e-9:  # noqa: PLR2004 -- nothing but spikes: the middle stays
+                break
+            level = float((weights * part).sum()) / total
+        return level
+
+    def _loss(self, deviations: Floats) -> Floats:
+        """Twice the negative log likelihood of deviations; a spike costs -2 log(rare), however far it is."""
+        squares = np.minimum(np.square(deviations / self.sigma), 200.0)
+        return np.asarray(-2 * np.log((1 - self.rare) * np.exp(-0.5 * squares) + self.rare))
+
+    def _prove(self, start: int, change: int, end: int) -> tuple[float, float, float]:
+        """(squared standard score of a change between two edges, level before, level after)."""
+        left, right = self.logs[start:change], self.logs[change:end]
+        before, after = self._level(left), self._level(right)
+        apart = float(self._loss(left - before).sum()) + float(self._loss(right - after).sum())
+        shares = np.append(_SHARES, len(right) / (end - start))
+        centres = before + (after - before) * shares
+        together = float(self._loss(self.logs[start:end] - centres[:, None]).sum(axis=1).min())
+        ratio = self._variance(len(left), len(right)) / (1 / len(left) + 1 / len(right))
+        gain = max(together - apart, 0.0) / ratio
+        score = self._normal(gain)
+        return self._unskewed(score, after - before, len(left), len(right)), before, after
+
+    def _variance(self, before: int, after: int) -> float:
+        """Of the difference of two levels, in squared sigma."""
+        return float(inflation(self.feared, before) / before + inflation(self.feared, after) / after)
+
+    def _normal(self, square: float) -> float:
+        """A squared t score as a squared normal score: sigma is an estimate, too."""
+        return self.freedom * math.log1p(square / self.freedom)
+
+    def _unskewed(self, square: float, step: float, before: int, after: int) -> float:
+        """Lower a score in the direction in which the mean of the shorter level is skewed (Cornish-Fisher)."""
+        side = math.copysign(1.0, step) * (1 if after <= before else -1)
+        lean = self.parameters.skew_share * side * self.skewness
+        if lean <= 0 or square <= 1:
+            return square
+        corrected = math.sqrt(square) - lean * (square - 1) / (6 * math.sqrt(min(before, after)))
+        return max(corrected, 0.0) ** 2
+
+    def prune(self) -> None:
+        """Take the weakest change out until each one left is proved."""
+        while self.changes:
+            edges = self.edges
+            self.statistics = [
+                self._statistic(start, change, end)
+                for start, change, end in zip(edges, edges[1:], edges[2:], strict=False)
+            ]
+            weakest = min(range(len(self.statistics)), key=self.statistics.__getitem__)
+            if self.statistics[weakest] >= self.threshold:
+                return
+            del self.changes[weakest]
+            self.settle()
+        self.statistics = []
+
+    def _statistic(self, start: int, change: int, end: int) -> float:
+        """The squared score of a change; at or below 0 it is none by its form: too short, too small, not shared."""
+        parameters = self.parameters
+        least = parameters.least_level if start else parameters.least_baseline
+        if change - start < least or end - change < parameters.least_level:
+            return -1.0
+        square, before, after = self._prove(start, change, end)
+        if abs(math.expm1(after - before)) < parameters.least_effect:
+            return 0.0
+        middle, upward = (before + after) / 2, after > before
+        own_left = int(((self.logs[start:change] < middle) == upward).sum())
+        own_right = int(((self.logs[change:end] > middle) == upward).sum())
+        shared = (
+            own_left > (change - start) / 2 and own_right > (end - change) / 2 and own_right >= parameters.least_level
+        )
+        return square if shared else 0.0
+
+    def locate(self) -> None:
+        """Move each change to where the two levels around it explain the nights best."""
+        parameters = self.parameters
+        for place in range(len(self.changes)):
+            start, change, end = self.edges[place : place + 3]
+            before, after = self._level(self.logs[start:change]), self._level(self.logs[change:end])
+            nights = self.logs[start:end]
+            first = parameters.least_level if start else parameters.least_baseline
+            gains = np.cumsum(self._loss(nights - before) - self._loss(nights - after))
+            window = gains[first - 1 : end - start - parameters.least_level]
+            self.changes[place] = start + first + int(window.argmin())
+        if self.changes:
+            self.settle()
+
+    def found(self, nights: Any) -> list[Change]:
+        """The changes as they are told: slopes put together, returns recognised."""
+        edges, told, place = self.edges, [], 0
+        while place < len(self.changes):
+            last = self._same_direction(place)
+            slope = self._slope(place, last)
+            if slope is not None:
+                start, before, after = slope
+                told.append(self._change("drift", nights, (start, edges[last + 2]), before, after, (place, last)))
+                place = last + 1
+                continue
+            before, after = self.levels[place], self.levels[place + 1]
+            state: State = "confirmed" if after > before else "improved"
+            if state == "improved" and self._returned(told, after, place):
+                state = "recovered"
+            span = (self.changes[place], edges[place + 2])
+            told.append(self._change(state, nights, span, before, after, (place, place)))
+            place += 1
+        return told
+
+    def _same_direction(self, place: int) -> int:
+        """The last of the changes from `place` on that go the same way."""
+        steps = np.sign(np.diff(self.levels))
+        last = place
+        while last + 1 < len(steps) and steps[last + 1] == steps[place]:
+            last += 1
+        return last
+
+    def _returned(self, told: list[Change], after: float, place: int) -> bool:
+        """Whether a level is the one before the newest slow-down again."""
+        slower = next((change for change in reversed(told) if change.change > 0), None)
+        if slower is None:
+            return False
+        edges = self.edges
+        error = self.sigma * math.sqrt(
+            self._variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1])
+        )
+        return abs(after - math.log(slower.before)) <= max(self.parameters.least_effect, 2 * error)
+
+    def _change(
+        self,
+        state: State,
+        nights: Any,
+        span: tuple[int, int],
+        before: float,
+        after: float,
+        places: tuple[int, int],
+    ) -> Change:
+        edges, (first, last) = self.edges, places
+        variance = self._variance(edges[first + 1] - edges[first], edges[last + 2] - edges[last + 1])
+        half = INTERVAL_SCORE * self.sigma * math.sqrt(variance)
+        until = int(nights[span[1] - 1]) + 1
+        return Change(
+            night=int(nights[span[0]]),
+            until=until,
+            state=state,
+            before=math.exp(before),
+            after=math.exp(after),
+            change=math.expm1(after - before),
+            ci_low=math.expm1(after - before - half),
+            ci_high=math.expm1(after - before + half),
+            statistic=min(self.statistics[first : last + 1]),
+            threshold=self.threshold,
+            steps=tuple(int(nights[edge]) for edge in edges[first + 1 : last + 2]),
+        )
+
+    def _slope(self, place: int, last: int) -> tuple[int, float, float] | None:
+        """(first night, level before, level at the end) of the slope that explains steps of one direction better."""
+        edges = self.edges
+        start, end = edges[place], edges[last + 2]
+        count = end - start
+        if count < 2 * DRIFT_NIGHTS:
+            return None
+        stairs = np.repeat(self.levels[place : last + 2], np.diff(edges[place : last + 3]))
+        nights = self.logs[start:end]
+        clipped = stairs + np.minimum(np.maximum(nights - stairs, -self.limit), self.limit)
+        # level + slope * max(0, t - begin) by least squares, for every begin at once
+        begins = np.unique(np.linspace(0, count - DRIFT_NIGHTS, 24).astype(np.int64))
+        ramps = np.maximum(np.arange(count) - begins[:, None], 0).astype(np.float64)
+        centred = ramps - ramps.mean(axis=1, keepdims=True)
+        slopes = (centred * clipped).sum(axis=1) / np.square(centred).sum(axis=1)
+        lines = clipped.mean() + slopes[:, None] * centred
+        losses = self._loss(nights - lines).sum(axis=1)
+        best = int(losses.argmin())
+        steps_cost = float(self._loss(nights - stairs).sum()) - DRIFT_MARGIN + (last - place) * self.threshold
+        if losses[best] >= steps_cost:
+            return None
+        return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])
+
+    def suspicion(self, nights: Any) -> Change | None:
+        """The newest one or two nights, when they are further from the level than chance allows."""
+        edges, logs = self.edges, self.logs
+        if abs(float(logs[-1]) - self.levels[-1]) < self.sigma:
+            return None  # the newest night is in line: the usual case, told at a glance
+        needed = self.parameters.budget.suspicion
+        for count in (2, 1):
+            part, level = logs[-count:], logs[edges[-2] : -count]
+            if len(level) < self.parameters.least_level or (count == 1 and self._spiky()):
+                continue
+            before, after = self._level(level), float(part.mean())
+            nearest = float(np.abs(part - before).min())
+            error = math.sqrt(self._variance(len(level), count))
+            score = math.copysign(math.sqrt(self._normal(((after - before) / self.sigma / error) ** 2)), after - before)
+            # two nights are more than one spike and a usual night: both lie out on the same side
+            agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > 2 * self.sigma)
+            if abs(score) >= needed and agreed and abs(math.expm1(after - before)) >= self.parameters.least_effect:
+                half = INTERVAL_SCORE * self.sigma * error
+                return Change(
+                    night=int(nights[len(logs) - count]),
+                    until=int(nights[len(logs) - 1]) + 1,
+                    state="suspect",
+                    before=math.exp(before),
+                    after=math.exp(after),
+                    change=math.expm1(after - before),
+                    ci_low=math.expm1(after - before - half),
+                    ci_high=math.expm1(after - before + half),
+                    statistic=score**2,
+                    threshold=needed**2,
+                )
+        return None
+
+    def _spiky(self) -> bool:
+        """Whether single spikes alone would raise more suspicions than are allowed: then two nights must agree."""
+        return self.rare > _SPIKY
+
+    def smallest_detectable(self) -> float | None:
+        """The relative slow-down that is confirmed within POWER_NIGHTS nights in nine cases of ten."""
+        nights = POWER_NIGHTS
+        edges = self.edges
+        baseline = max(edges[-1] - edges[-2], self.parameters.least_baseline)
+        gain = self.freedom * math.expm1(self.threshold / self.freedom)
+        variance = self._variance(baseline, nights)
+        ratio = variance / (1 / baseline + 1 / nights)
+        if gain * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
+            return None  # every night counts as a spike before the gain is reached
+        step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
+        return max(math.expm1(step), self.parameters.least_effect)
+
+
+def _median(part: Floats) -> float:
+    half = len(part) // 2
+    ordered = np.partition(part, (half - 1, half) if half else 0)
+    return float(ordered[half]) if len(part) % 2 else float(ordered[half - 1] + ordered[half]) / 2
+
+
+_SHARES = np.linspace(0.0, 1.0, 33)
+"""Where between two levels a common one is looked for."""
+_SPIKY = 0.01
+"""One spike in a hundred nights is three or four suspicions a year."""

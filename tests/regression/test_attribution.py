@@ -1,0 +1,139 @@
+"""The change of a step, divided over operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aoe_reports.regression.attribution import COLUMNS, Attribution, StepNight, attribute_change
+
+SCHEMA = dict.fromkeys(COLUMNS, pl.String) | {"communication": pl.Boolean, "count": pl.Int64, "total_ns": pl.Int64}
+
+
+def call(side: str, name: str, total_ns: int, count: int = 10, night: str = "1", **more: Any) -> dict[str, Any]:
+    row = dict.fromkeys(COLUMNS) | {"side": side, "night": f"{side}{night}", "op_type": "Op", "op_name": name}
+    return row | {"input_shapes": "1,2", "communication": False, "count": count, "total_ns": total_ns} | more
+
+
+def night(side: Any, total_ns: int, number: str = "1", steps: int = 10, **more: int) -> StepNight:
+    return StepNight(side, f"{side}{number}", steps, total_ns, **more)
+
+
+def attribute(calls: list[dict[str, Any]], nights: list[StepNight]) -> Attribution:
+    found = attribute_change(pl.DataFrame(calls, schema=SCHEMA), nights)
+    assert found is not None
+    return found
+
+
+def parts(found: Attribution) -> int:
+    operators = sum(one.difference_ns for one in found.operators if not one.communication)
+    return operators + (found.communication_not_overlapped_ns or 0) + (found.free_ns or 0) + found.unattributed_ns
+
+
+def cause(before: dict[str, Any], after: dict[str, Any]) -> str:
+    return attribute([before, after], [night("before", 1000), night("after", 1000)]).operators[0].cause
+
+
+def test_a_slower_call_is_named_first_and_everything_adds_up() -> None:
+    calls = [
+        call("before", "a", 10_000),
+        call("before", "b", 50_000),
+        call("after", "a", 13_000),
+        call("after", "b", 50_100),
+    ]
+    nights = [
+        night("before", 80_000, communication_not_overlapped_ns=5_000, free_ns=15_000),
+        night("after", 90_000, communication_not_overlapped_ns=6_000, free_ns=17_000),
+    ]
+    found = attribute(calls, nights)
+    first = found.operators[0]
+    assert (first.op_name, first.difference_ns, first.calls_ns, first.count_ns, first.inputs_ns) == (
+        "a",
+        300,
+        300,
+        0,
+        0,
+    )
+    assert first.cause == "slower-calls"
+    assert (found.total_ns, found.operators_ns, found.communication_not_overlapped_ns, found.free_ns) == (
+        1000,
+        310,
+        100,
+        200,
+    )
+    assert found.unattributed_ns == 390
+    assert parts(found) == found.total_ns
+
+
+def test_causes() -> None:
+    before = call("before", "a", 10_000)
+    assert cause(before, call("after", "a", 10_000)) == "same"
+    assert cause(before, call("after", "a", 8_000)) == "faster-calls"
+    assert cause(before, call("after", "a", 20_000, 20)) == "more-calls"
+    assert cause(before, call("after", "a", 5_000, 5)) == "fewer-calls"
+    assert cause(before, call("after", "a", 12_000, input_shapes="2,2")) == "changed-shapes"
+    assert cause(before, call("after", "a", 12_000, input_data_types="FLOAT16")) == "changed-data-types"
+    assert cause(before, call("after", "a", 12_000, input_formats="ND")) == "changed-formats"
+    assert cause(before, call("after", "a", 12_000, input_formats="ND", input_shapes="3")) == "changed-inputs"
+    assert cause({**before, "repository": "r1"}, call("after", "a", 12_000, repository="r2")) == "changed-repository"
+    assert cause(before, call("after", "b", 30_000)) == "new"
+    assert cause(call("before", "b", 30_000), call("after", "a", 10_000)) == "vanished"
+
+
+def test_communication_is_shown_and_not_summed() -> None:
+    calls = [call("before", "ar", 10_000, communication=True), call("after", "ar", 40_000, communication=True)]
+    found = attribute(calls, [night("before", 1000), night("after", 2000)])
+    assert found.operators[0].difference_ns == 3000
+    assert (found.operators_ns, found.communication_not_overlapped_ns, found.unattributed_ns) == (0, None, 100)
+
+
+def test_time_that_moved_is_told_as_a_shift() -> None:
+    calls = [call("before", "conv", 60_000), call("before", "relu", 40_000), call("before", "rest", 10_000)]
+    calls += [call("after", "conv_relu", 99_000), call("after", "rest", 10_000)]
+    found = attribute(calls, [night("before", 110_000), night("after", 109_000)])
+    (shift,) = found.shifts
+    assert (set(shift.sources), shift.targets, shift.moved_ns) == ({"conv", "relu"}, ("conv_relu",), 9_900)
+    assert parts(found) == found.total_ns
+
+
+def test_a_night_out_of_line_is_left_out_and_named() -> None:
+    nights = [night("before", 1000 + n, str(n)) for n in range(5)] + [night("before", 5000, "9"), night("after", 1000)]
+    calls = [call("before", "a", 1000, night=str(n)) for n in range(5)]
+    calls += [call("before", "a", 5000, night="9"), call("after", "a", 1000)]
+    found = attribute(calls, nights)
+    assert found.untypical == (("before", "before9"),)
+    assert found.operators[0].difference_ns == 0
+
+
+def test_a_side_without_steps_has_no_attribution() -> None:
+    assert attribute_change(pl.DataFrame(schema=SCHEMA), []) is None
+    assert attribute_change(pl.DataFrame(schema=SCHEMA), [night("before", 10), night("after", 10, steps=0)]) is None
+
+
+CALLS = st.builds(
+    lambda side, name, total, count, number, shape: call(side, name, total, count, number, input_shapes=shape),
+    st.sampled_from(["before", "after"]),
+    st.sampled_from("abcde"),
+    st.integers(0, 2**50),
+    st.integers(1, 1000),
+    st.sampled_from("123"),
+    st.sampled_from(["1", "2", None]),
+)
+NIGHTS = st.lists(st.tuples(st.integers(0, 2**55), st.integers(1, 97)), min_size=3, max_size=3)
+
+
+@given(st.lists(CALLS, max_size=30), NIGHTS, NIGHTS, st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_parts_are_the_whole_in_any_order(calls, before, after, random) -> None:
+    nights = [night("before", total, str(n + 1), steps) for n, (total, steps) in enumerate(before)]
+    nights += [night("after", total, str(n + 1), steps) for n, (total, steps) in enumerate(after)]
+    found = attribute(calls, nights)
+    assert parts(found) == found.total_ns
+    for one in found.operators:
+        assert one.calls_ns + one.count_ns + one.inputs_ns == one.difference_ns
+    random.shuffle(calls)
+    random.shuffle(nights)
+    assert attribute(calls, nights) == found
