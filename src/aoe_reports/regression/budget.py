@@ -16,7 +16,7 @@ from aoe_reports.regression.run_lengths import FITS
 FALSE_ALARMS_PER_YEAR = 12.0
 """Bearable unless told otherwise: one a month over the whole store."""
 SERIES_RATE = 0.01
-"""Alarms a series and year where no budget was asked for: one in a century."""
+"""Alarms a series and year where no budget was asked for: one in two centuries."""
 SUSPECTS_PER_ALARM = 10.0
 """A suspicion costs a re-run of a night, not an engineer's morning: it may be wrong ten times as often as an alarm."""
 HIGHEST_RATE, LOWEST_RATE = 0.25, 1e-6

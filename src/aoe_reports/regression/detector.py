@@ -40,7 +40,7 @@ class Parameters:
     """Relative change below which nobody acts; smaller ones are no changes."""
     candidate_share: float = 0.6
     """Of the threshold that a candidate must reach: low enough to lose none, high enough that quiet series have few."""
-    memory_margin: float = 1.5
+    memory_margin: float = 0.5
     """Standard errors added to the estimated memory: too little costs alarms, too much costs a night or two."""
     skew_share: float = 0.6
     """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
@@ -236,7 +236,9 @@ class _Examined:
         variance = float(square.sum()) / max(len(core), 1)
         self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0
         given = parameters.threshold
-        self.threshold = parameters.budget.threshold(self.memory) if given is None else given
+        # memory within its own standard error may be chance: the threshold of noise without memory holds
+        certain = max(self.memory - 1 / math.sqrt(count), 0.0)
+        self.threshold = parameters.budget.threshold(certain) if given is None else given
 
     @staticmethod
     def _count_spikes(sides: Floats) -> int:
