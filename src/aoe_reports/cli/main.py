@@ -27,6 +27,7 @@ from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
+from aoe_reports.cli.regressions import regressions
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
@@ -36,7 +37,7 @@ from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
     inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
-    tune, verify, adopt, normalize, ingest, history, nightly, demo, config,
+    tune, verify, adopt, normalize, ingest, history, regressions, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

@@ -1,0 +1,58 @@
+"""Gates: which changes fail a job. `scope=step,effect>=3%` is one; a change fails when it passes any of the gates."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FACTS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
+_CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|=)\s*(?P<value>.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a change has to be to fail: facts that are (or are not) so, and how much slower at least."""
+
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """(fact, "=" or "!=", value), all of which hold."""
+    least_effect: float = 0.0
+    """`after / before - 1`."""
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row of a series with a change passes."""
+        told = all((row.get(name) == value) == (sign == "=") for name, sign, value in self.facts)
+        return told and row["change"] is not None and row["change"] >= self.least_effect
+
+
+def parse_gate(text: str) -> Gate:
+    """The gate that a text says; ValueError says what is wrong with it."""
+    facts, least = [], 0.0
+    for part in text.split(","):
+        found = _CONDITION.fullmatch(part)
+        if found is None:
+            raise ValueError(f"{part.strip()!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%")
+        name, sign, value = found["name"], found["sign"], found["value"]
+        if name == "effect":
+            least = _effect(sign, value)
+        elif name not in FACTS:
+            raise ValueError(f"{name!r}: expected effect, {', '.join(FACTS[:-1])} or {FACTS[-1]}")
+        elif sign == ">=":
+            raise ValueError(f"{part.strip()!r}: only effect takes >=")
+        else:
+            facts.append((name, sign, value))
+    return Gate(tuple(facts), least)
+
+
+def _effect(sign: str, value: str) -> float:
+    """3% as 0.03."""
+    number = value.removesuffix("%").strip()
+    try:
+        effect = float(number) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        effect = math.nan
+    if sign != ">=" or not math.isfinite(effect) or effect < 0:
+        raise ValueError(f"effect{sign}{value}: expected effect>=3% or effect>=0.03")
+    return effect

@@ -1,0 +1,229 @@
+"""What got slower or faster in the stored nights, under a budget of false alarms; steps divided over their operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from aoe_reports.findings import Finding
+from aoe_reports.regression.attribution import Attribution, StepNight, attribute_change
+from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.regression.detector import Change
+from aoe_reports.regression.gate import Gate
+from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
+from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import ROWS
+
+FailOn = Literal["confirmed", "suspect", "never"]
+Row = dict[str, Any]
+
+_COLUMNS = (
+    "series_id",
+    "night",
+    "run_id",
+    "timestamp_ns",
+    "runtime_ms_mean",
+    "count",
+    "total_ns",
+    "workload_args",
+    *FACTS,
+)
+_ROW = (
+    "series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id", "state", "since_run",
+    "since", "before", "after", "change", "ci_low", "ci_high", "smallest_detectable", "nights", "left_out", "reason",
+)  # fmt: skip
+_STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
+_SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")
+NAMED = 5
+"""So many operators of an attribution are told; the rest is one sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionSelection:
+    """What is shown (None for all), how many false alarms a year are bearable, and what fails."""
+
+    workload: str | None = None
+    scope: str | None = None
+    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR
+    gates: tuple[Gate, ...] = (Gate(),)
+    fail_on: FailOn = "confirmed"
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Regressions:
+    """The rows, how the budget was shared, what was found on the way, and why the exit code is not 0."""
+
+    rows: list[Row]
+    budget: Row
+    findings: list[Finding]
+    reasons: list[str]
+
+
+def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
+    """Every series of the store that changed; `every` also those that did not, and those that cannot be judged.
+
+    `before` and `after` are milliseconds, `change` is `after / before - 1` (above 0 is slower). All series of the store share
+    the budget, whatever is shown of them.
+    """
+    records = _records(History.open(store))
+    judged = judge_histories(put_together(records), selection.false_alarms_per_year)
+    rows, reasons = [], set()
+    for index, told in enumerate(judged.rows()):
+        row: Row = {name: told[name] for name in _ROW}
+        if not _is_shown(told, selection):
+            continue
+        change = _change_of(judged, index)
+        if (
+            change is not None
+            and told["scope"] == "step"
+            and told["state"] in {"confirmed", "drift", "recovered", "improved"}
+        ):
+            row["attribution"] = _attribute(records, judged, index, change)
+        else:
+            row["attribution"] = None
+        rows.append(row)
+        reasons |= _why(told, selection)
+    rows.sort(key=_place)
+    findings = []
+    if not judged.eligible:
+        message = (
+            f"no series has enough nights to be judged ({judged.parameters.least_nights}); "
+            f"{len(judged.verdicts)} series are stored"
+        )
+        findings.append(Finding("warning", "not-enough-data", store, message))
+        reasons.add("not-enough-data")
+    budget = {
+        "false_alarms_per_year": judged.false_alarms_per_year,
+        "series": len(judged.verdicts),
+        "eligible": judged.eligible,
+        "detector": judged.version,
+    }
+    return Regressions(rows, budget, findings, [name for name in _REASONS if name in reasons])
+
+
+_REASONS = ("regression", "suspect", "not-enough-data")
+
+
+def _records(history: History) -> pl.DataFrame:
+    """Records of the nights that the detector looks at; AOE's own measurements and cut-off captures are no nights."""
+    nights = sorted(set(history.rows("run", ["night"])["night"].to_pylist()))
+    where: Where = [equals("source", "aoe", "!=")]
+    if len(nights) > WATCHED_NIGHTS:
+        where = [*where, equals("night", nights[-WATCHED_NIGHTS], ">=")]
+    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
+    columns = [name for name in _COLUMNS if name in ROWS.names]
+    records = pl.DataFrame(history.records(columns, where))
+    return records.filter(~pl.col("run_id").is_in(incomplete))
+
+
+def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
+    if selection.workload not in {None, told["model"], told["workload"]} or selection.scope not in {
+        None,
+        told["scope"],
+    }:
+        return False
+    return selection.every or told["state"] is not None
+
+
+def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
+    """Why a series makes the exit code other than 0: it is slower, and passes a gate."""
+    slower = told["change"] is not None and told["change"] > 0 and any(gate.holds(told) for gate in selection.gates)
+    if not slower or selection.fail_on == "never":
+        return set()
+    if told["state"] in {"confirmed", "drift"}:
+        return {"regression"}
+    return {"suspect"} if told["state"] == "suspect" and selection.fail_on == "suspect" else set()
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Steps before what they are made of, the largest change first."""
+    state = _STATES.index(row["state"]) if row["state"] in _STATES else len(_STATES)
+    scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
+    return state, scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
+
+
+def _change_of(judged: Judged, index: int) -> Change | None:
+    verdict = judged.verdicts[index]
+    return None if verdict.suspect is not None or not verdict.changes else verdict.changes[-1]
+
+
+def _attribute(records: pl.DataFrame, judged: Judged, index: int, change: Change) -> Row | None:
+    """The change of a step over the operators of the same workload, rank and device; None where nothing tells of them."""
+    verdict, nights = judged.verdicts[index], judged.histories.nights
+    earlier = [one.until for one in verdict.changes if one.until <= change.night]
+    sides = dict.fromkeys(nights[max(earlier, default=0) : change.night], "before")
+    sides |= dict.fromkeys(nights[change.night : change.until], "after")
+    facts = judged.histories.facts.row(index, named=True)
+    same = [pl.col(name).eq_missing(facts[name]) for name in ("model", "source", "hardware", "rank_id", "device_id")]
+    mine = records.filter(*same, pl.col("night").is_in(list(sides))).with_columns(
+        pl.col("night").replace_strict(sides, return_dtype=pl.String).alias("side")
+    )
+    steps = mine.filter(pl.col("series_id") == facts["series_id"])
+    calls = mine.filter(pl.col("scope").is_in(["op", "communication"]), pl.col("count").is_not_null())
+    if calls.is_empty():
+        calls = mine.filter(pl.col("scope").is_in(["op_type", "communication"]), pl.col("count").is_not_null())
+    told = attribute_change(_calls(calls), _steps(steps), verdict.sigma or 0.0)
+    return None if told is None or calls.is_empty() else _attribution_row(told)
+
+
+def _calls(records: pl.DataFrame) -> pl.DataFrame:
+    """Operators' records as calls of a night; inputs are part of what a series of operators is."""
+    args = pl.col("workload_args")
+    inputs = [
+        args.str.json_path_match(f"$.{name}").alias(name)
+        for name in ("input_shapes", "input_formats", "input_data_types")
+    ]
+    return records.select(
+        "side",
+        "night",
+        "op_type",
+        "op_name",
+        *inputs,
+        pl.lit(None, dtype=pl.String).alias("repository"),
+        (pl.col("scope") == "communication").alias("communication"),
+        "count",
+        "total_ns",
+    )
+
+
+def _steps(records: pl.DataFrame) -> list[StepNight]:
+    grouped = (
+        records.group_by("side", "night").agg(pl.col("count").sum(), pl.col("total_ns").sum()).sort("side", "night")
+    )
+    return [
+        StepNight(row["side"], row["night"], row["count"], row["total_ns"]) for row in grouped.iter_rows(named=True)
+    ]
+
+
+def _attribution_row(told: Attribution) -> Row:
+    """A change of a step in us: operators + communication + free + unattributed = total; the operators that changed most."""
+    summed = [one for one in told.operators if not one.communication]
+    named: Sequence[Any] = [one for one in summed if one.sure_ns > 0][:NAMED]
+    return {
+        "total_us": told.total_ns / 1000,
+        "operators_us": told.operators_ns / 1000,
+        "communication_not_overlapped_us": _us(told.communication_not_overlapped_ns),
+        "free_us": _us(told.free_ns),
+        "unattributed_us": told.unattributed_ns / 1000,
+        "operators": [
+            {
+                "op_type": one.op_type,
+                "op_name": one.op_name,
+                "difference_us": one.difference_ns / 1000,
+                "cause": one.cause,
+            }
+            for one in named
+        ],
+        "shifts": [
+            {"from": list(shift.sources), "to": list(shift.targets), "moved_us": shift.moved_ns / 1000}
+            for shift in told.shifts
+        ],
+    }
+
+
+def _us(ns: int | None) -> float | None:
+    return None if ns is None else ns / 1000

@@ -1,0 +1,148 @@
+"""`regressions`: what the store says got slower, the gate, the exit codes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.regression.gate import FACTS, parse_gate
+from aoe_reports.simulation.nights import MODEL, write_nights
+from aoe_reports.workflows.ingest import Gathered, ingest
+from aoe_reports.workflows.options import RunOptions
+
+SLOWER_SINCE = "2026-02-07"
+"""When the simulated operator gets slower; see `demo`."""
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nights")
+    write_nights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stores(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Stores of so many nights each."""
+    folder = tmp_path_factory.mktemp("stores")
+    found = {}
+    for count in (3, 30, 39, 45):
+        some = folder / f"nights{count}"
+        for night in sorted(nights.iterdir())[:count]:
+            shutil.copytree(night, some / night.name)
+        ingest([some], str(folder / f"{count}"), RunOptions(MODEL), Gathered())
+        found[count] = folder / f"{count}"
+    return found
+
+
+def test_the_planted_operator_is_named_and_the_steps_change_is_divided_exactly(
+    cli: Cli, stores: dict[int, Path]
+) -> None:
+    ended = cli("regressions", "--store", stores[45], "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["regression"])
+    rows = {row["workload"]: row for row in ended.json["rows"]}
+    assert set(rows) == {f"{MODEL}/step", f"{MODEL}/op_type/Conv2D", f"{MODEL}/op/layer6/conv"}
+    assert {(row["state"], row["since"]) for row in rows.values()} == {("confirmed", SLOWER_SINCE)}
+    operator = rows[f"{MODEL}/op/layer6/conv"]
+    assert operator["ci_low"] < 0.08 < operator["ci_high"]  # what was planted
+    assert operator["smallest_detectable"] < operator["change"]
+    told = rows[f"{MODEL}/step"]["attribution"]
+    assert [one["op_name"] for one in told["operators"]] == ["layer6/conv"]
+    parts = ("operators_us", "communication_not_overlapped_us", "free_us", "unattributed_us")
+    assert round(sum(told[part] or 0 for part in parts), 3) == told["total_us"]
+    assert ended.json["budget"]["eligible"] == ended.json["budget"]["series"] == 36
+
+
+def test_nothing_is_said_of_quiet_nights(cli: Cli, stores: dict[int, Path]) -> None:
+    ended = cli("regressions", "--store", stores[30], "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.json["reasons"]) == (0, [], [])
+    assert "Nothing is confirmed" in cli("regressions", "--store", stores[30]).out
+    every = cli("regressions", "--store", stores[30], "--all", "--format", "json").json["rows"]
+    assert len(every) == 36
+    assert all(row["smallest_detectable"] > 0 for row in every)
+
+
+def test_the_first_slow_nights_are_suspect(cli: Cli, stores: dict[int, Path]) -> None:
+    ended = cli("regressions", "--store", stores[39], "--format", "json")
+    assert ended.code == 0
+    assert {row["state"] for row in ended.json["rows"]} == {"suspect"}
+    assert f"{MODEL}/op/layer6/conv" in {row["workload"] for row in ended.json["rows"]}
+    ended = cli("regressions", "--store", stores[39], "--fail-on", "suspect", "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (5, ["suspect"])
+
+
+@pytest.mark.parametrize(
+    ("gates", "code"),
+    [
+        (["scope=step"], 1),
+        (["scope=step,effect>=3%"], 0),
+        (["scope=op,effect>=3%"], 1),
+        (["scope=step,effect>=3%", "op_type=Conv2D"], 1),
+        (["op_name=layer6/conv,effect>=0.09"], 0),
+        (["model!=simulated-convnet"], 0),
+    ],
+)
+def test_a_gate_lets_through_what_it_does_not_name(
+    cli: Cli, stores: dict[int, Path], gates: list[str], code: int
+) -> None:
+    asked = [part for gate in gates for part in ("--gate", gate)]
+    assert cli("regressions", "--store", stores[45], *asked).code == code
+    assert cli("regressions", "--store", stores[45], *asked, "--fail-on", "never").code == 0
+
+
+def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_path: Path) -> None:
+    ended = cli("regressions", "--store", stores[3], "--format", "json")
+    assert (ended.code, ended.json["rows"], ended.rules()) == (0, [], {"not-enough-data"})
+    ended = cli("regressions", "--store", stores[3], "--strict-data", "--all", "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (4, ["not-enough-data"])
+    assert {row["reason"] for row in ended.json["rows"]} == {"too-few-nights"}
+    assert cli("regressions", "--store", tmp_path / "none").code == 3
+
+
+def test_the_order_of_ingesting_changes_no_byte(
+    cli: Cli, nights: Path, stores: dict[int, Path], tmp_path: Path
+) -> None:
+    for night in sorted(nights.iterdir(), reverse=True):
+        cli("ingest", night, "--store", tmp_path / "store", "--workload", MODEL)
+    told = [cli("regressions", "--store", one, "--format", "csv").out for one in (stores[45], tmp_path / "store")]
+    assert told[0] == told[1] != ""
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
+def test_every_form_names_the_operator(cli: Cli, stores: dict[int, Path], form: str) -> None:
+    assert "layer6/conv" in cli("regressions", "--store", stores[45], "--format", form).out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scope", "'scope': expected FACT=VALUE"),
+        ("colour=red", "'colour': expected effect, workload"),
+        ("scope>=3", "only effect takes >="),
+        ("effect=3%", "effect=3%: expected effect>=3%"),
+        ("effect>=nan", "effect>=nan: expected effect>=3%"),
+        ("effect>=-1%", "effect>=-1%: expected effect>=3%"),
+    ],
+)
+def test_what_is_no_gate_is_wrong_usage(cli: Cli, stores: dict[int, Path], text: str, message: str) -> None:
+    ended = cli("regressions", "--store", stores[45], "--gate", text)
+    assert ended.code == 2
+    assert message in ended.err
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parse_gate(text)
+
+
+@given(st.sampled_from(FACTS), st.text("abc/_-. é", min_size=1).map(str.strip), st.integers(0, 999))
+def test_a_gate_holds_for_what_it_says(fact: str, value: str, permille: int) -> None:
+    gate = parse_gate(f" {fact} = {value} , effect >= {permille / 10}% ")
+    row = {**dict.fromkeys(FACTS), fact: value, "change": permille / 1000 + 1e-9}
+    assert gate.holds(row)
+    assert not gate.holds({**row, fact: value + "x"})
+    assert not gate.holds({**row, "change": permille / 1000 - 0.0005})
+    assert not gate.holds({**row, "change": None})
