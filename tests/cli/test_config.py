@@ -94,7 +94,9 @@ def test_paths_are_those_of_the_file(cli: Cli, folder: Path, monkeypatch: pytest
 def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -> None:
     write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n")
     found = in_force(cli)
-    assert {command for command, option in found if option == "workload"} == {"normalize", "ingest", "nightly"}
+    assert {command for command, option in found if option == "workload"} == {
+        "normalize", "ingest", "nightly", "plan", "verify",
+    }  # fmt: skip
     assert found["check", "strict"] is False
     assert found["hotspots", "strict"] is True
     assert found["hotspots", "max-expanded"] == 5
