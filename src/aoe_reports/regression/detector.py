@@ -42,7 +42,7 @@ class Parameters:
     """Of the threshold that a candidate must reach: low enough to lose none, high enough that quiet series have few."""
     memory_margin: float = 0.5
     """Standard errors added to the estimated memory: too little costs alarms, too much costs a night or two."""
-    skew_share: float = 0.6
+    skew_share: float = 0.2
     """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
     rare: float = 0.002
     """Share of spiked nights expected before a series has shown any; weighs as much as RARE_NIGHTS nights."""
