@@ -196,6 +196,14 @@ def test_no_value_breaks_it(values: list[float]) -> None:
         assert all(not math.isnan(number) for number in numbers)
 
 
+def test_times_as_far_apart_as_floats_go_stay_finite() -> None:
+    values = np.array([[5e-324, 1.7e308] * 10])
+    (verdict,) = detect_changes(values)
+    assert verdict.smallest_detectable is None or math.isfinite(verdict.smallest_detectable)
+    assert verdict.level is not None
+    assert math.isfinite(verdict.level)
+
+
 def test_quiet_series_keep_their_budget() -> None:
     table = np.stack([noisy(seed) for seed in range(2000)])
     found = sum(bool(verdict.changes) for verdict in detect_changes(table))

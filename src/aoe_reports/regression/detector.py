@@ -42,7 +42,7 @@ class Parameters:
     """Of the threshold that a candidate must reach: low enough to lose none, high enough that quiet series have few."""
     memory_margin: float = 0.5
     """Standard errors added to the estimated memory: too little costs alarms, too much costs a night or two."""
-    skew_share: float = 0.6
+    skew_share: float = 0.2
     """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
     rare: float = 0.002
     """Share of spiked nights expected before a series has shown any; weighs as much as RARE_NIGHTS nights."""
@@ -163,7 +163,7 @@ def _judge(
 ) -> Verdict:
     if len(logs) < parameters.least_nights:
         reason: Literal["no-times", "too-few-nights"] = "too-few-nights" if len(logs) else "no-times"
-        level = math.exp(float(np.median(logs))) if len(logs) else None
+        level = _time(float(np.median(logs))) if len(logs) else None
         return Verdict(len(logs), left_out, reason, level, None, None, None, None)
     examined = _Examined(logs, sigma, candidates, parameters)
     examined.prune()
@@ -172,7 +172,7 @@ def _judge(
         nights=len(logs),
         left_out=left_out,
         reason=None,
-        level=math.exp(examined.levels[-1]),
+        level=_time(examined.levels[-1]),
         sigma=examined.sigma,
         memory=examined.memory,
         rare=examined.rare,
@@ -325,7 +325,7 @@ class _Examined:
         if change - start < least or end - change < parameters.least_level:
             return -1.0
         square, before, after = self._prove(start, change, end)
-        if abs(math.expm1(after - before)) < parameters.least_effect:
+        if abs(_relative(after - before)) < parameters.least_effect:
             return 0.0
         middle, upward = (before + after) / 2, after > before
         own_left = int(((self.logs[start:change] < middle) == upward).sum())
@@ -405,11 +405,11 @@ class _Examined:
             night=int(nights[span[0]]),
             until=until,
             state=state,
-            before=math.exp(before),
-            after=math.exp(after),
-            change=math.expm1(after - before),
-            ci_low=math.expm1(after - before - half),
-            ci_high=math.expm1(after - before + half),
+            before=_time(before),
+            after=_time(after),
+            change=_relative(after - before),
+            ci_low=_relative(after - before - half),
+            ci_high=_relative(after - before + half),
             statistic=min(self.statistics[first : last + 1]),
             threshold=self.threshold,
             steps=tuple(int(nights[edge]) for edge in edges[first + 1 : last + 2]),
@@ -454,17 +454,17 @@ class _Examined:
             score = math.copysign(math.sqrt(self._normal(((after - before) / self.sigma / error) ** 2)), after - before)
             # two nights are more than one spike and a usual night: both lie out on the same side
             agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > 2 * self.sigma)
-            if abs(score) >= needed and agreed and abs(math.expm1(after - before)) >= self.parameters.least_effect:
+            if abs(score) >= needed and agreed and abs(_relative(after - before)) >= self.parameters.least_effect:
                 half = INTERVAL_SCORE * self.sigma * error
                 return Change(
                     night=int(nights[len(logs) - count]),
                     until=int(nights[len(logs) - 1]) + 1,
                     state="suspect",
-                    before=math.exp(before),
-                    after=math.exp(after),
-                    change=math.expm1(after - before),
-                    ci_low=math.expm1(after - before - half),
-                    ci_high=math.expm1(after - before + half),
+                    before=_time(before),
+                    after=_time(after),
+                    change=_relative(after - before),
+                    ci_low=_relative(after - before - half),
+                    ci_high=_relative(after - before + half),
                     statistic=score**2,
                     threshold=needed**2,
                 )
@@ -479,13 +479,27 @@ class _Examined:
         nights = POWER_NIGHTS
         edges = self.edges
         baseline = max(edges[-1] - edges[-2], self.parameters.least_baseline)
-        gain = self.freedom * math.expm1(self.threshold / self.freedom)
+        gain = self.freedom * _relative(self.threshold / self.freedom)
         variance = self._variance(baseline, nights)
         ratio = variance / (1 / baseline + 1 / nights)
         if gain * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
             return None  # every night counts as a spike before the gain is reached
         step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
-        return max(math.expm1(step), self.parameters.least_effect)
+        return max(_relative(step), self.parameters.least_effect)
+
+
+LARGEST_LOG = 709.0
+"""Of a float64: times and ratios beyond stay finite."""
+
+
+def _relative(step: float) -> float:
+    """The relative change that a step of logarithms is."""
+    return math.expm1(min(step, LARGEST_LOG))
+
+
+def _time(log: float) -> float:
+    """The time, in the unit of the values, that a logarithm is of."""
+    return math.exp(min(log, LARGEST_LOG))
 
 
 def _median(part: Floats) -> float:
