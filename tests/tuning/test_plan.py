@@ -350,6 +350,17 @@ def test_gradients_are_tuned_while_the_script_runs(planner: Planner, tmp_path: P
     script = (tmp_path / "plan" / "run.sh").read_text()
     assert "export AOE_MODE=4" in script
     assert "'train it.py'" in script
+    assert "not known: no step_trace with a backward pass" in (tmp_path / "plan" / "report.md").read_text()
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="no real data here")
+def test_what_gradient_tuning_could_save_is_bounded(planner: Planner, tmp_path: Path) -> None:
+    training = ("--mode", "gdat", "--scenario", "tf-training", "--", "python3", "train.py")
+    ended = planner(*training, of=REAL / "msprof_2023-08")
+    assert ended.code == 0
+    report = (tmp_path / "plan" / "report.md").read_text()
+    assert "has 20,017.053 us of all-reduce behind its backward pass, of which at most 4,259.037 us (16.33%)" in report
+    assert "All gradients together." in report
 
 
 def test_names_from_the_profile_are_quoted(planner: Planner, tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ def plan_report(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> Report:
         Section("What to do", lines=_what_to_do(plan)),
     ]
     title = f"Tuning plan ({plan['mode']}, {plan['scenario']})"
-    return Report(title, headline(plan), [section for section in sections if section is not None])
+    said = _gradients(facts) if plan["mode"] == "gdat" else headline(plan)
+    return Report(title, said, [section for section in sections if section is not None])
 
 
 def headline(plan: Mapping[str, Any]) -> str:
@@ -48,6 +49,19 @@ def headline(plan: Mapping[str, Any]) -> str:
     what = _count(operators, "candidate") if operators else "The model's subgraphs"
     whole = "" if plan["step_us"] is None else f" of a step of {plan['step_us']:,.3f} us"
     return f"{what}: expected {expected:,.3f} us{share}{whole}, for about {minutes:,.1f} minutes of tuning."
+
+
+def _gradients(facts: Mapping[str, Any]) -> str:
+    """What gradient tuning could save at most, where backward passes are told."""
+    tail = facts.get("gradients")
+    whole = "Gradients are tuned as a whole while the training script runs; no operator is chosen"
+    if tail is None:
+        return f"{whole}. What that could save is not known: no step_trace with a backward pass."
+    share = f" ({tail['bound_us'] / tail['iteration_us']:.2%})" if tail["iteration_us"] else ""
+    return (
+        f"{whole}. An iteration of {tail['iteration_us']:,.3f} us has {tail['tail_us']:,.3f} us of all-reduce behind its backward "
+        f"pass, of which at most {tail['bound_us']:,.3f} us{share} can be hidden."
+    )
 
 
 def _why_not(plan: Mapping[str, Any]) -> str:
@@ -94,7 +108,8 @@ def _where(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
 def _candidates(plan: Mapping[str, Any]) -> Section:
     candidates = plan["candidates"]
     if not candidates:
-        return Section("What to tune", ["Nothing."])
+        nothing = "All gradients together." if plan["mode"] == "gdat" else "Nothing."
+        return Section("What to tune", [nothing])
     rows = [{"position": place, **one} for place, one in enumerate(candidates, start=1)][:SHOWN_CANDIDATES]
     sentences = ["Total and tasks are those of the whole profile; bound and expected are us of one step."]
     if len(candidates) > len(rows):

@@ -23,6 +23,7 @@ from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_oper
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
 from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.workflows.captures import label_of
+from aoe_reports.workflows.communication import RunCommunication, read_communication
 from aoe_reports.workflows.earlier import Earlier
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
@@ -110,7 +111,10 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     priors, ranking = earlier.priors(), _ranked(measured, wish, earlier)
     plan = _plan(profile, captures, measured, digest, wish, ranking)
     findings += _remarks(profile, measured, wish, ranking)
-    report = plan_report(document_of_plan(plan), _facts(measured, wish, priors))
+    facts = _facts(measured, wish, priors)
+    if wish.wanted.mode == "gdat":
+        facts["gradients"] = _gradient_tail(captures, measured, findings)
+    report = plan_report(document_of_plan(plan), facts)
     from aoe_reports.renderers import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
 
     files = write_plan(folder, plan, RENDERERS["markdown"](report))
@@ -305,6 +309,23 @@ def _facts(measured: _Measured, wish: PlanWish, priors: Priors) -> dict[str, Any
         "cost_results": priors.cost_results,
         "default_source": DEFAULT_SOURCE,
     }
+
+
+def _gradient_tail(
+    captures: Sequence[Capture], measured: _Measured, findings: list[Finding]
+) -> dict[str, float] | None:
+    """What gradient tuning could save at most, in us an iteration; None where nothing tells of backward passes."""
+    talk = RunCommunication()
+    said: list[Finding] = []
+    for capture in captures:
+        read_communication(capture, talk, (), None, said)
+    findings += [finding for finding in said if finding not in findings and finding.rule != "no-communication"]
+    whose = (measured.tasks.rank_id, measured.tasks.device_id)
+    tails = [tail for tail in talk.tails if (tail.rank_id, tail.device_id) == whose]
+    if not tails:
+        return None
+    sums = {name: sum(getattr(tail, name) for tail in tails) for name in ("iteration_ns", "tail_ns", "bound_ns")}
+    return {name.replace("_ns", "_us"): whole / len(tails) / 1000 for name, whole in sums.items()}
 
 
 def rows_of_plan(plan: Plan) -> list[dict[str, Any]]:
