@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
 from aoe_reports.cli.output import (
     MAX_ID,
     STORE_VARIABLE,
@@ -59,19 +60,11 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="The model, for aoe.", show_default=False)] = None,
-    weight: Annotated[Path | None, typer.Option(help="Its weights (Caffe).", show_default=False)] = None,
-    model_path: Annotated[
-        Path | None, typer.Option(help="A folder of models or dumped graphs, for aoe.", show_default=False)
-    ] = None,
-    framework: Annotated[
-        Literal["0", "1", "3", "5"] | None,
-        typer.Option(help="0 Caffe, 1 MindSpore, 3 TensorFlow, 5 ONNX [default: by the suffix].", show_default=False),
-    ] = None,
-    aoe_option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="--NAME=VALUE", help="One more option for aoe (repeatable).", show_default=False),
-    ] = None,
+    model: Model = None,
+    weight: Weight = None,
+    model_path: ModelPath = None,
+    framework: Framework = None,
+    aoe_option: AoeOption = None,
     repeat_tune: Annotated[bool, typer.Option("--repeat-tune", help="Tune again what is banked.")] = False,
     assume_static: Annotated[
         bool, typer.Option("--assume-static", help="Take shapes for static where the export does not tell.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
 from aoe_reports.cli.output import MAX_ID, Format, Output, Strict, exit_code, render, say, write
 from aoe_reports.errors import UsageError
 
@@ -28,19 +29,11 @@ def tune(
             show_default=False,
         ),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="The model, for aoe.", show_default=False)] = None,
-    weight: Annotated[Path | None, typer.Option(help="Its weights (Caffe).", show_default=False)] = None,
-    model_path: Annotated[
-        Path | None, typer.Option(help="A folder of models or dumped graphs, for aoe.", show_default=False)
-    ] = None,
-    framework: Annotated[
-        Literal["0", "1", "3", "5"] | None,
-        typer.Option(help="0 Caffe, 1 MindSpore, 3 TensorFlow, 5 ONNX [default: by the suffix].", show_default=False),
-    ] = None,
-    aoe_option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="--NAME=VALUE", help="One more option for aoe (repeatable).", show_default=False),
-    ] = None,
+    model: Model = None,
+    weight: Weight = None,
+    model_path: ModelPath = None,
+    framework: Framework = None,
+    aoe_option: AoeOption = None,
     working_folder: Annotated[
         Path | None, typer.Option(help="Where the command runs [default: a fresh folder].", show_default=False)
     ] = None,
