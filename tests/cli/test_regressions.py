@@ -138,6 +138,11 @@ def test_what_is_no_gate_is_wrong_usage(cli: Cli, stores: dict[int, Path], text:
         parse_gate(text)
 
 
+@pytest.mark.parametrize("alarms", ["0", "-1", "nan", "inf", "many"])
+def test_what_is_no_budget_is_wrong_usage(cli: Cli, stores: dict[int, Path], alarms: str) -> None:
+    assert cli("regressions", "--store", stores[3], "--max-false-alarms-per-year", alarms).code == 2
+
+
 @given(st.sampled_from(FACTS), st.text("abc/_-. é", min_size=1).map(str.strip), st.integers(0, 999))
 def test_a_gate_holds_for_what_it_says(fact: str, value: str, permille: int) -> None:
     gate = parse_gate(f" {fact} = {value} , effect >= {permille / 10}% ")

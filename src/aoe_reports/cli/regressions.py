@@ -20,6 +20,7 @@ def regressions(
         typer.Option(
             "--max-false-alarms-per-year",
             min=1e-6,
+            max=1e9,
             help="How many false alarms a year the whole store may raise; its series share them.",
         ),
     ] = 12.0,

@@ -151,6 +151,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("store-doubled", "error", "the store", "a run, or a member of one, is there twice"),
     ("store-half-run", "error", "the store", "rows of a run that is not there"),
+    ("not-enough-data", "warning", "the store", "no series has so many nights that a change could be told from noise"),
     ("store-not-compacted", "warning", "the store", "small files could not be merged: one of them is damaged"),
 )
 """(rule, severity, what it is about, when it fires) of the rules that reading and storing apply."""
