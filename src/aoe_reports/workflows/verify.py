@@ -38,11 +38,18 @@ from aoe_reports.tuning.verdicts import (
     MeasuredSide,
     Row,
     Verified,
+    is_same_work,
     same_workload_share,
     side_of_tasks,
     verify_claims,
 )
-from aoe_reports.tuning.verification import VERIFY_RULES, Verification, document_of_verification
+from aoe_reports.tuning.verification import (
+    PASSED,
+    VERIFY_RULES,
+    Verdict,
+    Verification,
+    document_of_verification,
+)
 from aoe_reports.workflows.banks import list_bank
 from aoe_reports.workflows.compare import ComparedRun, CompareOptions, may_be_compared
 from aoe_reports.workflows.load import EPOCH_FROM_NS
@@ -55,10 +62,10 @@ from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 Accept = Literal["confirmed", "partly", "step", "all"]
 
 ACCEPT: dict[Accept, str] = {
-    "confirmed": "the step is not slower, and something was confirmed",
-    "partly": "the step is not slower, and something was confirmed, at least in part",
+    "confirmed": "the verdict on the whole is a gain, and something was confirmed",
+    "partly": "the verdict on the whole is a gain, at least in part",
     "step": "the step itself is confirmed to be faster",
-    "all": "the step is not slower, and every operator that AOE claims was confirmed",
+    "all": "the verdict on the whole is a gain, and every operator that AOE claims was confirmed",
 }
 """What a job has to show to pass."""
 
@@ -259,6 +266,14 @@ def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish,
         text = f"the same content as {before.path}: nothing was measured again"
         findings.append(_finding("verify-same-profile", str(after.path), text))
         return False
+    if plan.baseline_hash == after.digest or _was_taken_first(after, before):
+        text = f"it was taken before {before.path}"
+        if plan.baseline_hash == after.digest:
+            text = "it is the profile that the plan was made from, taken before anything was tuned"
+        severity: Severity = "warning" if wish.force else "error"
+        findings.append(_finding("verify-order", str(after.path), text, severity))
+        if not wish.force:
+            return False
     runs = [
         ComparedRun(
             str(one.path), (one.device.capture,), [one.device.tasks], list(one.device.own_steps), one.device.metrics
@@ -272,10 +287,18 @@ def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish,
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = f"operators that take {share:.1%} of the time before are in it with the same names and shapes; another model?"
-        severity: Severity = "warning" if wish.force else "error"
+        severity = "warning" if wish.force else "error"
         findings.append(_finding("verify-other-workload", str(after.path), text, severity))
         return wish.force
     return fits
+
+
+def _was_taken_first(one: _Profile, other: _Profile) -> bool:
+    """Whether one profile is certainly the older one; clocks that count from a start-up tell nothing."""
+    times = (one.first_ns, other.first_ns)
+    if any(time is None or time < EPOCH_FROM_NS for time in times):
+        return False
+    return (one.first_ns or 0) < (other.first_ns or 0)
 
 
 def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified, digest: str | None) -> list[Finding]:
@@ -285,14 +308,12 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
     if plan.baseline_hash not in {None, before.digest}:
         text = "not the profile that the plan was made from (its content is another one)"
         found.append(_finding("verify-other-baseline", str(before.path), text))
-    times = (before.first_ns, after.first_ns)
-    if all(time is not None and time >= EPOCH_FROM_NS for time in times) and (after.first_ns or 0) < (
-        before.first_ns or 0
-    ):
-        found.append(_finding("verify-order", where, f"it was taken before {before.path}"))
     if before.side.blocks != after.side.blocks:
         text = f"{before.side.blocks} steps before, {after.side.blocks} after"
         found.append(_finding("verify-steps-differ", where, text))
+    if not is_same_work(verified.work_ratio):
+        text = f"a step holds {verified.work_ratio:.3g} times the calls of one before; does the export tell steps?"
+        found.append(_finding("verify-other-step", where, text))
     noise = verified.noise
     if noise.drift is None:
         text = (
@@ -349,7 +370,7 @@ def _closed(
 ) -> VerifyOutcome:
     found = findings_in_order(findings)
     reasons = reasons_of(found, strict=wish.strict)
-    accepted = verified is not None and is_accepted(verified.rows, wish.accept)
+    accepted = verified is not None and is_accepted(verified.verdict, verified.rows, wish.accept)
     verdict = verified.verdict if verified is not None else "not-comparable"
     if verified is None:
         reasons = [*dict.fromkeys([*(r for r in reasons if r != "damage" or _damaged(found)), "not-comparable"])]
@@ -364,7 +385,9 @@ def _closed(
         "after": str(after.path),
         "rank_id": before.device.tasks.rank_id,
         "noise": _noise(verified),
-        "reconciliation": None if verified is None else verified.reconciliation.as_dict(),
+        "reconciliation": None
+        if verified is None or verified.reconciliation is None
+        else verified.reconciliation.as_dict(),
         "signs": [] if verified is None else list(verified.signs),
         "same_operators_share": None
         if verified is None or verified.same_share is None
@@ -376,7 +399,7 @@ def _closed(
     report = verified_report(document_of_plan(plan), _claims_of(claims), _outcome(folder), rows, more, found)
     if wish.store is not None and verified is not None:
         more["stored"] = _store(wish, plan, after, rows, more, digest)
-    verification = Verification(verdict, digest, before.digest)
+    verification = Verification(verdict, digest, before.digest, damaged=_damaged(found))
     document = {**document_of_verification(verification), **more, "after_hash": after.digest, "rows": rows}
     write_whole(folder / VERIFY, to_json(document))
     for name, form in REPORTS.items():
@@ -384,22 +407,24 @@ def _closed(
     return VerifyOutcome(rows, report, found, reasons, False, more)
 
 
-_REFUSALS = frozenset({"verify-same-profile", "verify-other-workload", "not-comparable", "comparability-unknown"})
+_REFUSALS = frozenset(
+    {"verify-same-profile", "verify-order", "verify-other-workload", "not-comparable", "comparability-unknown"}
+)
 
 
 def _damaged(findings: Sequence[Finding]) -> bool:
     """Whether any error is about something damaged, and not about what cannot be compared."""
-    return any(f.severity == "error" and f.rule not in _REFUSALS for f in findings)
+    return any(f.severity == "error" and f.rule not in _REFUSALS | FAILED_TUNING for f in findings)
 
 
-def is_accepted(rows: Sequence[Row], accept: Accept) -> bool:
-    """Whether the rows pass a rule of ACCEPT."""
+def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
+    """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
     step = next(row for row in rows if row.scope == "step")
     verdicts = {row.verdict for row in rows}
     operators = [row for row in rows if row.scope == "operator"]
     if accept == "step":
         return step.verdict == "confirmed"
-    if step.verdict == "regressed":
+    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
         return False
     if accept == "all":
         return bool(operators) and all(row.verdict == "confirmed" for row in operators)
