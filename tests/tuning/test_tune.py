@@ -459,14 +459,25 @@ def test_a_command_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
     assert bench.tune("--resume", *command, TOKEN="hunter2-hunter2").code == 0
 
 
-def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(bench: Bench) -> None:
+def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench.plan()
-    in_use = write_bank(bench.root / "in_use", "MatMulV2", NAMES)
-    with in_use.open("r+b") as file:
-        file.truncate((1 << 30) + 1)  # sparse
+    monkeypatch.setattr("aoe_reports.workflows.banks.MAX_BANK_FILE_BYTES", 4)
+    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)
     assert not [path for path in bench.folder.iterdir() if "bank" in path.name]
+
+
+@pytest.mark.parametrize("text", ["", "[" * 200_000, '{"attempts": 5}'])
+def test_a_damaged_state_is_put_away(bench: Bench, text: str) -> None:
+    bench.plan()
+    (bench.folder / "state.json").write_text(text)
+    ended = bench.tune()
+    assert (ended.code, "state.json" in ended.err) == (3, True)
+    assert bench.tune("--restart").code == 0
+    assert (bench.folder / "old-001" / "state.json").read_text() == text
 
 
 def test_an_option_with_a_secret_has_to_be_given_again(bench: Bench) -> None:

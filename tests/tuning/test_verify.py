@@ -286,6 +286,14 @@ def test_few_steps_say_little_and_single_calls_stand_in(bench: Bench) -> None:
     assert {row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"} == {"confirmed"}
 
 
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"bank": 7, "counts": [1]}', '{"bank": {"digest": [1]}}', ""])
+def test_a_damaged_outcome_tells_nothing(bench: Bench, text: str) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    (bench.folder / "outcome.json").write_text(text)
+    assert verified(bench, loop).json["verdict"] == "confirmed"
+
+
 def test_damage_is_said(bench: Bench) -> None:
     loop = write_loop(bench.root / "loop", "faster", 1)
     whole = loop.result.read_text()

@@ -62,6 +62,7 @@ from aoe_reports.tuning.runner import (
 from aoe_reports.workflows.banks import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.plan_folder import (
+    OUTCOME,
     PLAN,
     STATE,
     digest_of_plan,
@@ -78,7 +79,6 @@ from aoe_reports.workflows.preflight import findings_of_checks, look_at_host
 RUNS = "runs"
 LOG = "aoe.log"
 TUNED = "tuned"
-OUTCOME = "outcome.json"
 REMEASURE = ("remeasure.sh", "remeasure.md")
 BANK_BEFORE = "bank_before.json"
 
@@ -290,11 +290,10 @@ class _Job:
     # What was there before
 
     def _open_state(self) -> None:
+        if self.wish.restart and (self.here / STATE).exists():
+            self._put_away()  # whatever it says: a damaged one goes, too
         state = read_state(self.here)
         digest = digest_of_plan(self.here)
-        if state is not None and self.wish.restart:
-            self._put_away()
-            state = None
         if state is not None:
             status = state.get("status")
             if status == "done":

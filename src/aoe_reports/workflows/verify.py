@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -56,7 +55,7 @@ from aoe_reports.workflows.load import EPOCH_FROM_NS
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import write_whole
-from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_plan, read_state
+from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_outcome, read_plan, read_state
 from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 
 Accept = Literal["confirmed", "partly", "step", "all"]
@@ -70,7 +69,6 @@ ACCEPT: dict[Accept, str] = {
 """What a job has to show to pass."""
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
-OUTCOME = "outcome.json"
 _COLUMNS = frozenset(
     {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
 )
@@ -328,7 +326,7 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
         if row.scope == "operator" and row.change is None:
             text = f"{row.op_name} ({row.input_shapes or 'shapes unknown'}): {row.reason}"
             found.append(_finding("verify-operator-changed", where, text))
-    left = _outcome(folder).get("bank")
+    left = read_outcome(folder).get("bank")
     told = left.get("digest") if isinstance(left, dict) else None
     if told is not None and digest is not None and told != digest:
         text = "its content is not what `tune` left: which bank was measured is not certain"
@@ -343,15 +341,6 @@ def _signs(folder: Path, verified: Verified) -> tuple[str, ...]:
     if difference(read_listing(folder / BANK_BEFORE), list_bank(folder / BANK)):
         return verified.signs
     return (*verified.signs, "no file of the private bank is another one than before tuning")
-
-
-def _outcome(folder: Path) -> dict[str, Any]:
-    """What `tune` left to say; nothing where it did not run, or what is there is damaged."""
-    try:
-        document = json.loads((folder / OUTCOME).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 # What comes of it
@@ -396,7 +385,7 @@ def _closed(
         "stored": 0,
     }
     rows = [] if verified is None else [row.as_dict() for row in verified.rows]
-    report = verified_report(document_of_plan(plan), _claims_of(claims), _outcome(folder), rows, more, found)
+    report = verified_report(document_of_plan(plan), _claims_of(claims), read_outcome(folder), rows, more, found)
     if wish.store is not None and verified is not None:
         more["stored"] = _store(wish, plan, after, rows, more, digest)
     verification = Verification(verdict, digest, before.digest, damaged=_damaged(found))
