@@ -294,6 +294,23 @@ def test_a_damaged_outcome_tells_nothing(bench: Bench, text: str) -> None:
     assert verified(bench, loop).json["verdict"] == "confirmed"
 
 
+def test_the_last_run_by_hand_has_the_last_word(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    for number, after in ((2, 200.0), (10, 192.0)):
+        document = json.loads(loop.result.read_text())
+        entries = document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"]
+        (mine,) = (entry for entry in entries if entry["op_name"] == "block1/conv")
+        mine["performance_after_tune(us)"] = after
+        mine["performance_improvement"] = f"{(mine['performance_before_tune(us)'] / after - 1) * 100:.2f}%"
+        place = bench.folder / "runs" / f"by-hand-opat-{number}"
+        place.mkdir(parents=True)
+        (place / loop.result.name).write_text(json.dumps(document))
+    options = ("--before", loop.before, "--after", loop.after, "--format", "json")
+    rows = bench.run("verify", bench.folder, *options).json["rows"]
+    assert [row["claimed_after_us"] for row in rows if row["op_name"] == "block1/conv"] == [192.0]
+
+
 def test_damage_is_said(bench: Bench) -> None:
     loop = write_loop(bench.root / "loop", "faster", 1)
     whole = loop.result.read_text()
