@@ -69,6 +69,15 @@ def test_the_default_bank_is_two_folders(bench: Bench) -> None:
     assert ended.json["backups"] == []
 
 
+def test_a_verdict_from_damaged_files_puts_nothing_into_use(bench: Bench) -> None:
+    in_use = tuned(bench, damaged=True)
+    before = contents(in_use)
+    ended = bench.run("adopt", bench.folder, "--format", "json")
+    assert (ended.code, ended.json["adopted"], ended.json["reasons"]) == (1, False, ["verification"])
+    assert contents(in_use) == before
+    assert bench.run("adopt", bench.folder, "--force", "--format", "json").json["adopted"] is True
+
+
 @pytest.mark.parametrize("verdict", [None, "not-reproduced", "regressed", "not-comparable"])
 def test_without_a_passed_verification_it_is_refused(bench: Bench, verdict: str | None) -> None:
     in_use = tuned(bench, verdict)

@@ -363,6 +363,37 @@ def test_what_gradient_tuning_could_save_is_bounded(planner: Planner, tmp_path: 
     assert "All gradients together." in report
 
 
+@pytest.mark.parametrize("scenario", ["offline", "mindspore", "tf-online-inference"])
+def test_gradients_of_anything_but_training_are_refused(planner: Planner, tmp_path: Path, scenario: str) -> None:
+    ended = planner("--mode", "gdat", "--scenario", scenario)
+    assert ended.code == 2
+    assert "TensorFlow training only" in ended.err
+    assert not (tmp_path / "plan").exists()
+
+
+def test_secrets_of_the_environment_are_not_written_down(
+    planner: Planner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HUB_TOKEN", "hunter2-token")
+    monkeypatch.setenv("SIGNING_KEY", "hunter2-key")
+    monkeypatch.setenv("DB_PASSWORD", "hunter2-password")
+    secrets = ("--token=hunter2-token", "hunter2-key", "hunter2-password")
+    ended = planner("--scenario", "tf-training", "--", "sh", "train.sh", *secrets)
+    assert ended.code == 0
+    files = "".join(path.read_text() for path in (tmp_path / "plan").iterdir())
+    assert "hunter2" not in files + ended.out + ended.err
+    assert written(tmp_path)["job"]["command"] == ["sh", "train.sh", "--token=***", "***", "***"]
+    ran = subprocess.run([tmp_path / "plan" / "run.sh"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, "held a secret" in ran.stderr) == (2, True)
+    assert not (tmp_path / "plan" / "runs").exists()
+
+
+def test_the_profile_is_found_from_anywhere(planner: Planner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert planner(of=Path("profile")).code == 0
+    assert written(tmp_path)["profile"] == str(tmp_path / "profile")
+
+
 def test_names_from_the_profile_are_quoted(planner: Planner, tmp_path: Path) -> None:
     odd = "evil$(touch pwned)';`rm`/conv"
     operators = [replace(OPERATORS[0], name=odd, mean_us=2000.0), *OPERATORS]

@@ -188,6 +188,15 @@ def test_a_shell_reads_an_argument_as_it_was(text: str) -> None:
     assert done.stdout.decode().split("\0")[:2] == [text, f"--m=/h/{text or 'x'}"]
 
 
+@pytest.mark.parametrize("number", ["1e999", "1" + "0" * 400, "NaN"])
+def test_a_number_that_is_none_is_refused(bench: Bench, number: str) -> None:
+    bench.plan()
+    path = bench.folder / "plan.json"
+    path.write_text(path.read_text().replace('"step_us": null', f'"step_us": {number}'))
+    ended = bench.run("preflight", bench.folder)
+    assert (ended.code, "plan.json" in ended.err) == (3, True)
+
+
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "/../x", "", "a\0b"])
 def test_expected_files_stay_in_the_folder(bench: Bench, path: str) -> None:
     plan = bench.plan()

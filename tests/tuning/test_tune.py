@@ -459,6 +459,37 @@ def test_a_command_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
     assert bench.tune("--resume", *command, TOKEN="hunter2-hunter2").code == 0
 
 
+def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.plan()
+    monkeypatch.setattr("aoe_reports.workflows.banks.MAX_BANK_FILE_BYTES", 4)
+    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
+    assert (ended.code, "too large" in ended.err) == (3, True)
+    assert not [path for path in bench.folder.iterdir() if "bank" in path.name]
+
+
+@pytest.mark.parametrize("text", ["", "[" * 200_000, '{"attempts": 5}'])
+def test_a_damaged_state_is_put_away(bench: Bench, text: str) -> None:
+    bench.plan()
+    (bench.folder / "state.json").write_text(text)
+    ended = bench.tune()
+    assert (ended.code, "state.json" in ended.err) == (3, True)
+    assert bench.tune("--restart").code == 0
+    assert (bench.folder / "old-001" / "state.json").read_text() == text
+
+
+def test_an_option_with_a_secret_has_to_be_given_again(bench: Bench) -> None:
+    bench.plan(job=Job(model=str(bench.root / "model.onnx"), options=("--precision_mode=***",)))
+    ended = bench.tune()
+    assert (ended.code, "--aoe-option" in ended.err) == (2, True)
+    assert bench.tune("--aoe-option", "--precision_mode=hunter2", SIGNING_KEY="hunter2").code == 0
+    assert "--precision_mode=hunter2" in bench.notes("argv")[0]
+    assert "--precision_mode=***" not in bench.notes("argv")[0]
+    assert "hunter2" not in bench.everything_written()
+
+
 def test_a_secret_that_is_a_common_word_hides_no_finish_line(bench: Bench) -> None:
     bench.plan()
     ended = bench.tune(DB_PASSWORD="finished", STAND_IN="eg-and-success")

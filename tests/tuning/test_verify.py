@@ -227,11 +227,53 @@ def test_a_slower_machine_is_told_from_a_slower_kernel(bench: Bench) -> None:
     assert ended.json["verdict"] == "not-reproduced"
 
 
-def test_profiles_that_changed_places_are_noticed(bench: Bench) -> None:
-    loop = write_loop(bench.root / "loop", "faster", 1)
-    ended = verified(bench, SimulatedLoop(loop.after, loop.before, loop.result))
+def test_profiles_that_changed_places_are_refused(bench: Bench) -> None:
+    """Tuning made it slower: the other way round that looks like a gain."""
+    loop = write_loop(bench.root / "loop", "slower", 1)
+    changed = SimulatedLoop(loop.after, loop.before, loop.result)
+    ended = verified(bench, changed)
+    assert (ended.code, ended.json["verdict"], ended.json["reasons"]) == (1, "not-comparable", ["not-comparable"])
     assert "verify-order" in ended.rules()
-    assert ended.json["verdict"] == "regressed"
+    assert verified(bench, changed, "--force").json["rows"]
+
+
+def test_the_profile_of_the_plan_is_not_the_one_afterwards(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    planned = bench.run("plan", loop.before, "-o", bench.root / "planned", "--format", "json")
+    assert planned.code == 0
+    older = write_profile(bench.root / "o", BEFORE.replace(hour=1), random.Random(3))
+    ended = bench.run("verify", bench.root / "planned", "--before", older, "--after", loop.before, "--results",
+                      loop.result, "--format", "json")  # fmt: skip
+    assert (ended.code, ended.json["verdict"]) == (1, "not-comparable")
+    assert "verify-order" in ended.rules()
+
+
+@pytest.mark.parametrize("steps", [6, 24])
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("accept", ["confirmed", "partly", "step"])
+def test_steps_that_hold_other_work_prove_nothing(bench: Bench, steps: int, told: bool, accept: str) -> None:
+    """Without a table of steps a whole capture is one step: with fewer iterations in it nothing got faster."""
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1), steps=12)
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), steps=steps)
+    for side in (before,) if told else (before, after):
+        next(side.rglob("step_trace*.csv")).unlink()
+    ended = verified(bench, SimulatedLoop(before, after, write_result(bench.root / "r", BEFORE.replace(hour=4))),
+                     "--accept", accept)  # fmt: skip
+    assert (ended.code, ended.json["verdict"], ended.json["accepted"]) == (1, "not-reproduced", False)
+    step = ended.json["rows"][0]
+    assert (step["verdict"], step["change"]) == ("not-comparable", None)
+    assert ended.json["reconciliation"] is None
+    assert "verify-other-step" in ended.rules()
+
+
+def test_one_confirmed_operator_does_not_outweigh_the_others(bench: Bench) -> None:
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    factors = {**dict.fromkeys(TUNED, 1.03), "head/softmax": 0.75}
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), factors=factors)
+    ended = verified(bench, SimulatedLoop(before, after, write_result(bench.root / "r", BEFORE.replace(hour=4))))
+    assert "confirmed" in {row["verdict"] for row in ended.json["rows"]}
+    assert ended.json["verdict"] not in {"confirmed", "partly"}
+    assert (ended.code, ended.json["accepted"]) == (1, False)
 
 
 def test_few_steps_say_little_and_single_calls_stand_in(bench: Bench) -> None:
@@ -244,6 +286,31 @@ def test_few_steps_say_little_and_single_calls_stand_in(bench: Bench) -> None:
     assert {row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"} == {"confirmed"}
 
 
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"bank": 7, "counts": [1]}', '{"bank": {"digest": [1]}}', ""])
+def test_a_damaged_outcome_tells_nothing(bench: Bench, text: str) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    (bench.folder / "outcome.json").write_text(text)
+    assert verified(bench, loop).json["verdict"] == "confirmed"
+
+
+def test_the_last_run_by_hand_has_the_last_word(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    for number, after in ((2, 200.0), (10, 192.0)):
+        document = json.loads(loop.result.read_text())
+        entries = document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"]
+        (mine,) = (entry for entry in entries if entry["op_name"] == "block1/conv")
+        mine["performance_after_tune(us)"] = after
+        mine["performance_improvement"] = f"{(mine['performance_before_tune(us)'] / after - 1) * 100:.2f}%"
+        place = bench.folder / "runs" / f"by-hand-opat-{number}"
+        place.mkdir(parents=True)
+        (place / loop.result.name).write_text(json.dumps(document))
+    options = ("--before", loop.before, "--after", loop.after, "--format", "json")
+    rows = bench.run("verify", bench.folder, *options).json["rows"]
+    assert [row["claimed_after_us"] for row in rows if row["op_name"] == "block1/conv"] == [192.0]
+
+
 def test_damage_is_said(bench: Bench) -> None:
     loop = write_loop(bench.root / "loop", "faster", 1)
     whole = loop.result.read_text()
@@ -252,6 +319,7 @@ def test_damage_is_said(bench: Bench) -> None:
     assert ended.code == 1
     assert {"damage", "verification"} == set(ended.json["reasons"])
     assert "json-truncated" in ended.rules()
+    assert left(bench)["damaged"] is True
     assert not [row for row in ended.json["rows"] if row["scope"] == "operator"]
 
 

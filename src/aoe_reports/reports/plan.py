@@ -171,6 +171,8 @@ def _what_to_do(plan: Mapping[str, Any]) -> list[str]:
         lines.append(
             "Choose the operators: aoe-reports plan of the new profile with --after and this folder; tune that one."
         )
+    if plan["soc"] is None:
+        lines.insert(0, "The profile does not name the chip: plan with --soc, else run.sh wants a folder bank/ first.")
     return [*lines, "Hold AOE's claim against the clock: aoe-reports verify; what is confirmed: aoe-reports adopt."]
 
 

@@ -11,7 +11,16 @@ from pathlib import PurePosixPath
 from aoe_reports.errors import UsageError
 from aoe_reports.profiling.recipes import Framework, recipe
 from aoe_reports.tuning.console import Runs
-from aoe_reports.tuning.plan import TENSORFLOW, Job, Plan, StageName, TuneOps, document_of_plan, tune_ops_of_plan
+from aoe_reports.tuning.plan import (
+    REDACTED,
+    TENSORFLOW,
+    Job,
+    Plan,
+    StageName,
+    TuneOps,
+    document_of_plan,
+    tune_ops_of_plan,
+)
 
 TUNE_OPS = "tune_ops.json"
 AOE_CONFIG = "aoe_config.json"
@@ -301,6 +310,9 @@ def run_script(plan: Plan) -> str:
         stages = stages_of_plan(plan)
     except UsageError as error:
         return _HEAD + _REFUSAL.format(why=shlex.quote(f"run.sh: {error}"))
+    if any(REDACTED in argument.text for stage in stages for argument in stage.arguments):
+        why = "run.sh: an argument held a secret and was not written down; `aoe-reports tune` takes it anew"
+        return _HEAD + _REFUSAL.format(why=shlex.quote(why))
     seed = _EMPTY if plan.job.bank_seed == "empty" else _UNKNOWN_SOC if plan.soc is None else _SEED
     parts = [_HEAD, seed.format(soc=shlex.quote(plan.soc or "")) if seed == _SEED else seed]
     if plan.bank is not None and seed == _SEED:

@@ -22,6 +22,9 @@ TENSORFLOW: frozenset[Scenario] = frozenset({"tf-training", "tf-online-inference
 
 FORMAT_VERSION = 1
 
+REDACTED = "***"
+"""Stands for a secret in all that is written down."""
+
 STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
     "opat": ("opat",),
     "sgat": ("sgat",),

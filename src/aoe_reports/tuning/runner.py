@@ -21,6 +21,7 @@ from typing import IO, Self
 from aoe_reports.errors import AoeReportsError
 from aoe_reports.tuning import guardian
 from aoe_reports.tuning.outcome import Ended
+from aoe_reports.tuning.plan import REDACTED
 
 LOOK_S = 0.1
 """How long is waited between two looks at the process, and at whether we were told to end."""
@@ -40,9 +41,8 @@ MAX_LINE_BYTES = 1 << 16
 _READ_BYTES = 1 << 16
 _LEAST_SECRET = 6
 _SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH|COOKIE", re.IGNORECASE
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|PASS(?=_|$)|CREDENTIAL|KEYS?(?=_|$)|AUTH|COOKIE", re.IGNORECASE
 )
-REDACTED = "***"
 
 
 class CannotRunError(AoeReportsError):

@@ -40,6 +40,10 @@ is another model."""
 LARGE_DRIFT = 0.03
 """From here on untouched operators say that the machine was another one: clock, load, temperature."""
 
+SAME_WORK = 1.1
+"""How much more work one step may hold than the other and still be held against it: the calls of the same operators vary
+by less where steps are steps (data, a last batch). Where an export tells no steps, the whole capture is taken as one."""
+
 KEYS = ("op_type", "op_name", "input_shapes")
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _MAD_TO_SIGMA = 1.4826
@@ -191,10 +195,13 @@ class Verified:
     rows: tuple[Row, ...]
     verdict: Verdict
     noise: Noise
-    reconciliation: Reconciliation
+    reconciliation: Reconciliation | None
+    """Null where the steps of the two profiles do not hold the same work."""
     signs: tuple[str, ...] = ()
     same_share: float | None = None
     """The part of the time before that operators take which are in both profiles."""
+    work_ratio: float | None = None
+    """Calls of a step, after/before (median over the common operators, by their time)."""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -244,7 +251,8 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     kinds = _type_rows(claims, found, both, sample, noise)
     together = _together(claims, found, both, sample, noise)
     reconciliation = _reconcile(claims, found, both)
-    step = _step_row(claims, both, noise, reconciliation)
+    work = _work_ratio(both)
+    step = _step_row(claims, both, noise, reconciliation, work)
     verdict = _overall(step, together, claims)
     comparable = [row for row in rows if row.verdict != "not-comparable"]
     unused = together is not None and together.verdict == "not-reproduced"
@@ -253,9 +261,10 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
         (step, *kinds, *rows),
         verdict,
         noise,
-        reconciliation,
+        reconciliation if is_same_work(work) else None,
         tuple(_signs(comparable, both, found)) if unused else (),
         int(both.totals[0][both.common].sum()) / whole if whole else None,
+        work,
         {
             "level": LEVEL,
             "resamples": RESAMPLES,
@@ -611,7 +620,30 @@ def _with_claim(row: Row, claim: Claim, number: int) -> Row:
     return replace(row, claimed_before_us=claim.before_us, claimed_after_us=claim.after_us, reason=row.reason or reason)
 
 
-def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconciliation) -> Row:
+def is_same_work(ratio: float | None) -> bool:
+    """Whether steps with this ratio of calls may be held against each other; with no common operator nothing speaks against it."""
+    return ratio is None or 1 / SAME_WORK <= ratio <= SAME_WORK
+
+
+def _work_ratio(both: _Both) -> float | None:
+    """How many calls of the same operators a step holds, after/before: their median, weighted by time."""
+    calls = []
+    for side, groups_of in zip(both.sides, both.groups_of, strict=True):
+        inside = side.block_of >= 0
+        if inside.any():
+            calls.append(np.bincount(groups_of[inside], minlength=both.names.count) / side.blocks)
+        else:
+            calls.append(np.bincount(groups_of, minlength=both.names.count) / side.shares.steps)
+    known = np.flatnonzero((calls[0] > 0) & (calls[1] > 0))
+    if not len(known):
+        return None
+    ratios = calls[1][known] / calls[0][known]
+    order = np.argsort(ratios, kind="stable")
+    reached = np.cumsum(both.totals[0][known][order])
+    return float(ratios[order][np.searchsorted(reached, reached[-1] / 2)])
+
+
+def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconciliation, work: float | None) -> Row:
     before, after = (_step_us(side) for side in both.sides)
     model_before, model_after = claims.model_us if claims.model_us is not None else (None, None)
     claimed = None
@@ -619,8 +651,10 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
         claimed = -reconciliation.claimed_us / before
     elif claims.model_us is not None:
         claimed = claims.model_us[1] / claims.model_us[0] - 1
-    if before is None or after is None or not before:
+    if before is None or after is None or not before or not is_same_work(work):
         reason = "nothing tells how long a step is in the profile " + ("before" if not before else "after")
+        if before and after is not None:
+            reason = f"a step after holds {work:.3g} times the calls of one before: they are not the same work"
         return Row(
             "step",
             None,

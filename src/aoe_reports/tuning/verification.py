@@ -22,6 +22,8 @@ class Verification:
     bank_digest: str | None = None
     """The digest of the private bank that was measured (see `tuning.bank.digest_of`); null: not told."""
     baseline_hash: str | None = None
+    damaged: bool = False
+    """Whether a part of what the verdict rests on could not be read."""
 
     @property
     def passed(self) -> bool:
@@ -31,7 +33,9 @@ class Verification:
 
 def verification_of_document(document: Mapping[str, Any]) -> Verification:
     """The verification of a document that fits the schema `verification`."""
-    return Verification(document["verdict"], document.get("bank_digest"), document.get("baseline_hash"))
+    return Verification(
+        document["verdict"], document.get("bank_digest"), document.get("baseline_hash"), document.get("damaged", False)
+    )
 
 
 def document_of_verification(verification: Verification) -> dict[str, Any]:
@@ -41,6 +45,7 @@ def document_of_verification(verification: Verification) -> dict[str, Any]:
         "verdict": verification.verdict,
         "bank_digest": verification.bank_digest,
         "baseline_hash": verification.baseline_hash,
+        "damaged": verification.damaged,
     }
 
 
@@ -52,8 +57,15 @@ VERIFY_RULES: dict[str, tuple[Severity, str]] = {
     "verify-same-profile": ("error", "before and after are the same profile"),
     "verify-other-workload": ("error", "most operators of one profile are not in the other (a warning with --force)"),
     "verify-other-baseline": ("warning", "the profile before is not the one that the plan was made from"),
-    "verify-order": ("warning", "the profile after was taken before the one before: they may have changed places"),
+    "verify-order": (
+        "error",
+        "the profile after was taken before the one before: they have changed places (a warning with --force)",
+    ),
     "verify-steps-differ": ("info", "the profiles have different numbers of steps; means of a step are compared"),
+    "verify-other-step": (
+        "warning",
+        "a step of one profile holds other work than one of the other: operators are compared, steps are not",
+    ),
     "verify-noise-unknown": ("warning", "too few untouched operators tell how far two captures are apart"),
     "verify-drift": ("warning", "operators that nobody tuned changed, too: the machine was another one"),
     "verify-bank-not-used": ("warning", "signs that the tuned bank was not in use when the second profile was taken"),

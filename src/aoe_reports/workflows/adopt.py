@@ -113,6 +113,9 @@ def _doubts(folder: Path, state: Mapping[str, Any] | None, digest: str, *, force
     elif not verification.passed:
         text = f"the verdict is {verification.verdict}"
         found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
+    elif verification.damaged:
+        text = f"the verdict ({verification.verdict}) was made from damaged files; verify again with sound ones"
+        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
     elif verification.verdict == "partly":
         text = "less than the claimed gain was measured, and still a gain"
         found.append(_finding("adopt-partly", str(folder / VERIFY), text))

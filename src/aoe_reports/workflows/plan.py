@@ -20,6 +20,7 @@ from aoe_reports.reports.plan import plan_report
 from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
+from aoe_reports.tuning.runner import redact, secrets_of
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
 from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.workflows.captures import label_of
@@ -95,7 +96,9 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
         raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
-    wish = _carried_on(_by_profile(wish, captures))
+    wish = _without_secrets(_carried_on(_by_profile(wish, captures)), environment)
+    if wish.wanted.mode == "gdat" and wish.wanted.scenario != "tf-training":
+        raise UsageError(f"gradients are tuned in TensorFlow training only, not in {wish.wanted.scenario}")
     with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
         hashed = beside.submit(digest_of_captures, captures)
         measured = _measure(captures, wish, findings)
@@ -150,6 +153,13 @@ def _carried_on(wish: PlanWish) -> PlanWish:
         engine_version=wish.engine_version or before.engine_version,
         bank=wish.bank or bank,
     )
+
+
+def _without_secrets(wish: PlanWish, environment: Mapping[str, str]) -> PlanWish:
+    """The wish without values of secret variables in what is run: plan.json and run.sh may be read by others."""
+    secrets = secrets_of(environment)
+    command, options = (tuple(redact(part, secrets) for part in told) for told in (wish.job.command, wish.job.options))
+    return replace(wish, job=replace(wish.job, command=command, options=options))
 
 
 def _told(job: Job) -> dict[str, Any]:
@@ -233,7 +243,7 @@ def _plan(
     plan = Plan(
         wish.wanted.scenario,
         wish.wanted.mode,
-        str(profile),
+        os.path.abspath(profile),
         digest,
         wish.soc or _soc_of(captures),
         wish.engine_version or (next(iter(versions)) if len(versions) == 1 else None),

@@ -26,6 +26,7 @@ from aoe_reports.workflows.output import write_whole
 PLAN = "plan.json"
 VERIFY = "verify.json"
 STATE = "state.json"
+OUTCOME = "outcome.json"
 MAX_PLAN_BYTES = 256 << 20
 
 
@@ -94,6 +95,18 @@ def read_verification(folder: Path) -> Verification | None:
     if not path.exists():
         return None
     return verification_of_document(_read_json(path, "verification", "what `verify` writes was expected"))
+
+
+def read_outcome(folder: Path) -> dict[str, Any]:
+    """What `tune` left to say; nothing where it did not run, or what is there is damaged."""
+    path = folder / OUTCOME
+    if not path.is_file():
+        return {}
+    try:
+        document = _read_json(path, None, "what `tune` writes was expected")
+    except ReadError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:

@@ -35,6 +35,7 @@ from aoe_reports.tuning.command import (
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
 from aoe_reports.tuning.plan import (
+    REDACTED,
     TENSORFLOW,
     Job,
     Plan,
@@ -50,7 +51,6 @@ from aoe_reports.tuning.progress import Progress, progress_of
 from aoe_reports.tuning.runner import (
     GRACE_S,
     MAX_LOG_BYTES,
-    REDACTED,
     CannotRunError,
     Limits,
     Stop,
@@ -62,6 +62,7 @@ from aoe_reports.tuning.runner import (
 from aoe_reports.workflows.banks import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.plan_folder import (
+    OUTCOME,
     PLAN,
     STATE,
     digest_of_plan,
@@ -78,7 +79,6 @@ from aoe_reports.workflows.preflight import findings_of_checks, look_at_host
 RUNS = "runs"
 LOG = "aoe.log"
 TUNED = "tuned"
-OUTCOME = "outcome.json"
 REMEASURE = ("remeasure.sh", "remeasure.md")
 BANK_BEFORE = "bank_before.json"
 
@@ -159,8 +159,11 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     planned = job_of_document(state["job"]) if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not wish.command:
         raise UsageError("the command held a secret and was not written down; expected it again behind `--`")
-    if any(REDACTED in part for part in planned.options):
-        raise UsageError("an option for aoe held a secret and was not written down; expected --restart")
+    told = {option.split("=", 1)[0] for option in wish.options}
+    kept = tuple(o for o in planned.options if REDACTED not in o or o.split("=", 1)[0] not in told)
+    if any(REDACTED in part for part in kept):
+        raise UsageError("an option for aoe held a secret and was not written down; expected it again (--aoe-option)")
+    planned = replace(planned, options=kept)
     plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
     for at, message in path_problems(plan):
         raise UsageError(f"{message} ({at})")
@@ -287,11 +290,10 @@ class _Job:
     # What was there before
 
     def _open_state(self) -> None:
+        if self.wish.restart and (self.here / STATE).exists():
+            self._put_away()  # whatever it says: a damaged one goes, too
         state = read_state(self.here)
         digest = digest_of_plan(self.here)
-        if state is not None and self.wish.restart:
-            self._put_away()
-            state = None
         if state is not None:
             status = state.get("status")
             if status == "done":
@@ -356,8 +358,13 @@ class _Job:
             shutil.rmtree(fresh)  # somebody (run.sh) made one before: it is the job's
             told["seed"] = "found"
         else:
-            if self.plan.job.bank_seed == "copy":
-                told |= self._copy_bank_in_use(fresh)
+            try:
+                if self.plan.job.bank_seed == "copy":
+                    told |= self._copy_bank_in_use(fresh)
+                list_bank(fresh)  # a bank that cannot be read must not be found by the next try
+            except BaseException:
+                shutil.rmtree(fresh, ignore_errors=True)
+                raise
             fresh.rename(bank)
         before = list_bank(bank)
         told["files"] = len(before)

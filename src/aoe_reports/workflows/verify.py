@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -38,32 +38,38 @@ from aoe_reports.tuning.verdicts import (
     MeasuredSide,
     Row,
     Verified,
+    is_same_work,
     same_workload_share,
     side_of_tasks,
     verify_claims,
 )
-from aoe_reports.tuning.verification import VERIFY_RULES, Verification, document_of_verification
+from aoe_reports.tuning.verification import (
+    PASSED,
+    VERIFY_RULES,
+    Verdict,
+    Verification,
+    document_of_verification,
+)
 from aoe_reports.workflows.banks import list_bank
 from aoe_reports.workflows.compare import ComparedRun, CompareOptions, may_be_compared
 from aoe_reports.workflows.load import EPOCH_FROM_NS
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import write_whole
-from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_plan, read_state
+from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_outcome, read_plan, read_state
 from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 
 Accept = Literal["confirmed", "partly", "step", "all"]
 
 ACCEPT: dict[Accept, str] = {
-    "confirmed": "the step is not slower, and something was confirmed",
-    "partly": "the step is not slower, and something was confirmed, at least in part",
+    "confirmed": "the verdict on the whole is a gain, and something was confirmed",
+    "partly": "the verdict on the whole is a gain, at least in part",
     "step": "the step itself is confirmed to be faster",
-    "all": "the step is not slower, and every operator that AOE claims was confirmed",
+    "all": "the verdict on the whole is a gain, and every operator that AOE claims was confirmed",
 }
 """What a job has to show to pass."""
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
-OUTCOME = "outcome.json"
 _COLUMNS = frozenset(
     {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
 )
@@ -192,7 +198,7 @@ def _read_claims(folder: Path, given: Sequence[Path], findings: list[Finding]) -
             findings.append(Finding("error", "unreadable", str(path), "no such file or folder"))
         files += sorted((found for found, _ in result_files([path])), key=lambda found: (found.name, str(found)))
     if not given:
-        places = sorted((folder / RUNS).iterdir()) if (folder / RUNS).is_dir() else []
+        places = sorted((folder / RUNS).iterdir(), key=_in_turn) if (folder / RUNS).is_dir() else []
         ours = [(path, name) for place in places if place.is_dir() for path, name in result_files([place])]
         files = [path for path, _ in ours if path.parent in places]
     results = []
@@ -208,6 +214,12 @@ def _read_claims(folder: Path, given: Sequence[Path], findings: list[Finding]) -
         if not any(f.severity == "error" and f.rule not in FAILED_TUNING for f in found):
             results += [result for result in file.results if not result.ambiguous]
     return results, unreadable
+
+
+def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
+    """The order of runs: the tenth by hand is behind the second."""
+    parts = re.split(r"([0-9]+)", place.name)
+    return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)], place.name
 
 
 # What the clock says
@@ -259,6 +271,14 @@ def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish,
         text = f"the same content as {before.path}: nothing was measured again"
         findings.append(_finding("verify-same-profile", str(after.path), text))
         return False
+    if plan.baseline_hash == after.digest or _was_taken_first(after, before):
+        text = f"it was taken before {before.path}"
+        if plan.baseline_hash == after.digest:
+            text = "it is the profile that the plan was made from, taken before anything was tuned"
+        severity: Severity = "warning" if wish.force else "error"
+        findings.append(_finding("verify-order", str(after.path), text, severity))
+        if not wish.force:
+            return False
     runs = [
         ComparedRun(
             str(one.path), (one.device.capture,), [one.device.tasks], list(one.device.own_steps), one.device.metrics
@@ -272,10 +292,18 @@ def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish,
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = f"operators that take {share:.1%} of the time before are in it with the same names and shapes; another model?"
-        severity: Severity = "warning" if wish.force else "error"
+        severity = "warning" if wish.force else "error"
         findings.append(_finding("verify-other-workload", str(after.path), text, severity))
         return wish.force
     return fits
+
+
+def _was_taken_first(one: _Profile, other: _Profile) -> bool:
+    """Whether one profile is certainly the older one; clocks that count from a start-up tell nothing."""
+    times = (one.first_ns, other.first_ns)
+    if any(time is None or time < EPOCH_FROM_NS for time in times):
+        return False
+    return (one.first_ns or 0) < (other.first_ns or 0)
 
 
 def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified, digest: str | None) -> list[Finding]:
@@ -285,14 +313,12 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
     if plan.baseline_hash not in {None, before.digest}:
         text = "not the profile that the plan was made from (its content is another one)"
         found.append(_finding("verify-other-baseline", str(before.path), text))
-    times = (before.first_ns, after.first_ns)
-    if all(time is not None and time >= EPOCH_FROM_NS for time in times) and (after.first_ns or 0) < (
-        before.first_ns or 0
-    ):
-        found.append(_finding("verify-order", where, f"it was taken before {before.path}"))
     if before.side.blocks != after.side.blocks:
         text = f"{before.side.blocks} steps before, {after.side.blocks} after"
         found.append(_finding("verify-steps-differ", where, text))
+    if not is_same_work(verified.work_ratio):
+        text = f"a step holds {verified.work_ratio:.3g} times the calls of one before; does the export tell steps?"
+        found.append(_finding("verify-other-step", where, text))
     noise = verified.noise
     if noise.drift is None:
         text = (
@@ -307,7 +333,7 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
         if row.scope == "operator" and row.change is None:
             text = f"{row.op_name} ({row.input_shapes or 'shapes unknown'}): {row.reason}"
             found.append(_finding("verify-operator-changed", where, text))
-    left = _outcome(folder).get("bank")
+    left = read_outcome(folder).get("bank")
     told = left.get("digest") if isinstance(left, dict) else None
     if told is not None and digest is not None and told != digest:
         text = "its content is not what `tune` left: which bank was measured is not certain"
@@ -322,15 +348,6 @@ def _signs(folder: Path, verified: Verified) -> tuple[str, ...]:
     if difference(read_listing(folder / BANK_BEFORE), list_bank(folder / BANK)):
         return verified.signs
     return (*verified.signs, "no file of the private bank is another one than before tuning")
-
-
-def _outcome(folder: Path) -> dict[str, Any]:
-    """What `tune` left to say; nothing where it did not run, or what is there is damaged."""
-    try:
-        document = json.loads((folder / OUTCOME).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 # What comes of it
@@ -349,7 +366,7 @@ def _closed(
 ) -> VerifyOutcome:
     found = findings_in_order(findings)
     reasons = reasons_of(found, strict=wish.strict)
-    accepted = verified is not None and is_accepted(verified.rows, wish.accept)
+    accepted = verified is not None and is_accepted(verified.verdict, verified.rows, wish.accept)
     verdict = verified.verdict if verified is not None else "not-comparable"
     if verified is None:
         reasons = [*dict.fromkeys([*(r for r in reasons if r != "damage" or _damaged(found)), "not-comparable"])]
@@ -364,7 +381,9 @@ def _closed(
         "after": str(after.path),
         "rank_id": before.device.tasks.rank_id,
         "noise": _noise(verified),
-        "reconciliation": None if verified is None else verified.reconciliation.as_dict(),
+        "reconciliation": None
+        if verified is None or verified.reconciliation is None
+        else verified.reconciliation.as_dict(),
         "signs": [] if verified is None else list(verified.signs),
         "same_operators_share": None
         if verified is None or verified.same_share is None
@@ -373,10 +392,10 @@ def _closed(
         "stored": 0,
     }
     rows = [] if verified is None else [row.as_dict() for row in verified.rows]
-    report = verified_report(document_of_plan(plan), _claims_of(claims), _outcome(folder), rows, more, found)
+    report = verified_report(document_of_plan(plan), _claims_of(claims), read_outcome(folder), rows, more, found)
     if wish.store is not None and verified is not None:
         more["stored"] = _store(wish, plan, after, rows, more, digest)
-    verification = Verification(verdict, digest, before.digest)
+    verification = Verification(verdict, digest, before.digest, damaged=_damaged(found))
     document = {**document_of_verification(verification), **more, "after_hash": after.digest, "rows": rows}
     write_whole(folder / VERIFY, to_json(document))
     for name, form in REPORTS.items():
@@ -384,22 +403,24 @@ def _closed(
     return VerifyOutcome(rows, report, found, reasons, False, more)
 
 
-_REFUSALS = frozenset({"verify-same-profile", "verify-other-workload", "not-comparable", "comparability-unknown"})
+_REFUSALS = frozenset(
+    {"verify-same-profile", "verify-order", "verify-other-workload", "not-comparable", "comparability-unknown"}
+)
 
 
 def _damaged(findings: Sequence[Finding]) -> bool:
     """Whether any error is about something damaged, and not about what cannot be compared."""
-    return any(f.severity == "error" and f.rule not in _REFUSALS for f in findings)
+    return any(f.severity == "error" and f.rule not in _REFUSALS | FAILED_TUNING for f in findings)
 
 
-def is_accepted(rows: Sequence[Row], accept: Accept) -> bool:
-    """Whether the rows pass a rule of ACCEPT."""
+def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
+    """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
     step = next(row for row in rows if row.scope == "step")
     verdicts = {row.verdict for row in rows}
     operators = [row for row in rows if row.scope == "operator"]
     if accept == "step":
         return step.verdict == "confirmed"
-    if step.verdict == "regressed":
+    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
         return False
     if accept == "all":
         return bool(operators) and all(row.verdict == "confirmed" for row in operators)
