@@ -93,6 +93,13 @@ def column_of(values: Ints | Floats, mask: Mask) -> pa.ChunkedArray:
     return pa.chunked_array([pa.Array.from_buffers(kind, len(values), buffers)])
 
 
+def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArray:
+    """Words by their int32 number, counted from 0, as a column; null where `mask` is false."""
+    validity = None if mask.all() else _packed(mask)
+    places = pa.Array.from_buffers(pa.int32(), len(numbers), [validity, pa.py_buffer(np.where(mask, numbers, 0))])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(places, words)])
+
+
 def keep_where(mask: Mask) -> pa.Array:
     """A mask as what `Table.filter` takes."""
     return pa.Array.from_buffers(pa.bool_(), len(mask), [None, _packed(mask)])

@@ -230,3 +230,36 @@ def test_several_columns_become_lists_up_to_the_last_value() -> None:
         for column in ([1, None, None], [None, 2, None], [3, None, None])
     ]
     assert lists_of(columns).to_pylist() == [[1, None, 3], [None, 2], []]
+
+
+ODD_INTEGERS = [
+    "0", "007", "-3", "-0", "+5", " 5", "5 ", "0x10", "0XAB", "1e3", "1e+3", "1.0", "1.5", "", "x", "4294967295", "nan", "_1",
+    "9007199254740993", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "99999999999999999999999",
+]  # fmt: skip
+
+
+@MANY
+@given(
+    st.lists(st.sampled_from([*ODD_INTEGERS, None]) | st.integers(-(2**70), 2**70).map(str), max_size=30),
+    st.integers(1, 3),
+)
+def test_plain_integers_are_what_a_close_look_makes_of_them(cells: list[str | None], chunks: int) -> None:
+    quick = of(cells, field("integer"), chunks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aoe_reports.readers.convert._plain_integers", lambda column: None)
+        close = of(cells, field("integer"), chunks)
+    assert values(quick) == values(close)
+    assert quick.bad.tolist() == close.bad.tolist()
+
+
+@MANY
+@given(
+    st.lists(st.none() | st.sampled_from(['"1,2"', "1,2", "", '"', '""', '"""', 'a"b', '"x', 'x"\n"']), max_size=30),
+    st.integers(1, 3),
+)
+def test_whatever_stands_in_shapes_they_lose_one_pair_of_quotes_and_empty_ones_are_null(cells: list[str | None], chunks: int) -> None:
+    found = of(cells, field("text", name="input_shapes"), chunks)
+    bare = [None if cell is None else cell.removeprefix('"').removesuffix('"') or None for cell in cells]
+    assert values(found) == bare
+    assert found.column.type == WORDS
+    assert all(None not in chunk.dictionary.to_pylist() for chunk in found.column.chunks)

@@ -10,7 +10,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.columns import Floats, Ints, Mask, bits, column_of, floats, integers, keep_where, valid
+from aoe_reports.columns import (
+    Floats,
+    Ints,
+    Mask,
+    bits,
+    codes,
+    column_of,
+    column_of_words,
+    floats,
+    integers,
+    keep_where,
+    valid,
+)
 from aoe_reports.tables import Field
 from aoe_reports.tables.table import NO_ID, split_unit
 
@@ -93,6 +105,8 @@ def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
     """A column of numbers, by what they count."""
     if field.type == "duration" and (plain := _plain_durations(column, field.factor)) is not None:
         return plain
+    if field.type == "integer" and (whole := _plain_integers(column)) is not None:
+        return whole
     values, good, bad = _numbers(column)
     if field.type == "integer":
         return Converted(*_integers(column, values, good, bad))
@@ -149,16 +163,27 @@ def _numbers_of_words(column: pa.ChunkedArray, there: Mask) -> tuple[Floats, Mas
 
 def _unquoted(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Shapes without the one pair of quotes that both exporters put around them; an empty shape is null."""
-    chunks = []
+    if not column.num_chunks:
+        return column
     column = column.unify_dictionaries()  # blocks repeat their words: each is looked at once
-    words = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
-    words = [word.removeprefix('"').removesuffix('"') or None for word in words]
-    texts = pa.array(words, pa.string())
-    for chunk in column.chunks:
-        unquoted = pa.DictionaryArray.from_arrays(chunk.indices, texts)
-        # a null belongs into the rows, not among the words: Parquet takes no such dictionary
-        chunks.append(unquoted.dictionary_decode().dictionary_encode() if None in words else unquoted)
-    return pa.chunked_array(chunks, column.type)
+    numbers, words = codes(column)
+    opened = pc.replace_substring_regex(column.chunk(0).dictionary, '^"', "")
+    texts = pc.replace_substring_regex(opened, '"$', "")
+    empty = [number for number, word in enumerate(words, start=1) if word in {"", '"', '""'}]
+    # a null belongs into the rows, not among the words: Parquet takes no such dictionary
+    there = (numbers > 0) & ~np.isin(numbers, empty) if empty else numbers > 0
+    return column_of_words(numbers - 1, there, texts)
+
+
+def _plain_integers(column: pa.ChunkedArray) -> Converted | None:
+    """Whole numbers without a surprise; None where one is odd (Arrow's own cast would take hexadecimal ones, too)."""
+    if column.null_count or _holds(column, b"x") or _holds(column, b"X"):
+        return None
+    try:
+        whole, _ = integers(column.cast(pa.int64()))
+    except pa.ArrowInvalid:
+        return None
+    return Converted(column_of(whole, whole != NO_ID), _none_of(column))
 
 
 def _integers(column: pa.ChunkedArray, values: Floats, good: Mask, bad: Mask) -> tuple[pa.ChunkedArray, Mask]:
