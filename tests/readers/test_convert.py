@@ -257,7 +257,9 @@ def test_plain_integers_are_what_a_close_look_makes_of_them(cells: list[str | No
     st.lists(st.none() | st.sampled_from(['"1,2"', "1,2", "", '"', '""', '"""', 'a"b', '"x', 'x"\n"']), max_size=30),
     st.integers(1, 3),
 )
-def test_whatever_stands_in_shapes_they_lose_one_pair_of_quotes_and_empty_ones_are_null(cells: list[str | None], chunks: int) -> None:
+def test_whatever_stands_in_shapes_they_lose_one_pair_of_quotes_and_empty_ones_are_null(
+    cells: list[str | None], chunks: int
+) -> None:
     found = of(cells, field("text", name="input_shapes"), chunks)
     bare = [None if cell is None else cell.removeprefix('"').removesuffix('"') or None for cell in cells]
     assert values(found) == bare
