@@ -206,3 +206,20 @@ def test_a_total_whose_name_is_damaged_does_not_count_as_an_operator(tmp_path: P
     place = "/step50/collective/Total,Op Info/Communication Time Info"
     assert found(data) == [("error", "json-row", place)]
     assert data.frame.num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "line"),
+    [
+        ('{\n"a": 1,\n"b" 2}', "json-syntax", 3),
+        ('{\n"a": {"b": [1,', "json-truncated", 2),
+        ('{\n"at line 7 column 7": 1,\n"at line 7 column 7": 2}', "json-duplicate-key", 3),
+    ],
+)
+def test_what_is_no_document_is_told_with_its_line(tmp_path: Path, text: str, rule: str, line: int) -> None:
+    path = tmp_path / "communication.json"
+    path.write_text(text, encoding="utf-8")
+    (finding,) = read_table_of_document(path, "communication").findings
+    assert (finding.rule, finding.line) == (rule, line)
+    assert finding.column is not None
+    assert finding.column > 0

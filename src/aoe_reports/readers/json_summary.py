@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,8 +48,13 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
                 if document is not None:
                     return document, sha256
                 rule, message = "json-shape", f"the document is null; expected {expected}"
-    findings.append(Finding("error", rule, str(path), message))
+    places = _PLACE.findall(message)  # the last one: a key that stands twice may say anything
+    line, column = (int(places[-1][0]), max(int(places[-1][1]), 1)) if places else (None, None)
+    findings.append(Finding("error", rule, str(path), message, line, column))
     return None, sha256
+
+
+_PLACE = re.compile(r" at line (\d+) column (\d+)")
 
 
 def _what(error: str) -> tuple[str, str]:
