@@ -28,6 +28,9 @@ BOUNDED = ("run_id", "timestamp_ns", "night", "model")
 
 LONGEST_BOUND = 64
 ROW_GROUP = 8192
+CODEC = "snappy"
+"""Every reader knows it; a file is a fifth larger than with zstd and read in two thirds of the time."""
+
 _MERGED = "merged"
 _NAME = re.compile(rf"(?:part|{_MERGED})-[0-9a-f]{{32}}-(?P<hash>[0-9a-f]{{64}})\.parquet")
 
@@ -171,7 +174,7 @@ def _parquet(rows: pa.Table) -> pa.Buffer:
     left_out = {name for name in rows.column_names if rows[name].null_count == rows.num_rows} | set(PARTITIONS)
     kept = rows.select([name for name in rows.column_names if name not in left_out])
     schema = pa.schema([(field.name, _plain_type(field.type)) for field in kept.schema])
-    with pq.ParquetWriter(buffer, schema, compression="zstd", write_page_checksum=True, store_schema=False) as writer:
+    with pq.ParquetWriter(buffer, schema, compression=CODEC, write_page_checksum=True, store_schema=False) as writer:
         for start in range(0, kept.num_rows, ROW_GROUP):
             # texts of some rows at a time: a dictionary would be written whole with each of the groups
             writer.write_table(kept.slice(start, ROW_GROUP).cast(schema))
@@ -199,7 +202,20 @@ def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where) -> p
         for name in asked - set(present):
             read = read.append_column(name, _column(read, part, name))
         read = matching(read, where)
-    return pa.table({name: _column(read, part, name) for name in columns})
+    return _as_asked(read, part, columns)
+
+
+def _as_asked(read: pa.Table, part: Part, columns: Sequence[str]) -> pa.Table:
+    """The columns in the order in which they are asked for; asking Arrow for each by name costs more than reading it."""
+    held = {field.name: (field.type, column) for field, column in zip(read.schema, read.columns, strict=True)}
+    made = []
+    for name in columns:
+        kind, column = held.get(name, (None, None))
+        made.append(_column(read, part, name) if kind is None or kind != _KINDS.get(name, kind) else column)
+    return pa.Table.from_arrays(made, names=list(columns))
+
+
+_KINDS = {field.name: field.type for field in ROWS}
 
 
 def _whole(source: Any, part: Part) -> pa.Table:
