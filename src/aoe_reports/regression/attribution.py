@@ -26,7 +26,8 @@ Cause = Literal[
 ]  # fmt: skip
 
 COLUMNS = ("side", "night", "op_type", "op_name", *INPUTS, "repository", "communication", "count", "total_ns")
-"""Of the calls: one row a night and kind of call. `repository` is whatever names the AOE knowledge that the calls used."""
+"""Of the calls: one row a night and kind of call. `repository` names the AOE knowledge that the calls used, as far as it is
+known to differ between the sides; null where nothing is known of it."""
 
 SURE_SCORES = 4.0
 """Standard errors taken off a change before operators are ranked: none of a thousand quiet ones gets past them."""
@@ -73,6 +74,8 @@ class OperatorShare:
     error_ns: float
     """Standard error of the change, from the scatter of the nights and what was expected of it."""
     cause: Cause
+    repository: str | None = None
+    """The knowledge of AOE that came into use between the sides, where that is the cause; the last of several."""
 
     @property
     def difference_ns(self) -> int:
@@ -246,7 +249,12 @@ def _share(
         inputs_ns=inputs_ns,
         error_ns=error,
         cause=cause,
+        repository=max(_new_repositories(used), default=None) if cause == "changed-repository" else None,
     )
+
+
+def _new_repositories(used: dict[str, set[str]]) -> set[str]:
+    return used.get("after", set()) - used.get("before", set())
 
 
 def _cause(
@@ -264,7 +272,7 @@ def _cause(
         return _changed_inputs(kinds)
     if abs(count_ns) == largest:
         return "more-calls" if count_ns > 0 else "fewer-calls"
-    if used.get("before", set()) != used.get("after", set()):
+    if _new_repositories(used):
         return "changed-repository"
     return "slower-calls" if calls_ns > 0 else "faster-calls"
 
