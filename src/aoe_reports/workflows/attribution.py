@@ -97,13 +97,14 @@ def _finest(records: pl.DataFrame) -> pl.DataFrame:
 
 def _calls(records: pl.DataFrame) -> pl.DataFrame:
     """Operators' records as calls of a night; inputs are part of what a series of operators is."""
-    inputs = [pl.col("workload_args").str.json_path_match(f"$.{name}").alias(name) for name in INPUTS]
-    return records.select(
+    words = records.select(pl.col("workload_args").unique())
+    inputs = words.with_columns(pl.col("workload_args").str.json_path_match(f"$.{name}").alias(name) for name in INPUTS)
+    return records.join(inputs, on="workload_args", how="left", nulls_equal=True).select(
         "side",
         "night",
         "op_type",
         "op_name",
-        *inputs,
+        *INPUTS,
         (pl.col("scope") == "communication").alias("communication"),
         "count",
         "total_ns",
