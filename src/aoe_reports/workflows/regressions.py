@@ -86,8 +86,10 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
             row["attribution"] = attribute(records, judged, index, change, tuned)
         else:
             row["attribution"] = None
+        why = _why(told, selection)
+        row["fails"] = next(iter(why), None)
         rows.append(row)
-        reasons |= _why(told, selection)
+        reasons |= why
     rows.sort(key=_place)
     findings = []
     if not judged.eligible:
