@@ -66,7 +66,7 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
     """A series; `error` where it makes the exit code other than 0, so that both say the same."""
     rules = list(_HELP)
     words = "; ".join([describe_change(row), *(line.strip() for line in describe_attribution(row))])
-    workload = plain(row["workload"])
+    name = row["op_name"] or row["op_type"] or row["workload"]
     return {
         "ruleId": f"series-{row['state']}",
         "ruleIndex": rules.index(row["state"]),
@@ -75,7 +75,7 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": {**store, "index": 0}},
-                "logicalLocations": [{"name": workload.rpartition("/")[2], "fullyQualifiedName": workload}],
+                "logicalLocations": [{"name": plain(name), "fullyQualifiedName": plain(row["workload"])}],
             }
         ],
         # the same change of the same series is the same alert, night after night

@@ -68,6 +68,8 @@ def describe_attribution(row: Mapping[str, Any]) -> Iterator[str]:
     for one in told["operators"]:
         tuned = f", tuned by AOE in run {one['repository_run']}" if one["repository_run"] else ""
         yield f"  {one['op_name'] or one['op_type']} {one['difference_us']:+,.3f} us ({one['cause']}{tuned})"
+    if told["operators"] and told["other_operators_us"]:
+        yield f"  other operators {told['other_operators_us']:+,.3f} us"
     for name, words in (
         ("communication_not_overlapped_us", "communication that is not overlapped"),
         ("free_us", "free time"),
