@@ -126,7 +126,7 @@ def measure_detection(arguments: argparse.Namespace, rate: float) -> None:
             located = f"{np.nanmean(error):.2f}" if (found < NEVER).any() else "-"
             print(
                 f"    {shift:.0%}  {shares}  median delay {np.median(found):3.0f}  suspected in night "
-                f"{np.median(suspected):.0f}  location error {located}",
+                f"{np.median(suspected):.0f} (in the first: {np.mean(suspected <= 1):.3f})  location error {located}",
                 flush=True,
             )
 
