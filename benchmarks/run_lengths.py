@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS
-from aoe_reports.regression.detector import HINDSIGHT_MARGIN, Parameters, detect_changes
+from aoe_reports.regression.detector import Parameters, detect_changes
 from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
 
 TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
@@ -93,7 +93,7 @@ def count_suspicions(values: NDArray[np.float64], parameters: Parameters) -> int
 
 def count_in_hindsight(values: NDArray[np.float64], threshold: float) -> int:
     """Changes that one look at each whole history tells."""
-    parameters = Parameters(memory_margin=HINDSIGHT_MARGIN, hindsight=True, threshold=threshold)
+    parameters = Parameters(hindsight=True, threshold=threshold)
     return sum(len(verdict.changes) for verdict in detect_changes(values, parameters))
 
 

@@ -74,8 +74,6 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
-HINDSIGHT_MARGIN = 1.645
-"""Standard errors added to memory in hindsight: its one-sided 95 % bound, as there is no alarm that it could delay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +145,13 @@ def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> l
     return verdicts
 
 
-def review_history(values: ArrayLike, rate: float = SERIES_RATE) -> list[Verdict]:
-    """What the whole history of each series shows, looked at once: values as for `detect_changes`.
+def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
+    """What the whole history of each series shows when it is looked at once: values as for `detect_changes`.
 
-    `rate` is how many false changes a look at one series may show. A history is no watch: no night is urgent, so memory
-    is feared more and steps must explain the nights better than a wandering level would.
+    `false_changes` is how many a look at one quiet series may show. Thresholds are those of one look, lower than those of
+    a look every night; in return levels must explain the nights better than memory alone would.
     """
-    return detect_changes(values, Parameters(budget=Budget(rate), memory_margin=HINDSIGHT_MARGIN, hindsight=True))
+    return detect_changes(values, Parameters(budget=Budget(false_changes), hindsight=True))
 
 
 def _detect(table: Floats, parameters: Parameters) -> list[Verdict]:
@@ -567,5 +565,5 @@ def _median(part: Floats) -> float:
 
 _SHARES = np.linspace(0.0, 1.0, 33)
 """Where between two levels a common one is looked for."""
-_MEMORIES = np.linspace(0.0, 0.99, 34)
-"""From none to that of a level that wanders: of a tenth of a percent a night towards its middle."""
+_MEMORIES = np.linspace(0.0, noise.MOST_MEMORY, 31)
+"""Up to where memory is noise: what is remembered for longer is a level."""
