@@ -16,6 +16,8 @@ from aoe_reports.regression.detector import detect_changes
 from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS
 
 DOCS = Path(__file__).parent
+NEAR = 40
+"""A drift is told within so many nights of where it began."""
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 320, 56, 16, 40, 44
 GREY, BLUE, RED, AMBER, GREEN = "#667085", "#1f5fbf", "#c0362c", "#b7791f", "#2f7d4f"
 Floats = NDArray[np.float64]
@@ -79,7 +81,7 @@ def first_night(values: Floats, night: int, *, drift: bool = False) -> int:
     for end in range(night + 1, len(values) + 1):
         for change in detect_changes(values[max(0, end - 120) : end])[0].changes:
             since = change.night + max(0, end - 120)
-            if change.change > 0 and abs(since - night) <= 40 and (change.state == "drift" or not drift):
+            if change.change > 0 and abs(since - night) <= NEAR and (change.state == "drift" or not drift):
                 return end - 1
     raise ValueError(f"no slow-down since night {night} is told")
 
@@ -89,7 +91,7 @@ def draw_steps(path: Path) -> None:
     values = 100 * (1 + 0.01 * np.random.default_rng(5).standard_normal(120))
     values[60:90] *= 1.05
     values[30] *= 1.12
-    values[119] *= 1.06
+    values[118:] *= 1.05
     (verdict,) = detect_changes(values)
     plot = Plot("A series with its levels, suspicions and confirmations", (0, 124), (96, 117), ("night", "step, ms"))
     suspected = [end for end in range(20, 121) if detect_changes(values[:end])[0].suspect is not None]
@@ -103,12 +105,12 @@ def draw_steps(path: Path) -> None:
         colour = RED if change.state == "confirmed" else GREEN
         words = f"{change.state} since night {change.night}: {100 * change.change:+.1f} %"
         plot.line([(change.night, 96), (change.night, 113.5)], colour, 1, dashed=True)
-        plot.text(change.night, 113.5, words, colour, anchor="middle", up=4)
+        plot.text(change.night, 113.5, words, colour, anchor="end" if colour == RED else "start", up=4)
     told = first_night(values, 60)
     plot.line([(told, 96), (told, 99.5)], RED, 3)
     plot.text(told + 1, 97, f"told in night {told}", RED)
-    plot.text(31, values[30], " one night: a suspicion, later nothing", AMBER, up=-4)
-    plot.text(118, values[119], "suspect: run again ", AMBER, anchor="end", up=-4)
+    plot.text(31, values[30], " one night: a suspicion, later a spike", AMBER, up=-4)
+    plot.text(118, values[119], "two nights agree: suspect ", AMBER, anchor="end", up=-4)
     ticks = [(night, str(night)) for night in range(0, 121, 20)]
     plot.write(path, ticks, [(ms, str(ms)) for ms in range(96, 117, 4)])
 
@@ -141,9 +143,9 @@ def draw_thresholds(path: Path) -> None:
         plot.text(30, 0.25 - 0.3 * place, name, colour, anchor="end")
     plot.line([(8, math.log10(SERIES_RATE)), (30, math.log10(SERIES_RATE))], "#101828", 1, dashed=True)
     needed = Budget(SERIES_RATE).threshold(0.0)
-    plot.text(8.2, math.log10(SERIES_RATE), "a budget of 10 per 1,000 series-years", "#101828", up=-14)
+    plot.text(8.2, math.log10(SERIES_RATE), "10 per 1,000 series-years", "#101828", up=-14)
     plot.line([(needed, -4), (needed, math.log10(SERIES_RATE))], BLUE, 1, dashed=True)
-    plot.text(needed, -4, f" needs {needed:.1f} without memory", BLUE, up=6)
+    plot.text(needed, -4, f"needs {needed:.1f} without memory ", BLUE, anchor="end", up=6)
     plot.write(path, [(x, str(x)) for x in range(10, 31, 5)], [(y, f"{10.0**y:g}") for y in range(-4, 1)])
 
 
