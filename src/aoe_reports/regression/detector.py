@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from aoe_reports.analysis.statistics import MAD_TO_SIGMA
 from aoe_reports.regression import noise
@@ -74,6 +74,8 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
+TOGETHER = 2.0
+"""Sigma that two nights must both be off to agree: one spike beside a usual night reaches it once in forty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ class _Examined:
         self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MOST_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
         some = bool(outside.any())
-        spikes = self._count_spikes(np.where(outside, np.sign(residuals), 0.0)) if some else 0
+        spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
         self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MOST_RARE)
         core = residuals[~outside] if some else residuals
         square = core * core
@@ -263,13 +265,13 @@ class _Examined:
             self.threshold = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(certain)
 
     @staticmethod
-    def _count_spikes(sides: Floats) -> int:
-        """Nights out of line (sides -1, 1) whose neighbours are not out on the same side: a run of them is no spike."""
-        alone = sides != 0
+    def _stand_alone(sides: Floats) -> NDArray[np.bool_]:
+        """Which nights are out of line (sides -1, 1) with no neighbour out on the same side: a run of them is no spike."""
+        alone: NDArray[np.bool_] = sides != 0
         together = sides[1:] == sides[:-1]
         alone[1:] &= ~together
         alone[:-1] &= ~together
-        return int(alone.sum())
+        return alone
 
     def _middle(self, part: Floats) -> float:
         """The median, moved to the mean of the values clipped around it, twice."""
@@ -494,9 +496,10 @@ class _Examined:
             return None  # the newest night is in line: the usual case, told at a glance
         asked = self.parameters.suspicion
         needed = self.parameters.budget.suspicion if asked is None else asked
+        spiky = self._happened_before(needed)
         for count in (2, 1):
             part, level = logs[-count:], logs[edges[-2] : -count]
-            if len(level) < self.parameters.least_level or (count == 1 and self._happened_before(needed)):
+            if len(level) < self.parameters.least_level or (count == 1 and spiky):
                 continue
             # what is to be judged must not widen its own measure
             squares = float(np.square(self.clipped[:-count]).sum())
@@ -506,7 +509,8 @@ class _Examined:
             error = math.sqrt(self._variance(len(level), count))
             score = math.copysign(math.sqrt(self._normal(((after - before) / sigma / error) ** 2)), after - before)
             # two nights are more than one spike and a usual night: both lie out on the same side
-            agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > 2 * sigma)
+            least = (needed if spiky else TOGETHER) * sigma
+            agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > least)
             if abs(score) >= needed and agreed and abs(_relative(after - before)) >= self.parameters.least_effect:
                 half = INTERVAL_SCORE * sigma * error
                 return Change(
@@ -524,10 +528,10 @@ class _Examined:
         return None
 
     def _happened_before(self, needed: float) -> bool:
-        """Whether a single night was off as far, to the same side, before: then it is no news, and two nights must agree."""
-        newest = self.residuals[-1]
-        scores = np.where(np.sign(self.residuals) == np.sign(newest), np.abs(self.residuals), 0.0) / self.sigma
-        return self._count_spikes(np.where(scores[:-1] >= needed, 1.0, 0.0)) > 0
+        """Whether a single night was off as far before: then one is no news, and two must be off as far each."""
+        scores = self.residuals / self.sigma
+        single = self._stand_alone(np.where(np.abs(scores) > TOGETHER, np.sign(scores), 0.0))
+        return bool((single & (np.abs(scores) >= needed))[:-2].any())
 
     def smallest_detectable(self) -> float | None:
         """The relative slow-down that is confirmed within POWER_NIGHTS nights in nine cases of ten."""
