@@ -24,7 +24,7 @@ FITS = (
     Fit(0.6, 4.729, 0.3224, ((15.0, 296, 334.2), (17.0, 165, 334.2), (20.0, 57, 334.2))),
 )
 """Alarms a series and year, watched every night."""
-SUSPICIONS = Fit(0.0, 4.795, 0.5086, ((9.0, 1030, 835.6), (10.89, 410, 835.6), (12.96, 137, 835.6), (16.0, 27, 835.6)))
+SUSPICIONS = Fit(0.0, 4.431, 0.4812, ((9.0, 907, 835.6), (10.89, 397, 835.6), (12.96, 134, 835.6), (16.0, 27, 835.6)))
 """Suspicions a series and year; the threshold is a squared standard score."""
 LOOKS = Fit(0.0, 2.437, 0.5067, ((10.0, 998, 13500), (12.0, 313, 13500), (14.0, 136, 13500), (17.0, 35, 13500)))
 """False changes a look at a whole history: (threshold, false changes, histories), of noise without and with memory together."""
