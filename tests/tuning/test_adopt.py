@@ -152,7 +152,7 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
     for name in (f"op/{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json", f"graph/{SOC}/graph.json"):
         (custom / name).parent.mkdir(parents=True)
         (custom / name).write_text("old\n")
-    before, calls, real = contents(custom), [], module._exchange_names
+    before, calls, real = contents(custom), [], module.exchange_names
 
     def fail_the_second_time(one: Path, other: Path) -> None:
         calls.append(other)
@@ -160,7 +160,7 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
             raise OSError(28, "No space left on device", str(other))
         real(one, other)
 
-    monkeypatch.setattr(module, "_exchange_names", fail_the_second_time)
+    monkeypatch.setattr(module, "exchange_names", fail_the_second_time)
     home = {"HOME": str(bench.root / "home")}
     with pytest.raises(module.AdoptError, match="the bank in use is what it was"):
         module.adopt(bench.folder, home, to=None, soc=None, force=False, dry_run=False)
