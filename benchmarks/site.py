@@ -165,10 +165,10 @@ def build(label: str, store: str, folder: Path) -> None:
         process = subprocess.Popen(command, stdout=out)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
+        if os.waitstatus_to_exitcode(status):
+            raise SystemExit(f"{' '.join(command)} failed")
         out.seek(0)
         told = json.load(out)
-    if os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"{' '.join(command)} failed")
     written = sum(row["written"] for row in told["rows"])
     pages = sum(row["pages"] for row in told["rows"])
     print(

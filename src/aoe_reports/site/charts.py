@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from aoe_reports.site.facts import Days, Floats
 
 WIDTH, HEIGHT = 960, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 10, 26
@@ -30,18 +30,14 @@ class Level:
     last: float
 
 
-def day_of(night: str) -> int:
-    """A date as a number of days."""
-    return _days(night)
-
-
-@lru_cache(maxsize=16384)
-def _days(night: str) -> int:
-    return date.fromisoformat(night).toordinal()
+@lru_cache(maxsize=256)
+def days_of(nights: tuple[str, ...]) -> Days:
+    """Dates as numbers of days (ordinals)."""
+    return np.array([date.fromisoformat(night).toordinal() for night in nights], dtype=np.int64)
 
 
 def history_chart(
-    days: Sequence[int],
+    days: Days,
     values: Floats,
     levels: Sequence[Level],
     sigma: float | None,
@@ -130,12 +126,16 @@ def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
     return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)] or [low]
 
 
-def _dates(days: Sequence[int]) -> list[tuple[int, str, str]]:
+FEW_DAYS = 10
+"""Over fewer days only the ends are named."""
+
+
+def _dates(days: Days) -> list[tuple[int, str, str]]:
     """Dates under a chart: the first, the last, and some between."""
-    first, last = days[0], days[-1]
+    first, last = int(days[0]), int(days[-1])
     if first == last:
         return [(first, date.fromordinal(first).isoformat(), "start")]
-    inner = [first + (last - first) * place // 5 for place in range(1, 5)] if last - first >= 10 else []
+    inner = [first + (last - first) * place // 5 for place in range(1, 5)] if last - first >= FEW_DAYS else []
     shown = [(first, "start"), *((day, "middle") for day in inner), (last, "end")]
     return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 Row = Mapping[str, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Days = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)

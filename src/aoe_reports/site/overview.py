@@ -9,12 +9,12 @@ from typing import Any
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import show
-from aoe_reports.site.cells import Columns, cell, changed, head, linked, raw, short, words
+from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, short, stated
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import GROUPS, by_effect, group_of, sure_effect
+from aoe_reports.site.triage import GROUPS, NEW_NIGHTS, Group, by_effect, group_of, sure_effect
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
@@ -24,7 +24,7 @@ SPARK_NIGHTS = 60
 
 def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the first page."""
-    groups = {key: [] for key in GROUPS}  # type: dict[Any, list[SeriesFacts]]
+    groups: dict[Group, list[SeriesFacts]] = {key: [] for key in GROUPS}
     for series in facts.series:
         group = group_of(series.row, facts.nights)
         if group is not None:
@@ -53,7 +53,7 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "health": list(_health(facts, tonight, text)),
         "all_runs_shown": False,
         "run_columns": run_columns(text),
-        "runs": [run_cells(run, text, "runs/") for run in tonight[:SHOWN_RUNS]],
+        "runs": [run_cells(run, "runs/") for run in tonight[:SHOWN_RUNS]],
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in _worst(findings)[:SHOWN_FINDINGS]],
     }
@@ -72,7 +72,7 @@ def _headline(facts: StoreFacts, slower: Sequence[SeriesFacts], suspect: int, te
             since=row["since"],
         )
         more = [f"{operator}." if (operator := cause_of(first, text)) else ""]
-        more += [text("headline_more", count=len(slower) - 1)] if len(slower) > 1 else []
+        more += [text("headline_more", count=len(slower))] if len(slower) > 1 else []
         return said, " ".join(part for part in more if part), "bad"
     if not facts.nights:
         return text("headline_empty"), text("empty_next", store="URI"), "calm"
@@ -116,11 +116,9 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
 
 
 def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:
-    from aoe_reports.site.triage import NEW_NIGHTS  # noqa: PLC0415
-
     columns: Columns = [
         (text("what"), "text"), (text("change"), "number"), (text("sure_effect"), "number"), (text("since"), "text"),
-        (text("before"), "number"), (text("after"), "number"), (text("share_of_step"), "number"), (text("cause"), "text"),
+        (text("before_after"), "number"), (text("cause"), "text"),
     ]  # fmt: skip
     shown = members[:SHOWN]
     return {
@@ -134,17 +132,18 @@ def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, A
     }
 
 
-def _changed_row(series: SeriesFacts, text: Texts) -> list[Markup]:
+def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
+    share = 1.0 if row["scope"] == "step" else series.share_of_step
+    part = text("share_is", share=show(share, "percent")) if share is not None else text("share_unknown")
+    named = " ".join(part for part in (row["op_type"], row["op_name"]) if part)
     return [
         head(row["workload"], f"series/{file_name(series.id)}.html", _where(series, text)),
         changed(row["change"], interval(row)),
-        cell(sure_effect(series), "change"),
+        cell(sure_effect(series), "change", part),
         linked(row["since"], f"runs/{file_name(row['since_run'])}.html" if row["since_run"] else None),
-        cell(row["before"], "ms"),
-        cell(row["after"], "ms"),
-        cell(1.0 if row["scope"] == "step" else series.share_of_step, "percent"),
-        cell(cause_of(series, text) or " ".join(part for part in (row["op_type"], row["op_name"]) if part)),
+        cell(show(row["after"], "ms"), "ms", show(row["before"], "ms")),
+        cell(cause_of(series, text) or named),
     ]
 
 
@@ -173,7 +172,7 @@ def _model_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _model(model: str, facts: StoreFacts, text: Texts) -> list[Markup]:
+def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     runs = [run for run in facts.runs if run.model == model]
     steps = [series for series in facts.series if series.model == model and series.row["scope"] == "step"]
     wholes = steps or [series for series in facts.series if series.model == model and series.row["scope"] == "model"]
@@ -186,9 +185,12 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[Markup]:
         page = f"series/{file_name(slowest.id)}.html"
         cells[0] = head(model, page, _where(slowest, text))
         state = row["state"] or row["reason"] or "unchanged"
-        mark = Markup('<span class="state {}">{}</span>').format(state, text.word(state))
-        amount = Markup(" {}").format(show(row["change"], "change")) if row["change"] is not None else Markup()
-        cells += [raw(_spark(slowest, text)), cell(float(slowest.values_ms[-1]), "ms"), raw(mark + amount)]
+        amount = show(row["change"], "change") if row["change"] is not None else ""
+        cells += [
+            drawn(_spark(slowest, text)),
+            cell(float(slowest.values_ms[-1]), "ms"),
+            stated(state, text.word(state), amount),
+        ]
     return [*cells, cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
 
 
@@ -205,10 +207,10 @@ def _spark(series: SeriesFacts, text: Texts) -> Markup:
         high=show(max(values), "ms"),
         now=show(values[-1], "ms"),
     )
-    return sparkline(values, mark, str(words(said)))
+    return sparkline(values, mark, said)
 
 
-def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> Markup:
+def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> str:
     """The newest tuning of a model: what it claims, and what was measured."""
     tunings = [run for run in runs if run.kind == "tuning"]
     if not tunings:
@@ -219,8 +221,7 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     more = [text("aoe_claim", gain=show(before / after - 1, "change"))] if before and after else []
     verdicts = [row for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
     more += [text("aoe_verdict", verdict=verdicts[-1]["verdict"])] if verdicts else []
-    inner = Markup('<a href="runs/{}.html">{}</a>').format(file_name(last.run_id), words(said))
-    return raw(inner + (Markup('<span class="sub">{}</span>').format("; ".join(more)) if more else Markup()))
+    return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
 def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
@@ -275,11 +276,11 @@ def finding_columns(text: Texts) -> Columns:
     return [(text("severity"), "text"), (text("finding"), "text"), (text("place"), "text"), (text("rule"), "text")]
 
 
-def finding_cells(finding: Any, text: Texts) -> list[Markup]:
+def finding_cells(finding: Any, text: Texts) -> list[str]:
     """A finding as cells."""
-    mark = Markup('<span class="state {}">{}</span>').format(finding["severity"], text.word(finding["severity"]))
     place = ":".join(str(part) for part in (finding["path"], finding["line"], finding["column"]) if part is not None)
-    return [raw(mark), cell(finding["message"]), cell(place, "text", finding["pointer"]), cell(finding["rule"])]
+    severity = stated(finding["severity"], text.word(finding["severity"]))
+    return [severity, cell(finding["message"]), cell(place, "text", finding["pointer"]), cell(finding["rule"])]
 
 
 def run_columns(text: Texts) -> Columns:
@@ -290,16 +291,15 @@ def run_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def run_cells(run: RunFacts, text: Texts, lead: str) -> list[Markup]:
+def run_cells(run: RunFacts, lead: str) -> list[str]:
     """A run as cells."""
-    mark = Markup('<span class="state {}">{}</span>').format(run.status.replace(" ", "-"), words(run.status))
     return [
         head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
         cell(run.night),
         cell(run.kind),
         cell(run.model),
         cell(run.hardware),
-        raw(mark),
+        stated(run.status, run.status),
         cell(len(run.findings), "integer"),
     ]
 
@@ -314,11 +314,10 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     for series in facts.series:
         row = series.row
         state = row["state"] or row["reason"]
-        mark = Markup('<span class="state {}">{}</span>').format(state, text.word(state)) if state else Markup()
         rows.append(
             [
                 head(row["workload"], f"{file_name(series.id)}.html", _where(series, text)),
-                raw(mark),
+                stated(state, text.word(state)) if state else cell(None),
                 changed(row["change"]),
                 cell(row["since"]),
                 cell(row["before"], "ms"),
@@ -333,5 +332,5 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
 
 def all_runs(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the list of runs, the newest first."""
-    rows = [run_cells(run, text, "") for run in reversed(facts.runs)]
+    rows = [run_cells(run, "") for run in reversed(facts.runs)]
     return {"about": text("runs_about") if rows else text("no_runs"), "columns": run_columns(text), "rows": rows}

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain
+from aoe_reports.site.cells import table
 from aoe_reports.site.texts import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
@@ -28,13 +29,15 @@ def _shown(value: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("aoe_reports.site"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         finalize=_shown,
     )
+    environment.globals["make_table"] = table
+    return environment
 
 
 def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain, show
-from aoe_reports.site.cells import Columns, cell, changed, head, raw, words
+from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
 from aoe_reports.site.charts import bar, pair, stacked
 from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
@@ -95,13 +95,12 @@ def _neighbour(run: RunFacts | None) -> dict[str, str] | None:
     return None if run is None else {"href": f"{file_name(run.run_id)}.html", "name": run.night}
 
 
-def _change_cells(series: SeriesFacts, text: Texts) -> list[Markup]:
+def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
-    mark = Markup('<span class="state {}">{}</span>').format(row["state"], text.word(row["state"]))
     return [
         head(row["workload"], f"../series/{file_name(series.id)}.html"),
         changed(row["change"], interval(row)),
-        raw(mark),
+        stated(row["state"], text.word(row["state"])),
     ]
 
 
@@ -120,7 +119,7 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
 
 
-def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[Markup]:
+def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
     names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
     return [head(_where(step, text), _series(step, pages)), *(cell(step[name], "ms") for name in names)]
 
@@ -136,7 +135,7 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: frozenset[str]) -> list[Markup]:
+def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: frozenset[str]) -> list[str]:
     most = max(
         (one["share"] or 0.0 for one in (details.types if name == "op_type" else details.operators)), default=0.0
     )
@@ -148,11 +147,11 @@ def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: fro
         cell(row["total_us"], "us"),
         cell(row["mean_us"], "us"),
         cell(row["share"], "percent"),
-        raw(bar(row["share"] or 0.0, of=most)),
+        drawn(bar(row["share"] or 0.0, of=most)),
     ]
 
 
-def _tuning_cells(run: RunFacts) -> list[Markup]:
+def _tuning_cells(run: RunFacts) -> list[str]:
     before, after = run.body.get("model_baseline_ms"), run.body.get("model_result_ms")
     bars = pair(before, after, max(before, after)) if before and after else Markup()
     return [
@@ -161,7 +160,7 @@ def _tuning_cells(run: RunFacts) -> list[Markup]:
         cell(run.status),
         cell(before, "ms"),
         cell(after, "ms"),
-        raw(bars),
+        drawn(bars),
         cell(before / after - 1 if before and after else None, "change"),
     ]
 
@@ -172,34 +171,31 @@ def _most(claims: Sequence[Row], row: Row) -> float:
     return max((one[f"claimed_{phase}_us"] or 0.0 for one in same for phase in ("before", "after")), default=0.0)
 
 
-def _claim_cells(row: Row, most: float, text: Texts) -> list[Markup]:
+def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
     before, after = row["claimed_before_us"], row["claimed_after_us"]
     name = text("whole_model") if row["scope"] == "model" else row["name"] or row["op_type"] or "–"  # noqa: RUF001
     return [
         head(name, None, row["op_type"] if row["name"] else None),
         cell(before, "us"),
         cell(after, "us"),
-        raw(pair(before, after, most) if before is not None and after is not None else Markup()),
+        drawn(pair(before, after, most) if before is not None and after is not None else Markup()),
         cell(row["speed_up"], "change"),
     ]
 
 
-def _verdict_cells(row: Row, text: Texts) -> list[Markup]:
+def _verdict_cells(row: Row, text: Texts) -> list[str]:
     """AOE's claim beside what two profiles measured, as `verify` stored it."""
     before, after = row.get("measured_before_us"), row.get("measured_after_us")
     name = row.get("op_name") or row.get("op_type") or text("total")
-    mark = Markup('<span class="state {}">{}</span>').format(
-        _VERDICTS.get(row["verdict"], row["verdict"]), words(row["verdict"])
-    )
     return [
         head(name, None, row.get("input_shapes")),
         cell(row.get("claimed_before_us"), "us"),
         cell(row.get("claimed_after_us"), "us"),
         cell(before, "us"),
         cell(after, "us"),
-        raw(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
+        drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
         changed(row.get("change"), interval(row)),
-        raw(mark),
+        stated(_VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
     ]
 
 

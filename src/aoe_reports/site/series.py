@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import orjson
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, linked
-from aoe_reports.site.charts import Level, day_of, history_chart, waterfall
-from aoe_reports.site.facts import Row, RunFacts, SeriesFacts
+from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
+from aoe_reports.site.facts import Days, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
@@ -67,7 +70,7 @@ def series_page(
     row = series.row
     state = row["state"] or row["reason"] or "unchanged"
     levels = levels_of(series)
-    days = [day_of(night) for night in series.nights]
+    days = days_of(series.nights)
     newest = min(SHOWN_NIGHTS, len(series.nights))
     leaps = list(series.leaps)
     todo = text(f"do_{row['state']}") if row["state"] else ""
@@ -81,16 +84,16 @@ def series_page(
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
-        "levels": [_level_cells(series, one, place, levels, text) for place, one in enumerate(levels)],
+        "levels": [_level_cells(series, one, place, text) for place, one in enumerate(levels)],
         "newest_title": text("newest_nights", nights=newest),
         "newest_columns": [(text("night"), "text"), (text("value"), "number"), (text("run"), "text")],
         "newest": [
             [
-                head(series.nights[place]),
-                cell(float(series.values_ms[place]), "ms"),
-                linked(series.runs[place], _run(series.runs[place], runs)),
+                _night_cell(series.nights[place]),
+                cell(value, "ms"),
+                _run_cell(series.runs[place], series.runs[place] in runs),
             ]
-            for place in range(len(series.nights) - 1, len(series.nights) - newest - 1, -1)
+            for place, value in _newest(series, newest)
         ],
         "changed": bool(leaps),
         "difference_columns": [(text(name), "text") for name in ("since", "fact", "was", "became")],
@@ -103,8 +106,21 @@ def series_page(
     }
 
 
-def _run(run_id: str, runs: Mapping[str, RunFacts]) -> str | None:
-    return f"../runs/{file_name(run_id)}.html" if run_id in runs else None
+def _newest(series: SeriesFacts, count: int) -> Iterator[tuple[int, float]]:
+    """The newest nights with their times, the newest first."""
+    last = len(series.nights) - 1
+    values = series.values_ms[-count:].tolist()
+    return ((last - back, values[-1 - back]) for back in range(count))
+
+
+@lru_cache(maxsize=4096)
+def _night_cell(night: str) -> str:
+    return head(night)
+
+
+@lru_cache(maxsize=65536)
+def _run_cell(run_id: str, there: bool) -> str:
+    return linked(run_id, f"../runs/{file_name(run_id)}.html" if there else None)
 
 
 def _said(series: SeriesFacts, text: Texts) -> str:
@@ -152,7 +168,7 @@ def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
     return command if len(command) <= SHOWN_COMMAND else ""
 
 
-def _charts(series: SeriesFacts, days: list[int], levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:
+def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:
     count, begin = len(days), len(days) - series.watched
     starts = [leap.start for leap in series.leaps]
     windows = [(begin, text("last_nights", nights=series.watched))] if series.watched else []
@@ -181,7 +197,7 @@ def _level_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _level_cells(series: SeriesFacts, one: Level, place: int, levels: list[Level], text: Texts) -> list[Markup]:
+def _level_cells(series: SeriesFacts, one: Level, place: int, text: Texts) -> list[str]:
     leap = next((leap for leap in series.leaps if leap.start == one.start and place), None)
     told: Row = {"ci_low": None, "ci_high": None} if leap is None else {"ci_low": leap.ci_low, "ci_high": leap.ci_high}
     return [
@@ -247,26 +263,25 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
     }
 
 
-_EPOCH = day_of("1970-01-01")
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
-def _data(series: SeriesFacts, days: list[int], levels: list[Level], text: Texts) -> Markup:
+def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
-    import orjson  # noqa: PLC0415
-
-    spans: list[list[int]] = []
-    numbers = np.asarray(days) - _EPOCH
-    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
-    for part in np.split(numbers, breaks):
-        spans.append([int(part[0]), len(part)])
+    numbers = days - _EPOCH
+    spans = [[int(part[0]), len(part)] for part in np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)]
+    # seven digits: more than a screen shows, half of what a page would weigh
+    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
     told = {
         "days": spans,
-        "values": [float(f"{value:.7g}") for value in series.values_ms.tolist()],
+        "values": np.round(series.values_ms * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in levels],
         "changes": [leap.start for leap in series.leaps],
         "band": None if series.sigma is None else float(np.exp(1.96 * series.sigma)),
         "watched": series.watched,
         "names": [text("night"), text("value"), text("legend_level"), text("legend_band")],
     }
-    safe = orjson.dumps(told).decode().replace("<", "\\u003c").replace("&", "\\u0026")
+    safe = (
+        orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")
+    )
     return Markup(safe)  # noqa: S704 -- numbers and texts of the catalogue, `<` spelled out

@@ -36,7 +36,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "acknowledged": ("acknowledged", "已确认知晓"),
     # overview
     "headline_slower": ("{what} is {change} slower since {since}", "{what} 自 {since} 起慢了 {change}"),
-    "headline_more": ("and {count} more series got slower.", "另有 {count} 个序列变慢。"),
+    "headline_more": ("Slower series in all: {count}.", "变慢的序列共 {count} 个。"),
     "headline_suspect": (
         "Nothing is confirmed to be slower; {count} series are suspect.",
         "没有确认变慢的序列;{count} 个序列疑似异常。",
@@ -100,6 +100,9 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "share_of_step": ("Share of the step", "占步长份额"),
     "smallest": ("Smallest detectable", "可检测的最小变化"),
     "nights": ("Nights", "夜数"),
+    "before_after": ("After, before (ms)", "之后、之前(毫秒)"),
+    "share_is": ("{share} of the step", "占步长 {share}"),
+    "share_unknown": ("share unknown", "份额未知"),
     "cause": ("Where it is", "所在"),
     "models": ("Models", "模型"),
     "model": ("Model", "模型"),
@@ -116,7 +119,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "aoe_verdict": ("measured: {verdict}", "实测:{verdict}"),
     "health": ("Run health", "运行状况"),
     "health_night": (
-        "In the newest night, {night}: {runs} runs, {errors} errors, {warnings} warnings, {infos} remarks.",
+        "Read of the newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
         "最新一夜 {night}:{runs} 次运行,{errors} 个错误,{warnings} 个警告,{infos} 条备注。",
     ),
     "health_odd": (

@@ -41,7 +41,6 @@ class Generation:
     known: dict[str, list[Any]]
     """Of the files of the old one: key and size."""
     files: dict[str, list[Any]] = field(default_factory=dict)
-    written: int = 0
     _folders: set[str] = field(default_factory=set)
 
     def unchanged(self, name: str, key: str) -> bool:
@@ -62,15 +61,10 @@ class Generation:
         self.files[name] = self.known[name]
 
     def write(self, name: str, key: str, content: bytes) -> None:
-        """Write a file that is new or made of other facts; what turns out the same stays the same file."""
-        entry = self.known.get(name)
+        """Write a file that is new, or made of other facts."""
         self.files[name] = [key, len(content)]
         self._folder_of(name)
-        if entry is not None and entry[1] == len(content) and _content(self.old / name) == content:
-            _link(self.old / name, self.fresh / name)
-            return
         (self.fresh / name).write_bytes(content)
-        self.written += 1
 
     def _folder_of(self, name: str) -> None:
         folder = name.rpartition("/")[0]
@@ -80,10 +74,12 @@ class Generation:
 
 
 def key_of(*facts: Any) -> str:
-    """A key that is the same for the same facts."""
-    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_SORT_KEYS)).hexdigest()[
-        :20
-    ]
+    """A key that is the same for the same facts: bytes as they are, everything else as JSON."""
+    found = hashlib.sha256()
+    for fact in facts:
+        content = fact if isinstance(fact, bytes) else orjson.dumps(fact, option=orjson.OPT_SORT_KEYS)
+        found.update(b"%d:" % len(content) + content)
+    return found.hexdigest()[:20]
 
 
 @contextlib.contextmanager

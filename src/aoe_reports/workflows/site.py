@@ -67,7 +67,9 @@ class _Builder:
 
     def __init__(self, history: History, facts: StoreFacts, generation: Generation, text: Texts) -> None:
         self.history, self.facts, self.generation, self.text = history, facts, generation, text
-        self.counts = {kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS}
+        self.counts: dict[str, dict[str, Any]] = {
+            kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
+        }
         self.pages = frozenset(series.id for series in facts.series)
         nights = facts.nights
         self.made_from = (
@@ -78,7 +80,7 @@ class _Builder:
     def build(self) -> BuiltSite:
         for name in ASSETS:
             content = asset(name)
-            self._put("asset", [f"assets/{name}"], key_of(content.hex()), lambda content=content: [content])
+            self._put("asset", [f"assets/{name}"], key_of(content), lambda content=content: [content])
         for series in self.facts.series:
             self._series(series)
         self._runs()
@@ -106,10 +108,9 @@ class _Builder:
                 self.generation.keep(name)
             counts["unchanged"] += 1
             return
-        before = self.generation.written
         for name, content in zip(names, make(), strict=True):
             self.generation.write(name, key, content)
-        counts["written" if self.generation.written > before else "unchanged"] += 1
+        counts["written"] += 1
 
     def _page(self, template: str, page: str, name: str, at: str, context: Mapping[str, Any]) -> bytes:
         root = "../" if "/" in name else ""
@@ -152,7 +153,7 @@ class _Builder:
             "runs": series.runs,
         }  # fmt: skip
         content = orjson.dumps(_clean(twin), option=_NUMPY)
-        key = key_of(content.hex(), paths)
+        key = key_of(content, paths)
         place = f"series/{file_name(series.id)}"
         self._put(
             "series",
@@ -277,13 +278,13 @@ class _Builder:
             told = {"format_version": 1, "page": at, **rows}
             page = "index" if template == "index" else at
             content = [self._page(template, page, name, at, context), orjson.dumps(_clean(told), option=_NUMPY)]
-            key = key_of(content[0].hex(), content[1].hex())
+            key = key_of(*content)
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
 
 
 def _kind_of(name: str) -> str:
     folder = name.rpartition("/")[0]
-    if name.endswith("index.html") or name.endswith("index.json"):
+    if name.endswith(("index.html", "index.json")):
         return "overview"
     return {"series": "series", "runs": "run", "assets": "asset"}.get(folder, "overview")
 

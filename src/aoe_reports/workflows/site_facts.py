@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import polars as pl
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS
 from aoe_reports.regression.detector import Change, Parameters, Verdict
-from aoe_reports.regression.series import FACTS, Floats, Histories, Judged, judge_histories, put_together
-from aoe_reports.site.facts import Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.regression.series import FACTS, Histories, Judged, judge_histories, put_together
+from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
@@ -106,26 +107,54 @@ def _text(value: Any) -> str:
 def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> Histories:
     """The whole histories of these series, a month at a time: no night lies in two of them."""
     row_of = {series_id: row for row, series_id in enumerate(ids)}
+    known = pl.DataFrame({"series_id": list(ids)}).with_row_index("row")
     blocks = []
     for month, parts in sorted(_months(history.log.parts("record")).items()):
         records = pl.concat([pl.DataFrame(history.log.folder.read(part, _TIMES)) for part in parts]).filter(
-            pl.col("night").str.starts_with(month),
-            pl.col("series_id").is_in(row_of),
-            ~pl.col("run_id").is_in(list(incomplete)),
+            pl.col("night").str.starts_with(month), ~pl.col("run_id").is_in(list(incomplete))
         )
+        records = records.join(known, on="series_id")
         if not records.is_empty():
-            blocks.append(put_together(records))
-    nights = tuple(night for block in blocks for night in block.nights)  # months, and so nights, are in order
+            blocks.append(_block(records, row_of))
+    nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
     shape = (len(ids), len(nights))
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
     column = 0
-    for block in blocks:
-        rows = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
-        until = column + len(block.nights)
-        values[rows, column:until], runs[rows, column:until] = block.values_ms, block.runs
+    for rows, there, times, of_runs in blocks:
+        until = column + len(there)
+        values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
     missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
     return Histories(missing, nights, values, np.empty((0, 0)), runs)
+
+
+def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:
+    """Rows of series, nights, and both as a table of times and runs: what `put_together` makes of these records.
+
+    Where each night has one run, there is nothing to put together, and it is done in a third of the time.
+    """
+    times = records.filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
+    nights, columns = _numbered(times["night"])
+    places = times["row"].to_numpy().astype(np.int64), columns
+    if len(np.unique(places[0] * len(nights) + places[1])) < times.height:
+        block = put_together(records)
+        rows = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
+        return rows, block.nights, block.values_ms, block.runs
+    rows, numbers = np.unique(places[0], return_inverse=True)
+    shape = len(rows), len(nights)
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    values[numbers, places[1]] = times["runtime_ms_mean"].to_numpy()
+    names, of_rows = _numbered(times["run_id"])
+    shared = np.empty(len(names), dtype=object)
+    shared[:] = names
+    runs[numbers, places[1]] = shared[of_rows]
+    return rows, nights, values, runs
+
+
+def _numbered(texts: pl.Series) -> tuple[list[str], Any]:
+    """The different texts in order, and of each row the number of its text."""
+    names = texts.unique().sort()
+    return names.to_list(), texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
 
 
 def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
@@ -153,11 +182,16 @@ def _series(
     start = sum(night < since for night in histories.nights)
     judged = _judge(histories, start, told.budget["false_alarms_per_year"])
     newest = _newest(history, since, incomplete)
+
+    @cache
+    def nights_of(columns: bytes) -> tuple[str, ...]:
+        """Most series have the same nights: they share them."""
+        return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
+
     found = []
     for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
-        own = {int(column): number for number, column in enumerate(columns)}
         verdict = judged.verdicts[place]
         facts = newest[row["series_id"]]
         found.append(
@@ -166,10 +200,10 @@ def _series(
                 facts["model"] or "unknown",
                 facts["engine"] or "unknown",
                 facts["source"] or "unknown",
-                tuple(histories.nights[column] for column in columns),
+                nights_of(columns.tobytes()),
                 np.ascontiguousarray(values[columns]),
                 tuple(histories.runs[place, columns].tolist()),
-                tuple(_leap(change, own, columns) for change in _changes(verdict)),
+                tuple(_leap(change, columns) for change in _changes(verdict)),
                 verdict.level,
                 verdict.sigma,
                 int((columns >= start).sum()),
@@ -192,11 +226,11 @@ def _changes(verdict: Verdict) -> list[Change]:
     return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
 
 
-def _leap(change: Change, own: Mapping[int, int], columns: Any) -> Leap:
+def _leap(change: Change, columns: Any) -> Leap:
     """A change by the series' own nights."""
-    until = int(np.searchsorted(columns, change.until))
+    start, until = (int(place) for place in np.searchsorted(columns, [change.night, change.until]))
     return Leap(
-        own[change.night],
+        start,
         until,
         change.state,
         change.before,
@@ -264,10 +298,8 @@ def _details(records: pl.DataFrame) -> RunDetails:
     whole = int((types if types.height else operators)["total_ns"].sum() or 0)
     task_type = pl.col("workload_args").str.json_path_match("$.task_type").alias("task_type")
     shapes = pl.col("workload_args").str.json_path_match("$.input_shapes").alias("input_shapes")
-    longest = ["total_ns", "op_type", "op_name", "series_id"]
-    order = {"descending": [True, False, False, False], "nulls_last": True}
-    top_types = types.sort(longest, **order).head(SHOWN_TYPES).with_columns(task_type)
-    top = operators.sort(longest, **order).head(SHOWN_OPERATORS).with_columns(shapes)
+    top_types = _longest(types, SHOWN_TYPES).with_columns(task_type)
+    top = _longest(operators, SHOWN_OPERATORS).with_columns(shapes)
     return RunDetails(
         [
             _step(row)
@@ -282,6 +314,11 @@ def _details(records: pl.DataFrame) -> RunDetails:
         whole / 1000 if whole else None,
         _claims(records.filter(pl.col("phase").is_not_null())),
     )
+
+
+def _longest(records: pl.DataFrame, count: int) -> pl.DataFrame:
+    order = [True, False, False, False]
+    return records.sort("total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True).head(count)
 
 
 def _step(row: Row) -> Row:
