@@ -47,18 +47,18 @@ def model_records(model: str, series: int) -> list[Record]:
         "runtime_ms_mean": 1.0, "metadata": {"profiler": "msprof"}, "execution_config": {"repeat": STEPS},
     }  # fmt: skip
     found = [Record(**facts, workload=f"{model}/step", scope="step", count=STEPS, total_ns=1)]
-    for name in TYPES:
-        found.append(
-            Record(
-                **facts,
-                workload=f"{model}/op_type/{name}",
-                scope="op_type",
-                op_type=name,
-                workload_args={"task_type": "AI_CORE"},
-                count=STEPS,
-                total_ns=1,
-            )
+    found += [
+        Record(
+            **facts,
+            workload=f"{model}/op_type/{name}",
+            scope="op_type",
+            op_type=name,
+            workload_args={"task_type": "AI_CORE"},
+            count=STEPS,
+            total_ns=1,
         )
+        for name in TYPES
+    ]
     for index in range(series - len(found)):
         name = f"encoder/layer_{index:03d}/block/kernel"
         found.append(

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import orjson
 from markupsafe import Markup, escape
 
 from aoe_reports.site.facts import Days, Floats
@@ -61,11 +62,11 @@ def history_chart(
     x = _Axis(across[0], max(across[-1], across[0] + 1), _LEFT, WIDTH - _RIGHT)
     y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{escape(words)}">']
-    for tick in ticks:
-        parts.append(
-            f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
-            f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
-        )
+    parts += [
+        f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
+        f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
+        for tick in ticks
+    ]
     parts += [
         f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
         for day, label, side in _dates(days)
@@ -111,7 +112,8 @@ def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
         pairs = np.stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1)
         across, values = np.repeat(across[starts], 2), pairs.ravel()
     places = np.rint(np.stack([x(across), y(values)], axis=1)).astype(np.int64)
-    return f'<polyline class="line" points="{" ".join(map(str, places.ravel().tolist()))}"/>'
+    points = orjson.dumps(places.ravel(), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode()  # numbers and commas
+    return f'<polyline class="line" points="{points}"/>'
 
 
 def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:

@@ -228,8 +228,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "became": ("Since", "之后"),
     "attribution": ("Where the change of the step is", "步长变化的所在"),
     "attribution_about": (
-        "A step takes {total} us: operators {operators}, communication that is not overlapped {communication},"
-        " free time {free}, unattributed {rest}.",
+        "A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
         "每步 {total} 微秒:算子 {operators},未重叠的通信 {communication},空闲 {free},未归因 {rest}。",
     ),
     "attribution_chart": ("Change of a step in us, part by part", "每步变化(微秒),逐项"),

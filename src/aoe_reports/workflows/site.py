@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +149,7 @@ class _Builder:
             "metadata_differences": differences,
             "nights": series.nights,
             "values_ms": values,
-            "runs": series.runs,
+            "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
         content = orjson.dumps(_clean(twin), option=_NUMPY)
         key = key_of(content, paths)
@@ -211,12 +210,10 @@ class _Builder:
         tuple[RunFacts, tuple[RunFacts | None, RunFacts | None], list[RunFacts], list[SeriesFacts], list[Row]]
     ]:
         """Each run with the ones before and after it, the tunings and verdicts of its night, the series that changed with it."""
-        of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
         tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
         verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
         changes: dict[str, list[SeriesFacts]] = defaultdict(list)
         for run in self.facts.runs:
-            of_model[run.model, run.kind == "tuning"].append(run)
             if run.kind == "tuning":
                 tunings[run.model, run.night].append(run)
         for row in self.facts.verdicts:
@@ -224,14 +221,7 @@ class _Builder:
         for series in self.facts.series:
             if series.row["since_run"]:
                 changes[series.row["since_run"]].append(series)
-        around: dict[str, list[RunFacts | None]] = {}
-        for members in of_model.values():
-            padded: list[RunFacts | None] = [None, *members, None]
-            for before, here in pairwise(padded):
-                if here is not None:
-                    around[here.run_id] = [before, None]
-                if before is not None:
-                    around[before.run_id][1] = here
+        around = _neighbours(self.facts.runs)
         for run in self.facts.runs:
             before, after = around[run.run_id]
             measured = run.kind != "tuning"
@@ -280,6 +270,18 @@ class _Builder:
             content = [self._page(template, page, name, at, context), orjson.dumps(_clean(told), option=_NUMPY)]
             key = key_of(*content)
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
+
+
+def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:
+    """Of each run those of the same model before and after it; measurements and tunings apart."""
+    of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        of_model[run.model, run.kind == "tuning"].append(run)
+    return {
+        here.run_id: (before, after)
+        for members in of_model.values()
+        for before, here, after in zip([None, *members], members, [*members[1:], None], strict=False)
+    }
 
 
 def _kind_of(name: str) -> str:

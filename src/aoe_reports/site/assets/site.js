@@ -65,6 +65,8 @@
     const words = svg.getAttribute("aria-label");
     const begin = Math.max(0, times.length - told.watched);
     const whole = [times[begin], times[times.length - 1]];
+    const date = (at) => new Date(at * 1000).toISOString().slice(0, 10);
+    const stepped = uPlot.paths.stepped({ align: 1 });
     let plot = null;
 
     function range() {
@@ -83,15 +85,16 @@
         width: Math.max(frame.clientWidth, 320),
         height: 260,
         tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
+        padding: [10, 16, 0, 0],
         cursor: { drag: { x: true, y: false } },
         scales: { x: { min: shown[0], max: shown[1] } },
-        axes: [{ stroke: soft, grid }, { stroke: soft, grid, size: 72 }],
+        axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72 }],
         series: [
-          { label: names[0], value: (_, at) => (at === null ? "" : new Date(at * 1000).toISOString().slice(0, 10)) },
+          { label: names[0], value: (_, at) => (at === null ? "" : date(at)) },
           { label: names[1], stroke: colour("--plot"), width: 1.4, points: { size: 4 } },
-          { label: names[2], stroke: colour("--level"), width: 1.6, points: { show: false } },
-          { show: Boolean(told.band), label: names[3] + " ↓", stroke: colour("--band"), points: { show: false } },
-          { show: Boolean(told.band), label: names[3] + " ↑", stroke: colour("--band"), points: { show: false } },
+          { label: names[2], stroke: colour("--level"), width: 1.6, paths: stepped, points: { show: false } },
+          { show: Boolean(told.band), label: names[3] + " ↓", stroke: colour("--band"), paths: stepped, points: { show: false } },
+          { show: Boolean(told.band), label: names[3] + " ↑", stroke: colour("--band"), paths: stepped, points: { show: false } },
         ],
         bands: told.band ? [{ series: [4, 3], fill: colour("--band") }] : [],
         hooks: {
