@@ -68,7 +68,7 @@ def _headline(facts: StoreFacts, slower: Sequence[SeriesFacts], suspect: int, te
         said = text(
             "headline_slower",
             what=short(str(row["workload"])),
-            change=show(row["change"], "change"),
+            change=show(row["change"], "percent"),
             since=row["since"],
         )
         more = [f"{operator}." if (operator := cause_of(first, text)) else ""]

@@ -135,6 +135,8 @@ def _said(series: SeriesFacts, text: Texts) -> str:
         name: show(row[key], "change") for name, key in (("change", "change"), ("low", "ci_low"), ("high", "ci_high"))
     }
     values |= {name: show(row[name], "ms") for name in ("before", "after")}
+    if row["state"] != "suspect":  # the words say which way
+        values["change"] = show(abs(row["change"]), "percent")
     key = "said_suspect" if row["state"] == "suspect" else "said_slower" if row["change"] > 0 else "said_quicker"
     return text(key, since=row["since"], **values)
 

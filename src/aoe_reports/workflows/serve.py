@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.site.pages import POLICY
@@ -95,8 +96,7 @@ def _handler(root: Path) -> type[BaseHTTPRequestHandler]:
 
 def open_below(root: Path, target: str) -> tuple[int, str] | None:
     """Open what a request asks for, if it is a file of ours inside the folder: step by step, and through no link."""
-    path = unquote(urlsplit(target).path, errors="strict") if target.startswith("/") else ""
-    parts = path.split("/")[1:]
+    parts = unquote(re.split("[?#]", target)[0]).split("/")[1:] if target.startswith("/") else []
     if not parts:
         return None
     if parts[-1] == "":

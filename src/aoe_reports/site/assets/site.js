@@ -85,7 +85,7 @@
         width: Math.max(frame.clientWidth, 320),
         height: 260,
         tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
-        padding: [10, 16, 0, 0],
+        padding: [10, 44, 0, 0],
         cursor: { drag: { x: true, y: false } },
         scales: { x: { min: shown[0], max: shown[1] } },
         axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72 }],
