@@ -46,6 +46,7 @@ def test_the_readme_names_every_command() -> None:
         "docs/tutorial.md",
         "docs/python.md",
         "docs/tuning.md",
+        "docs/site.md",
         "fixtures/README.md",
     ],
 )

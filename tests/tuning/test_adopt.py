@@ -170,7 +170,7 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
 
 
 def test_where_names_cannot_be_exchanged_it_takes_two_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aoe_reports.workflows import adopt as module
+    from aoe_reports.workflows import output as module
 
     in_use = tuned(bench)
     before = contents(in_use)

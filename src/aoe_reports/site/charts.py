@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import orjson
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from aoe_reports.site.cells import words as as_text
 from aoe_reports.site.facts import Days, Floats
 
 WIDTH, HEIGHT = 960, 240
@@ -61,7 +62,7 @@ def history_chart(
     low, high = min(low, ticks[0]), max(high, ticks[-1])
     x = _Axis(across[0], max(across[-1], across[0] + 1), _LEFT, WIDTH - _RIGHT)
     y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{escape(words)}">']
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">']
     parts += [
         f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
         f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
@@ -157,7 +158,7 @@ def sparkline(values: Sequence[float | None], mark: int | None, words: str) -> M
     place, value = known[-1]
     marked = "" if mark is None else f'<path class="mark" d="M{x(mark):.0f} 2V{SPARK_HEIGHT - 2}"/>'
     return Markup(
-        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{escape(words)}">{marked}'
+        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{as_text(words)}">{marked}'
         f'<polyline class="line" points="{points}"/><circle class="dot" cx="{x(place):.0f}" cy="{y(value):.1f}" r="2.5"/></svg>'
     )
 
@@ -193,7 +194,7 @@ def stacked(parts: Sequence[tuple[str, float]], words: str) -> Markup:
         rects.append(f'<rect class="{kind}" x="{left:.2f}" width="{width:.2f}" height="26"/>')
         left += width
     return Markup(
-        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{escape(words)}">{"".join(rects)}</svg>'
+        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{as_text(words)}">{"".join(rects)}</svg>'
     )
 
 
@@ -211,7 +212,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     rows = [(name, edges[place], edges[place + 1], size) for place, (name, size) in enumerate(parts)]
     rows.append((whole[0], 0.0, total, total))
     height = row * len(rows) + 8
-    drawn = [f'<svg viewBox="0 0 {WIDTH} {height}" class="chart" role="img" aria-label="{escape(words)}">']
+    drawn = [f'<svg viewBox="0 0 {WIDTH} {height}" class="chart" role="img" aria-label="{as_text(words)}">']
     drawn.append(f'<path class="grid" d="M{x(0.0):.1f} 0V{height}"/>')
     for place, (name, start, end, size) in enumerate(rows):
         top = row * place + 6
@@ -219,7 +220,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
         kind = "slower" if size > 0 else "quicker"
         shown = name if len(name) <= SHOWN_NAME else "…" + name[-SHOWN_NAME + 1 :]
         drawn.append(
-            f'<text class="tick end" x="{label}" y="{top + 12}">{escape(shown)}</text>'
+            f'<text class="tick end" x="{label}" y="{top + 12}">{as_text(shown)}</text>'
             f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'
             f'<text class="tick" x="{right + 6:.1f}" y="{top + 12}">{size:+,.1f}</text>'
         )

@@ -134,6 +134,8 @@ def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Seque
     Where each night has one run, there is nothing to put together, and it is done in a third of the time.
     """
     times = records.filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
+    if times.is_empty():
+        return np.empty(0, dtype=np.int64), [], np.empty((0, 0)), np.empty((0, 0), dtype=object)
     nights, columns = _numbered(times["night"])
     places = times["row"].to_numpy().astype(np.int64), columns
     if len(np.unique(places[0] * len(nights) + places[1])) < times.height:
