@@ -170,11 +170,12 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
 
 
 def test_where_names_cannot_be_exchanged_it_takes_two_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aoe_reports.workflows import output as module
+    from aoe_reports.workflows import adopt as module
+    from aoe_reports.workflows import output
 
     in_use = tuned(bench)
     before = contents(in_use)
-    monkeypatch.setattr(module.ctypes, "CDLL", lambda *_, **__: object())
+    monkeypatch.setattr(output.ctypes, "CDLL", lambda *_, **__: object())
     done = module.adopt(bench.folder, {"TUNE_BANK_PATH": str(in_use)}, to=None, soc=None, force=False, dry_run=False)
     assert contents(Path(done.more["backups"][0])) == before
     assert contents(in_use) != before
