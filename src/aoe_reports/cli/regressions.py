@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, say, write
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
 from aoe_reports.errors import UsageError
+
+RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"]
 
 
 def regressions(
@@ -36,11 +38,14 @@ def regressions(
         bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Series that did not change, or cannot be judged, too.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[RegressionFormat, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
 ) -> None:
     """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""
+    from aoe_reports import __version__
     from aoe_reports.regression.gate import Gate, parse_gate
+    from aoe_reports.renderers import REGRESSION_RENDERERS
+    from aoe_reports.reports.changes import Changes
     from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 
     try:
@@ -57,13 +62,16 @@ def regressions(
         from aoe_reports.renderers.csv import render_rows as render_csv
 
         text = render_csv(found.rows)
+    elif form in REGRESSION_RENDERERS:
+        changes = Changes(found.rows, found.budget, found.findings, reasons, store, __version__)
+        text = REGRESSION_RENDERERS[form](changes)
     else:
         from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.regressions import regressions_report
 
         text = RENDERERS[form](regressions_report(found.rows, found.budget))
     write(text, output)
-    if form != "json":
+    if form not in {"json", "junit", "sarif"}:  # those tell them themselves
         say(found.findings)
     codes = {"regression": 1, "suspect": 5, "not-enough-data": 4}
     raise typer.Exit(next((code for reason, code in codes.items() if reason in reasons), 0))

@@ -41,7 +41,12 @@ def _attribution(row: Mapping[str, Any]) -> Section:
         f"A step takes {told['total_us']:+,.3f} us: {', '.join(parts)}, unattributed {told['unattributed_us']:+,.3f}."
     )
     shifts = [f"{', '.join(s['from'])} became {', '.join(s['to'])} ({s['moved_us']:,.3f} us)." for s in told["shifts"]]
-    lines = [sentence, *shifts]
+    tuned = [
+        f"AOE tuned {one['op_name'] or one['op_type']} in run {one['repository_run']} of {one['repository_night']}."
+        for one in told["operators"]
+        if one["repository_run"]
+    ]
+    lines = [sentence, *shifts, *tuned]
     grid = Grid(shown_columns("attribution", told["operators"]), told["operators"]) if told["operators"] else None
     return Section(f"Where the change of {row['workload']} is", lines, grid)
 

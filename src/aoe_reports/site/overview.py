@@ -174,8 +174,9 @@ def _model_columns(text: Texts) -> Columns:
 
 def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     runs = [run for run in facts.runs if run.model == model]
-    steps = [series for series in facts.series if series.model == model and series.row["scope"] == "step"]
-    wholes = steps or [series for series in facts.series if series.model == model and series.row["scope"] == "model"]
+    measured = [series for series in facts.series if series.model == model and series.nights]
+    steps = [series for series in measured if series.row["scope"] == "step"]
+    wholes = steps or [series for series in measured if series.row["scope"] == "model"]
     slowest = max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)
     cells = [head(model)]
     if slowest is None:

@@ -152,8 +152,8 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         yield text("share_of_step"), show(series.share_of_step, "percent")
     if row["smallest_detectable"] is not None:
         yield text("smallest"), show(row["smallest_detectable"], "percent")
-    if row.get("acknowledged"):
-        yield text("acknowledged"), str(row["acknowledged"])
+    if acknowledged := row.get("acknowledged"):
+        yield text("acknowledged"), ", ".join(str(part) for part in acknowledged.values() if part is not None)
 
 
 def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
@@ -220,32 +220,34 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
         return None
     operators = told["operators"]
     parts = [(one["op_name"] or one["op_type"] or "?", one["difference_us"]) for one in operators]
-    rest = told["operators_us"] - sum(size for _, size in parts)
     sums = {
-        "operators_rest": rest,
+        "operators_rest": told["other_operators_us"],
         "communication_not_overlapped": told["communication_not_overlapped_us"],
         "free": told["free_us"],
         "unattributed": told["unattributed_us"],
     }
     parts += [(text(name), value) for name, value in sums.items() if value is not None]
-    measured = any(one.get("before_us") is not None for one in operators)
-    columns: Columns = [(text("part"), "text"), (text("difference_us"), "number"), (text("why"), "text")]
-    if measured:
-        columns += [(text("before_us"), "number"), (text("after_us"), "number")]
-    padding = [cell(None, "us"), cell(None, "us")] if measured else []
+    columns: Columns = [
+        (text("part"), "text"), (text("difference_us"), "number"), (text("before_us"), "number"),
+        (text("after_us"), "number"), (text("why"), "text"),
+    ]  # fmt: skip
     rows = [
         [
             head(one["op_name"] or one["op_type"] or "?", None, one["op_type"] if one["op_name"] else None),
             cell(one["difference_us"], "us"),
-            cell(text.word(one["cause"])),
-            *([cell(one.get("before_us"), "us"), cell(one.get("after_us"), "us")] if measured else []),
+            cell(one["before_us"], "us", text("calls", count=show(one["count_before"], "integer"))),
+            cell(one["after_us"], "us", text("calls", count=show(one["count_after"], "integer"))),
+            cell(text.word(one["cause"]), "text", one["repository_run"]),
         ]
         for one in operators
     ]
     rows += [
-        [head(text(name)), cell(value, "us"), cell(None), *padding] for name, value in sums.items() if value is not None
+        [head(text(name)), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)]
+        for name, value in sums.items()
+        if value is not None
     ]
-    rows.append([head(text("total")), cell(told["total_us"], "us"), cell(None), *padding])
+    whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
+    rows.append([head(text("total")), *whole, cell(None)])
     amounts = {
         "total": told["total_us"], "operators": told["operators_us"],
         "communication": told["communication_not_overlapped_us"], "free": told["free_us"], "rest": told["unattributed_us"],
@@ -261,7 +263,8 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
         "shifts": [
             text("shift", sources=", ".join(s["from"]), targets=", ".join(s["to"]), moved=f"{s['moved_us']:,.3f}")
             for s in told["shifts"]
-        ],
+        ]
+        + ([text("left_out", nights=", ".join(told["left_out_nights"]))] if told["left_out_nights"] else []),
     }
 
 
@@ -271,7 +274,9 @@ _EPOCH = date(1970, 1, 1).toordinal()
 def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     numbers = days - _EPOCH
-    spans = [[int(part[0]), len(part)] for part in np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)]
+    spans = [
+        [int(part[0]), len(part)] for part in np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(part)
+    ]
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
     told = {

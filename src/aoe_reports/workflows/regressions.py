@@ -15,7 +15,8 @@ from aoe_reports.regression.gate import Gate
 from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
-from aoe_reports.workflows.attribution import attribute
+from aoe_reports.workflows.attribution import attribute, tuned_operators
+from aoe_reports.workflows.coded import read_coded
 
 FailOn = Literal["confirmed", "suspect", "never"]
 Row = dict[str, Any]
@@ -29,6 +30,7 @@ _COLUMNS = (
     "count",
     "total_ns",
     "workload_args",
+    "metrics",
     *FACTS,
 )
 _ROW = (
@@ -67,7 +69,8 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
     `before` and `after` are milliseconds, `change` is `after / before - 1` (above 0 is slower). All series of the store share
     the budget, whatever is shown of them.
     """
-    records = _records(History.open(store))
+    history = History.open(store)
+    records, tuned = _records(history), tuned_operators(history)
     judged = judge_histories(put_together(records), selection.false_alarms_per_year)
     rows, reasons = [], set()
     for index, told in enumerate(judged.rows()):
@@ -80,11 +83,13 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
             and told["scope"] == "step"
             and told["state"] in {"confirmed", "drift", "recovered", "improved"}
         ):
-            row["attribution"] = attribute(records, judged, index, change)
+            row["attribution"] = attribute(records, judged, index, change, tuned)
         else:
             row["attribution"] = None
+        why = _why(told, selection)
+        row["fails"] = next(iter(why), None)
         rows.append(row)
-        reasons |= _why(told, selection)
+        reasons |= why
     rows.sort(key=_place)
     findings = []
     if not judged.eligible:
@@ -114,8 +119,7 @@ def _records(history: History) -> pl.DataFrame:
         where = [*where, equals("night", nights[-WATCHED_NIGHTS], ">=")]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     columns = [name for name in _COLUMNS if name in ROWS.names]
-    records = pl.DataFrame(history.records(columns, where))
-    return records.filter(~pl.col("run_id").is_in(incomplete))
+    return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
 
 
 def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.site import FORMAT
 from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import all_runs, all_series, overview
@@ -36,8 +37,10 @@ class BuiltSite:
     rows: list[dict[str, Any]] = field(default_factory=list)
 
 
-def build_site(store: str, folder: Path, false_alarms_per_year: float, language: Language = "en") -> BuiltSite:
-    """Write the dashboard of a store into a folder, which is replaced as a whole."""
+def build_site(
+    store: str, folder: Path, false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR, language: Language = "en"
+) -> BuiltSite:
+    """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms."""
     _refuse_other_folder(folder)
     history, facts = read_facts(store, false_alarms_per_year)
     made = {"format": FORMAT, "language": language, "look": look()}

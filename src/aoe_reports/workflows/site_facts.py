@@ -33,7 +33,7 @@ _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "run
 
 def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, StoreFacts]:
     """Everything that pages need but the records of single runs; the store stays open for those."""
-    told = find_regressions(store, RegressionSelection(None, None, false_alarms_per_year, fail_on="never", every=True))
+    told = find_regressions(store, RegressionSelection(None, None, false_alarms_per_year, every=True))
     history = History.open(store)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
@@ -195,13 +195,13 @@ def _series(
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = judged.verdicts[place]
-        facts = newest[row["series_id"]]
+        facts = newest.get(row["series_id"], {})
         found.append(
             SeriesFacts(
                 row,
-                facts["model"] or "unknown",
-                facts["engine"] or "unknown",
-                facts["source"] or "unknown",
+                facts.get("model") or "unknown",
+                facts.get("engine") or "unknown",
+                facts.get("source") or "unknown",
                 nights_of(columns.tobytes()),
                 np.ascontiguousarray(values[columns]),
                 tuple(histories.runs[place, columns].tolist()),
@@ -209,8 +209,8 @@ def _series(
                 verdict.level,
                 verdict.sigma,
                 int((columns >= start).sum()),
-                facts["share_of_step"],
-                facts["step_series"],
+                facts.get("share_of_step"),
+                facts.get("step_series"),
             )
         )
     return found
