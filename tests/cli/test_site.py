@@ -237,6 +237,29 @@ def test_a_build_that_fails_leaves_the_site_as_it_was(
     }
 
 
+def test_where_the_folders_name_cannot_be_exchanged_the_first_page_comes_last(
+    cli: Cli, store: Path, hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "fresh")
+    cli("site", "--store", hostile, "-o", tmp_path / "site")
+    inode = (tmp_path / "site").stat().st_ino
+    (tmp_path / "site" / ".new-left").mkdir()  # of a build that was killed
+    order = []
+    replace = Path.replace
+
+    def seen(self: Path, target: Path) -> Path:
+        order.append(target.name)
+        return replace(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os.path, "ismount", lambda _: True)
+        patched.setattr(Path, "replace", seen)
+        assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    assert files(tmp_path / "site") == files(tmp_path / "fresh")
+    assert (order[-2:], (tmp_path / "site").stat().st_ino) == (["index.html", "manifest.json"], inode)
+    assert not (tmp_path / "site" / ".new-left").exists()
+
+
 def test_the_folder_is_a_sites_own(cli: Cli, store: Path, tmp_path: Path) -> None:
     mine = tmp_path / "papers"
     mine.mkdir()

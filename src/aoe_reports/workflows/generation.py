@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ class Generation:
             status = (self.old / name).lstat()
         except OSError:
             return False
-        return bool(status.st_size == entry[1])
+        return stat.S_ISREG(status.st_mode) and status.st_size == entry[1]
 
     def keep(self, name: str) -> None:
         """Take a file of the old generation as it is: the same inode where the file system can."""

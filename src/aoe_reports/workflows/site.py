@@ -77,7 +77,7 @@ class _Builder:
         self.made_from = (
             text("made_from", runs=len(facts.runs), night=nights[-1]) if nights else text("made_from_nothing")
         )
-        self.epoch = key_of(self._gone())
+        self.lost = bool(self._gone())
 
     def build(self) -> BuiltSite:
         for name in ASSETS:
@@ -101,11 +101,11 @@ class _Builder:
             if name.startswith("series/") and name.endswith(".html") and name not in there
         )
 
-    def _put(self, kind: str, names: Sequence[str], key: str, make: Any) -> None:
+    def _put(self, kind: str, names: Sequence[str], key: str, make: Any, *, anew: bool = False) -> None:
         """Files of one page: kept where the same facts made them, else made."""
         counts = self.counts[kind]
         counts["pages"] += 1
-        if all(self.generation.unchanged(name, key) for name in names):
+        if not anew and all(self.generation.unchanged(name, key) for name in names):
             for name in names:
                 self.generation.keep(name)
             counts["unchanged"] += 1
@@ -176,7 +176,7 @@ class _Builder:
             key = self._run_key(run, around, tunings, changes, verdicts)
             place = f"runs/{file_name(run.run_id)}"
             names = [f"{place}.html", f"{place}.json"]
-            if all(self.generation.unchanged(name, key) for name in names):
+            if not self.lost and all(self.generation.unchanged(name, key) for name in names):
                 self._put("run", names, key, None)
             else:
                 wanted.append(run)
@@ -189,7 +189,7 @@ class _Builder:
                 self._page("run", "run", f"{place}.html", "", context),
                 _run_twin(run, details, around, tunings, changes, verdicts),
             ]
-            self._put("run", [f"{place}.html", f"{place}.json"], key, lambda made=made: made)
+            self._put("run", [f"{place}.html", f"{place}.json"], key, lambda made=made: made, anew=self.lost)
 
     def _run_key(
         self,
@@ -204,7 +204,7 @@ class _Builder:
             _run_row(run), run.content, run.body, list(run.findings),
             [one and (one.run_id, one.night) for one in around], [(_run_row(one), one.body) for one in tunings],
             [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], row["state"]] for row in rows],
-            list(verdicts), self.epoch,
+            list(verdicts),
         )  # fmt: skip
 
     def _surroundings(
