@@ -235,8 +235,8 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
         [
             head(one["op_name"] or one["op_type"] or "?", None, one["op_type"] if one["op_name"] else None),
             cell(one["difference_us"], "us"),
-            cell(one["before_us"], "us", text("calls", count=show(one["count_before"], "integer"))),
-            cell(one["after_us"], "us", text("calls", count=show(one["count_after"], "integer"))),
+            cell(one["before_us"], "us", text("calls", count=f"{one['count_before']:g}")),
+            cell(one["after_us"], "us", text("calls", count=f"{one['count_after']:g}")),
             cell(text.word(one["cause"]), "text", one["repository_run"]),
         ]
         for one in operators

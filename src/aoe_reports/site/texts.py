@@ -242,7 +242,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "total": ("the step", "整步"),
     "before_us": ("Before (us)", "之前（微秒）"),
     "after_us": ("After (us)", "之后（微秒）"),
-    "calls": ("{count} calls in all", "共 {count} 次调用"),
+    "calls": ("calls a step: {count}", "每步调用 {count} 次"),
     "left_out": ("Nights out of line, left out: {nights}.", "异常而未计入的夜：{nights}。"),
     "shift": ("{sources} became {targets} ({moved} us moved).", "{sources} 变为 {targets}（移动了 {moved} 微秒）。"),
     "same": ("the same", "相同"),
