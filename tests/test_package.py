@@ -29,6 +29,8 @@ def test_the_wheel_holds_the_schemas_the_template_and_the_type_marker(
         assert f"aoe_reports/json_schemas/{name}.schema.json" in names
     assert "aoe_reports/renderers/templates/report.html.j2" in names
     assert "aoe_reports/py.typed" in names
+    for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
+        assert f"aoe_reports/site/{name}" in names
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)

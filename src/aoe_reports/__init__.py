@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aoe_reports.workflows.plan import PlanWish, make_plan
     from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
+    from aoe_reports.workflows.site import build_site
     from aoe_reports.workflows.verify import VerifyWish, verify
 
 __version__ = "0.1.0"
@@ -80,6 +81,7 @@ _HOMES = {
     "Wanted": "tuning.ranking",
     "attribute_change": "regression.attribution",
     "break_down_events": "analysis.breakdown",
+    "build_site": "workflows.site",
     "cap_saving": "analysis.bounds",
     "check_result": "checks.results",
     "check_result_file": "checks.results",
@@ -138,6 +140,7 @@ __all__ = [
     "Wanted",
     "attribute_change",
     "break_down_events",
+    "build_site",
     "cap_saving",
     "check_result",
     "check_result_file",

@@ -152,7 +152,7 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
     for name in (f"op/{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json", f"graph/{SOC}/graph.json"):
         (custom / name).parent.mkdir(parents=True)
         (custom / name).write_text("old\n")
-    before, calls, real = contents(custom), [], module._exchange_names
+    before, calls, real = contents(custom), [], module.exchange_names
 
     def fail_the_second_time(one: Path, other: Path) -> None:
         calls.append(other)
@@ -160,7 +160,7 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
             raise OSError(28, "No space left on device", str(other))
         real(one, other)
 
-    monkeypatch.setattr(module, "_exchange_names", fail_the_second_time)
+    monkeypatch.setattr(module, "exchange_names", fail_the_second_time)
     home = {"HOME": str(bench.root / "home")}
     with pytest.raises(module.AdoptError, match="the bank in use is what it was"):
         module.adopt(bench.folder, home, to=None, soc=None, force=False, dry_run=False)
@@ -171,10 +171,11 @@ def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch
 
 def test_where_names_cannot_be_exchanged_it_takes_two_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     from aoe_reports.workflows import adopt as module
+    from aoe_reports.workflows import output
 
     in_use = tuned(bench)
     before = contents(in_use)
-    monkeypatch.setattr(module.ctypes, "CDLL", lambda *_, **__: object())
+    monkeypatch.setattr(output.ctypes, "CDLL", lambda *_, **__: object())
     done = module.adopt(bench.folder, {"TUNE_BANK_PATH": str(in_use)}, to=None, soc=None, force=False, dry_run=False)
     assert contents(Path(done.more["backups"][0])) == before
     assert contents(in_use) != before

@@ -101,6 +101,13 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("overlapped_us", "Overlapped (us)", "us"),
         Column("free_us", "Free (us)", "us"),
     ),
+    "site": (
+        Column("kind", "Kind"),
+        Column("pages", "Pages", "integer"),
+        Column("written", "Written", "integer"),
+        Column("unchanged", "Unchanged", "integer"),
+        Column("removed", "Removed", "integer"),
+    ),
     "breakdown": (
         Column("run", "Run"),
         Column("rank_id", "Rank", "integer"),

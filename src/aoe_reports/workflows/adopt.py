@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import shutil
 import tempfile
@@ -27,6 +25,7 @@ from aoe_reports.workflows.banks import (
     list_layout,
     paths_of_layout,
 )
+from aoe_reports.workflows.output import exchange_names
 from aoe_reports.workflows.plan_folder import STATE, VERIFY, locked, read_plan, read_state, read_verification
 
 
@@ -160,7 +159,7 @@ class _Move:
     def make(self) -> None:
         """Put the new folder into use, at once; the old one has the new one's name then."""
         if self.existed:
-            _exchange_names(self.fresh, self.target)
+            exchange_names(self.fresh, self.target)
         else:
             self.fresh.rename(self.target)
         self.done = True
@@ -168,7 +167,7 @@ class _Move:
     def take_back(self) -> None:
         """Put the old folder into use again."""
         if self.existed:
-            _exchange_names(self.fresh, self.target)
+            exchange_names(self.fresh, self.target)
         else:
             self.target.rename(self.fresh)
         self.done = False
@@ -244,27 +243,3 @@ def _keep(move: _Move) -> Path:
         number += 1
     move.fresh.rename(kept)
     return kept
-
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-
-
-def _exchange_names(one: Path, other: Path) -> None:
-    """Exchange the names of two folders in one step (renameat2 of Linux); where a file system cannot, in two."""
-    library = ctypes.CDLL(None, use_errno=True)
-    rename = getattr(library, "renameat2", None)
-    if rename is not None:
-        if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-            return
-        code = ctypes.get_errno()
-        if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
-            raise OSError(code, os.strerror(code), str(other))
-    aside = one.with_name(f"{one.name}.aside")
-    other.rename(aside)
-    try:
-        one.rename(other)
-    except BaseException:
-        aside.rename(other)
-        raise
-    aside.rename(one)

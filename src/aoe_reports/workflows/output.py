@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -33,3 +35,27 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def exchange_names(one: Path, other: Path) -> None:
+    """Exchange the names of two folders in one step (renameat2 of Linux); where a file system cannot, in two."""
+    library = ctypes.CDLL(None, use_errno=True)
+    rename = getattr(library, "renameat2", None)
+    if rename is not None:
+        if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+            return
+        code = ctypes.get_errno()
+        if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+            raise OSError(code, os.strerror(code), str(other))
+    aside = one.with_name(f"{one.name}.aside")
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except BaseException:
+        aside.rename(other)
+        raise
+    aside.rename(one)

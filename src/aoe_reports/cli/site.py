@@ -1,0 +1,32 @@
+"""`site`: the static dashboard of a store."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.output import DEFAULT_STORE, Store, render, write
+
+
+def site(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the site; it is replaced as a whole.", show_default=False)
+    ],
+    store: Store = DEFAULT_STORE,
+    alarms: Annotated[
+        float,
+        typer.Option(
+            "--max-false-alarms-per-year",
+            min=1e-6,
+            max=1e9,
+            help="How many false alarms a year the whole store may raise; its series share them.",
+        ),
+    ] = 12.0,
+    language: Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the pages.")] = "en",
+    form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
+) -> None:
+    """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
+    from aoe_reports.workflows.site import build_site
+
+    built = build_site(store, folder, alarms, language)
+    write(render(form, "site", "Site", [store], built.rows, [], []), None)

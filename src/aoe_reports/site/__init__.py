@@ -1,0 +1,6 @@
+"""The static dashboard: page models from plain data, charts, templates, one catalogue of texts. It touches no store and no disk."""
+
+from __future__ import annotations
+
+FORMAT = 1
+"""Of the folder: goes up when pages of an older version cannot stay beside newer ones."""

@@ -1,0 +1,146 @@
+// Only comfort: everything that is said stands in the page without this.
+(function () {
+  "use strict";
+
+  const page = document.body.dataset.page;
+
+  // #series=ID&from=DATE&to=DATE, from any page, leads to the series
+  function asked() {
+    const found = {};
+    for (const part of location.hash.slice(1).split("&")) {
+      const at = part.indexOf("=");
+      if (at > 0) found[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1));
+    }
+    return found;
+  }
+
+  function follow() {
+    const wanted = asked();
+    if (!/^[0-9A-Za-z_-]{1,64}$/.test(wanted.series || "")) return false;
+    const own = location.pathname.replace(/.*\//, "");
+    if (page === "series" && own === wanted.series + ".html") return false;
+    const root = page === "index" ? "series/" : "../series/";
+    location.replace(root + wanted.series + ".html" + location.hash);
+    return true;
+  }
+
+  function filterTables() {
+    for (const table of document.querySelectorAll("table[data-filtered]")) {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      label.className = "filter";
+      label.textContent = document.body.dataset.filter;
+      input.type = "search";
+      label.append(input);
+      table.parentElement.before(label);
+      const rows = Array.from(table.tBodies[0].rows, (row) => [row, row.textContent.toLowerCase()]);
+      input.addEventListener("input", () => {
+        const word = input.value.trim().toLowerCase();
+        for (const [row, text] of rows) row.hidden = !text.includes(word);
+      });
+    }
+  }
+
+  const DAY = 86400;
+
+  function history() {
+    const holder = document.getElementById("history");
+    const figure = document.querySelector("figure.history");
+    if (!holder || !figure || typeof uPlot === "undefined") return;
+    const told = JSON.parse(holder.textContent);
+    const times = [];
+    for (const [first, count] of told.days) for (let i = 0; i < count; i++) times.push((first + i) * DAY);
+    if (times.length < 2) return;
+    const levels = times.map(() => null), low = times.map(() => null), high = times.map(() => null);
+    for (const [start, until, first, last] of told.levels) {
+      for (let i = start; i < until; i++) {
+        const share = until - start > 1 ? (i - start) / (until - start - 1) : 0;
+        levels[i] = first + (last - first) * share;
+        if (told.band) { low[i] = levels[i] / told.band; high[i] = levels[i] * told.band; }
+      }
+    }
+    const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    const frame = figure.querySelector(".wide");
+    const svg = frame.querySelector("svg");
+    const words = svg.getAttribute("aria-label");
+    const begin = Math.max(0, times.length - told.watched);
+    const whole = [times[begin], times[times.length - 1]];
+    const date = (at) => new Date(at * 1000).toISOString().slice(0, 10);
+    const stepped = uPlot.paths.stepped({ align: 1 });
+    let plot = null;
+
+    function range() {
+      const wanted = asked();
+      const of = (text) => { const at = Date.parse(text + "T00:00:00Z"); return Number.isNaN(at) ? null : at / 1000; };
+      const from = wanted.from ? of(wanted.from) : null, to = wanted.to ? of(wanted.to) : null;
+      return [from === null ? whole[0] : from, to === null ? whole[1] : to];
+    }
+
+    function draw() {
+      if (plot) plot.destroy();
+      const soft = colour("--soft"), grid = { stroke: colour("--grid"), width: 1 };
+      const shown = range();
+      const names = told.names;
+      plot = new uPlot({
+        width: Math.max(frame.clientWidth, 320),
+        height: 260,
+        tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
+        padding: [10, 44, 0, 0],
+        cursor: { drag: { x: true, y: false } },
+        scales: { x: { min: shown[0], max: shown[1] } },
+        axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72 }],
+        series: [
+          { label: names[0], value: (_, at) => (at === null ? "" : date(at)) },
+          { label: names[1], stroke: colour("--plot"), width: 1.4, points: { size: 4 } },
+          { label: names[2], stroke: colour("--level"), width: 1.6, paths: stepped, points: { show: false } },
+          { show: Boolean(told.band), label: names[3] + " ↓", stroke: colour("--band"), paths: stepped, points: { show: false } },
+          { show: Boolean(told.band), label: names[3] + " ↑", stroke: colour("--band"), paths: stepped, points: { show: false } },
+        ],
+        bands: told.band ? [{ series: [4, 3], fill: colour("--band") }] : [],
+        hooks: {
+          draw: [(drawn) => {
+            const context = drawn.ctx;
+            context.save();
+            context.strokeStyle = colour("--bad");
+            context.setLineDash([5, 4]);
+            for (const column of told.changes) {
+              const x = drawn.valToPos(times[column], "x", true);
+              if (x < drawn.bbox.left || x > drawn.bbox.left + drawn.bbox.width) continue;
+              context.beginPath();
+              context.moveTo(x, drawn.bbox.top);
+              context.lineTo(x, drawn.bbox.top + drawn.bbox.height);
+              context.stroke();
+            }
+            context.restore();
+          }],
+        },
+      }, [times, told.values, levels, low, high], frame);
+      svg.setAttribute("hidden", "");
+      svg.style.display = "none";
+      const canvas = frame.querySelector("canvas");
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", words);
+    }
+
+    draw();
+    const hint = document.createElement("span");
+    const legend = document.querySelector(".legend");
+    hint.textContent = legend.dataset.hint;
+    legend.append(hint);
+    let width = frame.clientWidth;
+    window.addEventListener("resize", () => {
+      if (frame.clientWidth === width) return;
+      width = frame.clientWidth;
+      plot.setSize({ width: Math.max(width, 320), height: 260 });
+    });
+    window.addEventListener("hashchange", draw);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+    window.addEventListener("beforeprint", () => { plot.destroy(); plot = null; svg.removeAttribute("hidden"); svg.style.display = ""; });
+    window.addEventListener("afterprint", draw);
+  }
+
+  if (follow()) return;
+  window.addEventListener("hashchange", follow);
+  filterTables();
+  history();
+})();

@@ -1,0 +1,105 @@
+"""Tables as HTML: every value as escaped text, what belongs to a number right-aligned.
+
+Cells are put together as strings, because a page has hundreds of them: what goes in unescaped is markup of this module,
+everything else goes through `words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from aoe_reports.renderers.values import NONE, plain, show
+from aoe_reports.reports.report import Kind
+
+LONGEST = 120
+"""Characters of a name in a table; its own page has it whole."""
+LONG = 24
+"""Characters of a name from which on its column is wider, to wrap in."""
+
+Columns = list[tuple[str, str]]
+"""Titles, and what stands below them: text or number."""
+
+
+@lru_cache(maxsize=65536)
+def _escaped(text: str) -> str:
+    return str(escape(plain(text)))
+
+
+def words(value: Any) -> str:
+    """A value as escaped text, control characters spelled out; a dash for none."""
+    text = str(value) if value is not None else ""
+    return _escaped(text) if text else NONE
+
+
+def short(text: str) -> str:
+    """A name whose middle is left out when it is very long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+
+
+def _below(sub: Any) -> str:
+    """A smaller line below a value."""
+    return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""
+
+
+def _size(text: str) -> str:
+    return "text long" if len(text) > LONG else "text"
+
+
+def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
+    """A cell of text or of a number, with a smaller line below it."""
+    if kind != "text":
+        return f'<td class="number">{words(show(value, kind))}{_below(sub)}</td>'
+    text = short(str(value)) if value is not None else ""
+    return f'<td class="{_size(text)}">{words(text)}{_below(sub)}</td>'
+
+
+def head(text: Any, href: str | None = None, sub: Any = None) -> str:
+    """The cell that names a row, with a link to what it names."""
+    shown = short(str(text))
+    inner = f'<a href="{words(href)}">{words(shown)}</a>' if href else words(shown)
+    return f'<th scope="row" class="{_size(shown)}">{inner}{_below(sub)}</th>'
+
+
+def linked(text: Any, href: str | None, sub: Any = None) -> str:
+    """A cell with a link, where there is somewhere to go."""
+    shown = words(short(str(text))) if text else NONE
+    inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
+    return f'<td class="text">{inner}{_below(sub)}</td>'
+
+
+def changed(value: float | None, sub: Any = None) -> str:
+    """A change as a signed share: slower and quicker differ in colour and in sign."""
+    if value is None:
+        return cell(None, "change")
+    kind = "slower-word" if value > 0 else "quicker-word"
+    return f'<td class="number"><span class="{kind}">{words(show(value, "change"))}</span>{_below(sub)}</td>'
+
+
+def stated(word: str, shown: str, more: str = "") -> str:
+    """A cell with a state as a mark; `word` decides its colour."""
+    name = "".join(char if char.isalnum() else "-" for char in word)
+    return f'<td class="text"><span class="state {words(name)}">{words(shown)}</span>{f" {words(more)}" if more else ""}</td>'
+
+
+def drawn(chart: Markup) -> str:
+    """A cell that holds a chart of `charts`."""
+    return f"<td>{chart}</td>"
+
+
+def table(
+    caption: str, region: str, columns: Columns, rows: Iterable[Sequence[str]], *, filtered: bool = False
+) -> Markup:
+    """A whole table of such cells, in a region of its own that scrolls where the page is narrow."""
+    heads = "".join(
+        f'<th scope="col"{" class=number" if kind == "number" else ""}>{words(title)}</th>' if title else "<td></td>"
+        for title, kind in columns
+    )
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return Markup(
+        f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{" data-filtered" if filtered else ""}>'
+        f"<caption>{words(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+    )

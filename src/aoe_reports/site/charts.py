@@ -1,0 +1,234 @@
+"""Charts as inline SVG: no script, no style attribute; colours come from classes, words are escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import orjson
+from markupsafe import Markup
+
+from aoe_reports.site.cells import words as as_text
+from aoe_reports.site.facts import Days, Floats
+
+WIDTH, HEIGHT = 960, 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 10, 26
+BUCKETS = 440
+"""Columns of pixels that a line is drawn over: of more nights each column keeps its least and its greatest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a history: the columns [start, until) it holds for, its value at both ends (a slope's differ)."""
+
+    start: int
+    until: int
+    first: float
+    last: float
+
+
+@lru_cache(maxsize=256)
+def days_of(nights: tuple[str, ...]) -> Days:
+    """Dates as numbers of days (ordinals)."""
+    return np.array([date.fromisoformat(night).toordinal() for night in nights], dtype=np.int64)
+
+
+def history_chart(
+    days: Days,
+    values: Floats,
+    levels: Sequence[Level],
+    sigma: float | None,
+    changes: Sequence[int],
+    words: str,
+) -> Markup:
+    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes.
+
+    Around each level lies the band of 95 % of quiet nights: 1.96 sigma (relative) to both sides.
+    """
+    known = np.isfinite(values)
+    if not known.any():
+        return Markup()
+    across = np.asarray(days, dtype=np.float64)
+    spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
+    ends = [end for one in levels for end in (one.first, one.last)]
+    low = min(float(values[known].min()), min(ends, default=math.inf) / spread)
+    high = max(float(values[known].max()), max(ends, default=-math.inf) * spread)
+    ticks = _ticks(low, high)
+    low, high = min(low, ticks[0]), max(high, ticks[-1])
+    x = _Axis(across[0], max(across[-1], across[0] + 1), _LEFT, WIDTH - _RIGHT)
+    y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">']
+    parts += [
+        f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
+        f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
+        for tick in ticks
+    ]
+    parts += [
+        f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
+        for day, label, side in _dates(days)
+    ]
+    if sigma is not None:
+        parts += [_band(one, across, x, y, spread) for one in levels]
+    parts.append(_line(across[known], values[known], x, y))
+    parts += [
+        f'<path class="level" d="M{x(across[one.start]):.0f} {y(one.first):.1f}'
+        f'L{x(across[one.until - 1]):.0f} {y(one.last):.1f}"/>'
+        for one in levels
+    ]
+    parts += [f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes]
+    parts.append("</svg>")
+    return Markup("".join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: Any) -> Any:
+        return self.start + (value - self.low) * ((self.end - self.start) / (self.high - self.low))
+
+
+def _band(one: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:
+    left, right = x(across[one.start]), x(across[one.until - 1])
+    return (
+        f'<path class="band" d="M{left:.0f} {y(one.first * spread):.1f}L{right:.0f} {y(one.last * spread):.1f}'
+        f'V{y(one.last / spread):.1f}L{left:.0f} {y(one.first / spread):.1f}Z"/>'
+    )
+
+
+def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
+    """The nights as one line; more than fit are drawn by the least and the greatest of each column of pixels."""
+    if len(values) == 1:
+        return f'<circle class="dot" cx="{x(across[0]):.0f}" cy="{y(values[0]):.0f}" r="3"/>'
+    if len(values) > 2 * BUCKETS:
+        starts = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], BUCKETS + 1)[:-1]))
+        pairs = np.stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1)
+        across, values = np.repeat(across[starts], 2), pairs.ravel()
+    places = np.rint(np.stack([x(across), y(values)], axis=1)).astype(np.int64)
+    points = orjson.dumps(places.ravel(), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode()  # numbers and commas
+    return f'<polyline class="line" points="{points}"/>'
+
+
+def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
+    """Round numbers between two values."""
+    span = high - low
+    if not (span > 0 and math.isfinite(span)):
+        return [low]
+    raw = span / wanted
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * size for factor in (1, 2, 2.5, 5, 10) if factor * size >= raw)
+    first = math.ceil(low / step)
+    return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)] or [low]
+
+
+FEW_DAYS = 10
+"""Over fewer days only the ends are named."""
+
+
+def _dates(days: Days) -> list[tuple[int, str, str]]:
+    """Dates under a chart: the first, the last, and some between."""
+    first, last = int(days[0]), int(days[-1])
+    if first == last:
+        return [(first, date.fromordinal(first).isoformat(), "start")]
+    inner = [first + (last - first) * place // 5 for place in range(1, 5)] if last - first >= FEW_DAYS else []
+    shown = [(first, "start"), *((day, "middle") for day in inner), (last, "end")]
+    return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
+
+
+SPARK_WIDTH, SPARK_HEIGHT = 220, 44
+
+
+def sparkline(values: Sequence[float | None], mark: int | None, words: str) -> Markup:
+    """A small line of values; `mark` is the place at which something changed."""
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if not known:
+        return Markup()
+    low, high = min(value for _, value in known), max(value for _, value in known)
+    x = _Axis(0, max(len(values) - 1, 1), 3, SPARK_WIDTH - 3)
+    y = _Axis(low, high if high > low else low + 1, SPARK_HEIGHT - 5, 5)
+    points = " ".join(f"{x(place):.0f} {y(value):.1f}" for place, value in known)
+    place, value = known[-1]
+    marked = "" if mark is None else f'<path class="mark" d="M{x(mark):.0f} 2V{SPARK_HEIGHT - 2}"/>'
+    return Markup(
+        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{as_text(words)}">{marked}'
+        f'<polyline class="line" points="{points}"/><circle class="dot" cx="{x(place):.0f}" cy="{y(value):.1f}" r="2.5"/></svg>'
+    )
+
+
+def bar(share: float, kind: str = "bar", of: float = 1.0) -> Markup:
+    """One bar in a table cell, beside the number that it shows."""
+    width = 100 * min(max(share / of if of else 0.0, 0.0), 1.0)
+    return Markup(
+        f'<svg class="cellbar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="track" width="100" height="8"/><rect class="{kind}" width="{width:.2f}" height="8"/></svg>'
+    )
+
+
+def pair(before: float, after: float, most: float) -> Markup:
+    """Two bars in a table cell: before above after."""
+    rects = [
+        f'<rect class="{kind}" y="{top}" width="{100 * max(value, 0) / most if most else 0:.2f}" height="6"/>'
+        for value, kind, top in ((before, "was", 0), (after, "became", 8))
+    ]
+    return Markup(
+        f'<svg class="cellbar two" viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{"".join(rects)}</svg>'
+    )
+
+
+def stacked(parts: Sequence[tuple[str, float]], words: str) -> Markup:
+    """Parts of a whole as one bar: (class, size)."""
+    whole = sum(size for _, size in parts)
+    if whole <= 0:
+        return Markup()
+    rects, left = [], 0.0
+    for kind, size in parts:
+        width = 600 * size / whole
+        rects.append(f'<rect class="{kind}" x="{left:.2f}" width="{width:.2f}" height="26"/>')
+        left += width
+    return Markup(
+        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{as_text(words)}">{"".join(rects)}</svg>'
+    )
+
+
+def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], words: str) -> Markup:
+    """Differences that add up to a whole, one below the other, each from where the one before ended."""
+    total = whole[1]
+    edges = [0.0]
+    for _, size in parts:
+        edges.append(edges[-1] + size)
+    low, high = min(*edges, total, 0.0), max(*edges, total, 0.0)
+    if high - low < LEAST_DIFFERENCE:
+        return Markup()
+    row, label = 24, 300
+    x = _Axis(low, high, label + 10, WIDTH - 90)
+    rows = [(name, edges[place], edges[place + 1], size) for place, (name, size) in enumerate(parts)]
+    rows.append((whole[0], 0.0, total, total))
+    height = row * len(rows) + 8
+    drawn = [f'<svg viewBox="0 0 {WIDTH} {height}" class="chart" role="img" aria-label="{as_text(words)}">']
+    drawn.append(f'<path class="grid" d="M{x(0.0):.1f} 0V{height}"/>')
+    for place, (name, start, end, size) in enumerate(rows):
+        top = row * place + 6
+        left, right = sorted((x(start), x(end)))
+        kind = "slower" if size > 0 else "quicker"
+        shown = name if len(name) <= SHOWN_NAME else "…" + name[-SHOWN_NAME + 1 :]
+        drawn.append(
+            f'<text class="tick end" x="{label}" y="{top + 12}">{as_text(shown)}</text>'
+            f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'
+            f'<text class="tick" x="{right + 6:.1f}" y="{top + 12}">{size:+,.1f}</text>'
+        )
+    drawn.append("</svg>")
+    return Markup("".join(drawn))
+
+
+LEAST_DIFFERENCE = 1e-6
+"""A thousandth of a nanosecond, in us: there is nothing to draw."""
+SHOWN_NAME = 44
+"""Characters of a name beside a chart; the table below has it whole."""

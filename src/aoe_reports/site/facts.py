@@ -1,0 +1,117 @@
+"""What pages are made of: plain facts of series and runs, as the store has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Row = Mapping[str, Any]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Days = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Leap:
+    """A change of level: columns into the series' own nights, levels in ms, `change` as after / before - 1."""
+
+    start: int
+    until: int
+    state: str
+    before: float
+    after: float
+    change: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFacts:
+    """One series: the row that `regressions` prints, and its whole history."""
+
+    row: Row
+    model: str
+    engine: str
+    source: str
+    nights: tuple[str, ...]
+    """Dates with a time, oldest first."""
+    values_ms: Floats
+    runs: tuple[str, ...]
+    """The newest run of each night."""
+    leaps: tuple[Leap, ...]
+    level: float | None
+    """Of the newest nights in ms."""
+    sigma: float | None
+    """Relative scatter from night to night."""
+    watched: int
+    """So many of the newest nights were judged."""
+    share_of_step: float | None
+    """Time in the newest run over the time of its steps; None where the store cannot tell."""
+    step_series: str | None
+    """The series of the step of the same run, rank and device."""
+
+    @property
+    def id(self) -> str:
+        """Its identity."""
+        return str(self.row["series_id"])
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run as the store's row has it, with what was found wrong in it."""
+
+    run_id: str
+    kind: str
+    night: str
+    timestamp_ns: int
+    model: str
+    hardware: str
+    status: str
+    path: str
+    facts: Mapping[str, str]
+    """What else is known of how it ran: one level of names and texts."""
+    body: Mapping[str, Any]
+    findings: Sequence[Row] = ()
+    content: str = ""
+    """What its records come from: content hash and version of the normaliser."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """The records of one run, as far as its page shows them."""
+
+    steps: Sequence[Row] = ()
+    """step_ms, std_ms, and of what is known computing_ms, communication_ms, free_ms; rank_id, device_id, series_id."""
+    types: Sequence[Row] = ()
+    """Operator types by total: rank_id, op_type, task_type, count, total_us, mean_us, share."""
+    operators: Sequence[Row] = ()
+    """The longest operators: op_name, op_type, input_shapes, count, total_us, mean_us, share, series_id."""
+    type_count: int = 0
+    operator_count: int = 0
+    computing_us: float | None = None
+    """All compute tasks of all ranks."""
+    claims: Sequence[Row] = ()
+    """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """Everything but the records of single runs."""
+
+    series: Sequence[SeriesFacts]
+    """In the order in which `regressions` tells of them."""
+    runs: Sequence[RunFacts]
+    """Oldest first."""
+    verdicts: Sequence[Row]
+    """What `verify` stored: model, night, scope, op_type, op_name, verdict, and its row."""
+    budget: Row
+    nights: Sequence[str]
+    """Every date with a run, oldest first."""
+    watched_nights: int
+    least_nights: int
+    regressions: Sequence[Row] = ()
+    """The rows that `regressions` prints: series that changed."""
+    findings: Sequence[Row] = ()
+    by_id: Mapping[str, RunFacts] = field(default_factory=dict)

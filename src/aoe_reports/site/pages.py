@@ -1,0 +1,71 @@
+"""Templates filled: a page's context in, its text out. No page asks the network for anything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from aoe_reports.renderers.values import plain
+from aoe_reports.site.cells import table
+from aoe_reports.site.texts import Texts
+
+POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
+"""What a page may ask for: its own folder's styles, scripts and icon."""
+
+ASSETS = ("style.css", "site.js", "icon.svg", "uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE.txt")
+
+
+def _shown(value: Any) -> Any:
+    """Control characters and direction marks of names are spelled out wherever they are printed."""
+    return plain(value) if value.__class__ is str else value
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("aoe_reports.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_shown,
+    )
+    environment.globals["make_table"] = table
+    return environment
+
+
+def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:
+    """One page."""
+    page = _environment().get_template(f"{template}.html.j2")
+    return page.render(text=text, language=text.language, policy=Markup(POLICY), **context).encode("utf-8", "replace")
+
+
+def asset(name: str) -> bytes:
+    """A file that pages share."""
+    return (files("aoe_reports.site") / "assets" / name).read_bytes()
+
+
+def look() -> str:
+    """A hash of what turns facts into pages: pages of another look are made anew."""
+    found = hashlib.sha256()
+    package = files("aoe_reports.site")
+    for name, part in sorted(_sources(package, "")):
+        found.update(name.encode() + part.read_bytes())
+    return found.hexdigest()[:20]
+
+
+def _sources(folder: Traversable, lead: str) -> list[tuple[str, Traversable]]:
+    found = []
+    for entry in folder.iterdir():
+        name = f"{lead}{entry.name}"
+        if entry.is_dir() and entry.name == "templates":
+            found += _sources(entry, f"{name}/")
+        elif entry.name.endswith((".py", ".j2")):
+            found.append((name, entry))
+    return found

@@ -1,0 +1,15 @@
+"""Where pages lie: names that are safe on every disk and server, whatever an id holds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
+
+
+def file_name(identity: str) -> str:
+    """An id as part of a file name: itself where it is plain, else its hash."""
+    if _SAFE.fullmatch(identity) and identity != "index":
+        return identity
+    return hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:24]

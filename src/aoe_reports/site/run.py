@@ -1,0 +1,209 @@
+"""The page of a run: what it is, where its time went, what AOE claims, what was wrong with it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from aoe_reports.renderers.values import plain, show
+from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
+from aoe_reports.site.charts import bar, pair, stacked
+from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts
+from aoe_reports.site.overview import finding_cells, finding_columns, interval
+from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
+
+SHOWN_OPERATORS = 20
+"""Operators on the page; its JSON has more."""
+SHOWN_FINDINGS = 200
+
+
+def run_page(
+    run: RunFacts,
+    details: RunDetails,
+    around: tuple[RunFacts | None, RunFacts | None],
+    tunings: Sequence[RunFacts],
+    changes: Sequence[SeriesFacts],
+    verdicts: Sequence[Row],
+    pages: frozenset[str],
+    text: Texts,
+) -> dict[str, Any]:
+    """The context of the page of a run; `pages` are the series that have one."""
+    measured = run.kind != "tuning"
+    return {
+        "title": text("run_of", model=run.model, night=run.night),
+        "facts": list(_facts(run, text)),
+        "previous": _neighbour(around[0]),
+        "next": _neighbour(around[1]),
+        "changed_columns": [(text("what"), "text"), (text("change"), "number"), (text("state"), "text")],
+        "changed": [_change_cells(series, text) for series in changes],
+        "measured": measured,
+        "step_charts": [chart for step in details.steps if (chart := _step_chart(step, text))],
+        "step_columns": [
+            (text("what"), "text"), *((text(name), "number") for name in ("step_ms", "std_ms", "computing", "communication", "free_ms")),
+        ],
+        "steps": [_step_cells(step, pages, text) for step in details.steps],
+        "types_about": text(
+            "hotspots_about", shown=len(details.types), count=details.type_count, total=show(details.computing_us, "us")
+        ),
+        "type_columns": _group_columns("op_type", "core", text),
+        "types": [_group_cells(row, "op_type", "task_type", details, pages) for row in details.types],
+        "operators_about": text("operators_about", shown=min(SHOWN_OPERATORS, len(details.operators)), count=details.operator_count),
+        "operator_columns": _group_columns("op_name", "op_type", text),
+        "operators": [_group_cells(row, "op_name", "op_type", details, pages) for row in details.operators[:SHOWN_OPERATORS]],
+        "tuning_columns": [
+            (text("run"), "text"), (text("kind"), "text"), (text("status"), "text"), (text("before"), "number"),
+            (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
+        ],
+        "tunings": [_tuning_cells(one) for one in tunings],
+        "advice_command": "\n".join(_commands(run)),
+        "claim_columns": [
+            (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"), ("", "text"),
+            (text("speed_up"), "number"),
+        ],
+        "claims": [_claim_cells(row, _most(details.claims, row), text) for row in details.claims],
+        "verdict_columns": [
+            (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"),
+            (text("measured_before"), "number"), (text("measured_after"), "number"), ("", "text"),
+            (text("measured_change"), "number"), (text("verdict"), "text"),
+        ],
+        "verdicts": [_verdict_cells(row, text) for row in verdicts],
+        "finding_columns": finding_columns(text),
+        "findings": [finding_cells(finding, text) for finding in run.findings[:SHOWN_FINDINGS]],
+    }  # fmt: skip
+
+
+def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
+    yield text("run"), run.run_id
+    yield (
+        text("time"),
+        datetime.fromtimestamp(run.timestamp_ns // 1_000_000_000, UTC).isoformat(" ").removesuffix("+00:00"),
+    )
+    for name in ("kind", "status", "hardware"):
+        yield text(name), str(getattr(run, name))
+    for name, value in run.facts.items():
+        if name != "hardware":
+            yield (text(name) if name in {"engine", "engine_version"} else name), value
+    yield text("path"), run.path
+
+
+def _neighbour(run: RunFacts | None) -> dict[str, str] | None:
+    return None if run is None else {"href": f"{file_name(run.run_id)}.html", "name": run.night}
+
+
+def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
+    row = series.row
+    return [
+        head(row["workload"], f"../series/{file_name(series.id)}.html"),
+        changed(row["change"], interval(row)),
+        stated(row["state"], text.word(row["state"])),
+    ]
+
+
+def _where(row: Row, text: Texts) -> str:
+    known = [f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
+    return " · ".join(known) or text("total")
+
+
+def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
+    """A step as one bar of its parts; None where the store knows no parts."""
+    sizes = {name: step[f"{name}_ms"] for name in ("computing", "communication", "free")}
+    if sizes["computing"] is None or sizes["free"] is None:
+        return None
+    shown = {name: text("not_stored") if size is None else show(size, "ms") for name, size in sizes.items()}
+    said = text("steps_chart", what=_where(step, text), **shown)
+    return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
+
+
+def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
+    names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
+    return [head(_where(step, text), _series(step, pages)), *(cell(step[name], "ms") for name in names)]
+
+
+def _series(row: Row, pages: frozenset[str]) -> str | None:
+    return f"../series/{file_name(row['series_id'])}.html" if row["series_id"] in pages else None
+
+
+def _group_columns(name: str, more: str, text: Texts) -> Columns:
+    return [
+        (text(name), "text"), (text(more), "text"), (text("rank"), "number"), (text("count"), "number"),
+        (text("total_us"), "number"), (text("mean_us"), "number"), (text("share"), "number"), ("", "text"),
+    ]  # fmt: skip
+
+
+def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: frozenset[str]) -> list[str]:
+    most = max(
+        (one["share"] or 0.0 for one in (details.types if name == "op_type" else details.operators)), default=0.0
+    )
+    return [
+        head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
+        cell(row[more]),
+        cell(row["rank_id"], "integer"),
+        cell(row["count"], "integer"),
+        cell(row["total_us"], "us"),
+        cell(row["mean_us"], "us"),
+        cell(row["share"], "percent"),
+        drawn(bar(row["share"] or 0.0, of=most)),
+    ]
+
+
+def _tuning_cells(run: RunFacts) -> list[str]:
+    before, after = run.body.get("model_baseline_ms"), run.body.get("model_result_ms")
+    bars = pair(before, after, max(before, after)) if before and after else Markup()
+    return [
+        head(run.run_id, f"{file_name(run.run_id)}.html"),
+        cell(str(run.body.get("kind") or "").upper()),
+        cell(run.status),
+        cell(before, "ms"),
+        cell(after, "ms"),
+        drawn(bars),
+        cell(before / after - 1 if before and after else None, "change"),
+    ]
+
+
+def _most(claims: Sequence[Row], row: Row) -> float:
+    """The longest time of what a claim stands beside: bars of the whole model and of operators do not share a scale."""
+    same = [one for one in claims if (one["scope"] == "model") == (row["scope"] == "model")]
+    return max((one[f"claimed_{phase}_us"] or 0.0 for one in same for phase in ("before", "after")), default=0.0)
+
+
+def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
+    before, after = row["claimed_before_us"], row["claimed_after_us"]
+    name = text("whole_model") if row["scope"] == "model" else row["name"] or row["op_type"] or "–"  # noqa: RUF001
+    return [
+        head(name, None, row["op_type"] if row["name"] else None),
+        cell(before, "us"),
+        cell(after, "us"),
+        drawn(pair(before, after, most) if before is not None and after is not None else Markup()),
+        cell(row["speed_up"], "change"),
+    ]
+
+
+def _verdict_cells(row: Row, text: Texts) -> list[str]:
+    """AOE's claim beside what two profiles measured, as `verify` stored it."""
+    before, after = row.get("measured_before_us"), row.get("measured_after_us")
+    name = row.get("op_name") or row.get("op_type") or text("total")
+    return [
+        head(name, None, row.get("input_shapes")),
+        cell(row.get("claimed_before_us"), "us"),
+        cell(row.get("claimed_after_us"), "us"),
+        cell(before, "us"),
+        cell(after, "us"),
+        drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
+        changed(row.get("change"), interval(row)),
+        stated(_VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
+    ]
+
+
+_VERDICTS = {"confirmed": "good", "partly": "good"}
+"""How verdicts look: `confirmed` is a gain here, and a slow-down of a series elsewhere."""
+
+
+def _commands(run: RunFacts) -> list[str]:
+    """How advice and a plan are made from the profile."""
+    path = shlex.quote(plain(run.path)) if run.path else "PATH"
+    return [f"aoe-reports advise {path}", f"aoe-reports plan {path} -o plan"]

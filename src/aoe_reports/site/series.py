@@ -1,0 +1,294 @@
+"""The page of a series: its history, its changes, what else changed then, what the step's change went on, what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+from markupsafe import Markup
+
+from aoe_reports.renderers.values import plain, show
+from aoe_reports.site.cells import Columns, cell, changed, head, linked
+from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
+from aoe_reports.site.facts import Days, Row, RunFacts, SeriesFacts
+from aoe_reports.site.overview import interval
+from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
+
+SHOWN_NIGHTS = 14
+"""Nights in the page's own table: two weeks; its JSON has all."""
+SHOWN_COMMAND = 600
+"""Characters of a command to copy; a longer one is made of names that nobody pastes."""
+
+
+def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[dict[str, Any]]:
+    """What the store knows of the runs before and at each change that differs."""
+    found = []
+    for leap in series.leaps:
+        if leap.start == 0:
+            continue
+        earlier, later = (runs.get(series.runs[place]) for place in (leap.start - 1, leap.start))
+        if earlier is None or later is None:
+            continue
+        for name in sorted({*earlier.facts, *later.facts}):
+            was, became = earlier.facts.get(name), later.facts.get(name)
+            if was != became:
+                found.append({"night": series.nights[leap.start], "fact": name, "before": was, "after": became})
+    return found
+
+
+def levels_of(series: SeriesFacts) -> list[Level]:
+    """The levels between changes of the nights that were judged; a drift is a slope. A suspicion is no level."""
+    leaps = [leap for leap in series.leaps if leap.state != "suspect"]
+    begin, count = len(series.nights) - series.watched, len(series.nights)
+    if series.level is None or not series.watched:
+        return []
+    edges = [begin, *(leap.start for leap in leaps), count]
+    found = []
+    for place, (start, until) in enumerate(pairwise(edges)):
+        if until <= start:
+            continue
+        if place == 0:
+            level = leaps[0].before if leaps else series.level
+            found.append(Level(start, until, level, level))
+            continue
+        leap = leaps[place - 1]
+        found.append(Level(start, until, leap.before if leap.state == "drift" else leap.after, leap.after))
+    return found
+
+
+def series_page(
+    series: SeriesFacts, differences: list[dict[str, Any]], runs: Mapping[str, RunFacts], text: Texts
+) -> dict[str, Any]:
+    """The context of the page of a series."""
+    row = series.row
+    state = row["state"] or row["reason"] or "unchanged"
+    levels = levels_of(series)
+    days = days_of(series.nights)
+    newest = min(SHOWN_NIGHTS, len(series.nights))
+    leaps = list(series.leaps)
+    todo = text(f"do_{row['state']}") if row["state"] else ""
+    return {
+        "title": str(row["workload"]),
+        "state_word": state,
+        "said": _said(series, text),
+        "facts": list(_facts(series, text)),
+        "todo": todo,
+        "command": _command(series, runs) if row["state"] in {"confirmed", "drift", "improved"} else "",
+        "charts": list(_charts(series, days, levels, text)),
+        "banded": series.sigma is not None,
+        "level_columns": _level_columns(text),
+        "levels": [_level_cells(series, one, place, text) for place, one in enumerate(levels)],
+        "newest_title": text("newest_nights", nights=newest),
+        "newest_columns": [(text("night"), "text"), (text("value"), "number"), (text("run"), "text")],
+        "newest": [
+            [
+                _night_cell(series.nights[place]),
+                cell(value, "ms"),
+                _run_cell(series.runs[place], series.runs[place] in runs),
+            ]
+            for place, value in _newest(series, newest)
+        ],
+        "changed": bool(leaps),
+        "difference_columns": [(text(name), "text") for name in ("since", "fact", "was", "became")],
+        "differences": [
+            [head(one["night"]), cell(one["fact"]), cell(one["before"]), cell(one["after"])] for one in differences
+        ],
+        "attribution": _attribution(row, text),
+        "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
+        "data": _data(series, days, levels, text),
+    }
+
+
+def _newest(series: SeriesFacts, count: int) -> Iterator[tuple[int, float]]:
+    """The newest nights with their times, the newest first."""
+    last = len(series.nights) - 1
+    values = series.values_ms[-count:].tolist()
+    return ((last - back, values[-1 - back]) for back in range(count))
+
+
+@lru_cache(maxsize=4096)
+def _night_cell(night: str) -> str:
+    return head(night)
+
+
+@lru_cache(maxsize=65536)
+def _run_cell(run_id: str, there: bool) -> str:
+    return linked(run_id, f"../runs/{file_name(run_id)}.html" if there else None)
+
+
+def _said(series: SeriesFacts, text: Texts) -> str:
+    row = series.row
+    if row["state"] is None:
+        if row["reason"]:
+            return text("said_young", nights=row["nights"])
+        if row["smallest_detectable"] is None:
+            return text("said_blind", nights=row["nights"])
+        return text("said_nothing", nights=row["nights"], smallest=show(row["smallest_detectable"], "percent"))
+    values = {
+        name: show(row[key], "change") for name, key in (("change", "change"), ("low", "ci_low"), ("high", "ci_high"))
+    }
+    values |= {name: show(row[name], "ms") for name in ("before", "after")}
+    if row["state"] != "suspect":  # the words say which way
+        values["change"] = show(abs(row["change"]), "percent")
+    key = "said_suspect" if row["state"] == "suspect" else "said_slower" if row["change"] > 0 else "said_quicker"
+    return text(key, since=row["since"], **values)
+
+
+def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
+    row = series.row
+    known = {
+        "model": series.model, "scope": row["scope"], "op_type": row["op_type"], "op_name": row["op_name"],
+        "hardware": row["hardware"], "engine": series.engine, "rank": row["rank_id"], "device": row["device_id"],
+    }  # fmt: skip
+    yield from ((text(name), str(value)) for name, value in known.items() if value is not None)
+    if series.share_of_step is not None and row["scope"] != "step":
+        yield text("share_of_step"), show(series.share_of_step, "percent")
+    if row["smallest_detectable"] is not None:
+        yield text("smallest"), show(row["smallest_detectable"], "percent")
+    if acknowledged := row.get("acknowledged"):
+        yield text("acknowledged"), ", ".join(str(part) for part in acknowledged.values() if part is not None)
+
+
+def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
+    """The comparison of the runs on both sides of the newest change."""
+    leap = series.leaps[-1] if series.leaps else None
+    if leap is None or leap.start == 0:
+        return ""
+    last = leap.until - 1 if leap.state == "drift" else leap.start
+    sides = [runs.get(series.runs[place]) for place in (leap.start - 1, last)]
+    paths = [side.path for side in sides if side is not None and side.kind == "profile" and side.path]
+    if len(paths) != 2:  # noqa: PLR2004 -- both sides
+        return ""
+    command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}"
+    return command if len(command) <= SHOWN_COMMAND else ""
+
+
+def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:
+    count, begin = len(days), len(days) - series.watched
+    starts = [leap.start for leap in series.leaps]
+    windows = [(begin, text("last_nights", nights=series.watched))] if series.watched else []
+    if begin > 0:
+        windows.append((0, text("whole_history", nights=count)))
+    for start, title in windows:
+        values = series.values_ms[start:]
+        inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in levels]
+        said = text(
+            "chart_series",
+            count=count - start,
+            first=series.nights[start],
+            last=series.nights[-1],
+            low=show(float(values.min()), "ms"),
+            high=show(float(values.max()), "ms"),
+            changes=len(starts),
+        )
+        marks = [place - start for place in starts]
+        yield {"title": title, "svg": history_chart(days[start:], values, inside, series.sigma, marks, said)}
+
+
+def _level_columns(text: Texts) -> Columns:
+    return [
+        (text("from_night"), "text"), (text("to_night"), "text"), (text("nights"), "number"), (text("level"), "number"),
+        (text("against_before"), "number"), (text("interval"), "text"), (text("state"), "text"),
+    ]  # fmt: skip
+
+
+def _level_cells(series: SeriesFacts, one: Level, place: int, text: Texts) -> list[str]:
+    leap = next((leap for leap in series.leaps if leap.start == one.start and place), None)
+    told: Row = {"ci_low": None, "ci_high": None} if leap is None else {"ci_low": leap.ci_low, "ci_high": leap.ci_high}
+    return [
+        head(series.nights[one.start]),
+        cell(series.nights[one.until - 1]),
+        cell(one.until - one.start, "integer"),
+        cell(one.last, "ms"),
+        changed(None if leap is None else leap.change),
+        cell(interval(told)),
+        cell("" if leap is None else text.word(leap.state)),
+    ]
+
+
+def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
+    """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
+    told = row.get("attribution")
+    if not told:
+        return None
+    operators = told["operators"]
+    parts = [(one["op_name"] or one["op_type"] or "?", one["difference_us"]) for one in operators]
+    sums = {
+        "operators_rest": told["other_operators_us"],
+        "communication_not_overlapped": told["communication_not_overlapped_us"],
+        "free": told["free_us"],
+        "unattributed": told["unattributed_us"],
+    }
+    parts += [(text(name), value) for name, value in sums.items() if value is not None]
+    columns: Columns = [
+        (text("part"), "text"), (text("difference_us"), "number"), (text("before_us"), "number"),
+        (text("after_us"), "number"), (text("why"), "text"),
+    ]  # fmt: skip
+    rows = [
+        [
+            head(one["op_name"] or one["op_type"] or "?", None, one["op_type"] if one["op_name"] else None),
+            cell(one["difference_us"], "us"),
+            cell(one["before_us"], "us", text("calls", count=f"{one['count_before']:g}")),
+            cell(one["after_us"], "us", text("calls", count=f"{one['count_after']:g}")),
+            cell(text.word(one["cause"]), "text", one["repository_run"]),
+        ]
+        for one in operators
+    ]
+    rows += [
+        [head(text(name)), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)]
+        for name, value in sums.items()
+        if value is not None
+    ]
+    whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
+    rows.append([head(text("total")), *whole, cell(None)])
+    amounts = {
+        "total": told["total_us"], "operators": told["operators_us"],
+        "communication": told["communication_not_overlapped_us"], "free": told["free_us"], "rest": told["unattributed_us"],
+    }  # fmt: skip
+    said = {name: text("not_stored") if value is None else f"{value:+,.3f}" for name, value in amounts.items()}
+    return {
+        "about": text("attribution_about", **said),
+        "svg": waterfall(
+            [(plain(name), size) for name, size in parts], (text("total"), told["total_us"]), text("attribution_chart")
+        ),
+        "columns": columns,
+        "rows": rows,
+        "shifts": [
+            text("shift", sources=", ".join(s["from"]), targets=", ".join(s["to"]), moved=f"{s['moved_us']:,.3f}")
+            for s in told["shifts"]
+        ]
+        + ([text("left_out", nights=", ".join(told["left_out_nights"]))] if told["left_out_nights"] else []),
+    }
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Markup:
+    """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
+    numbers = days - _EPOCH
+    spans = [
+        [int(part[0]), len(part)] for part in np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(part)
+    ]
+    # seven digits: more than a screen shows, half of what a page would weigh
+    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
+    told = {
+        "days": spans,
+        "values": np.round(series.values_ms * scale) / scale,
+        "levels": [[one.start, one.until, one.first, one.last] for one in levels],
+        "changes": [leap.start for leap in series.leaps],
+        "band": None if series.sigma is None else float(np.exp(1.96 * series.sigma)),
+        "watched": series.watched,
+        "names": [text("night"), text("value"), text("legend_level"), text("legend_band")],
+    }
+    safe = (
+        orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")
+    )
+    return Markup(safe)

@@ -1,0 +1,343 @@
+"""Every text of the dashboard, in every language, in one catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Language = Literal["en", "zh"]
+
+CATALOGUE: Mapping[str, tuple[str, str]] = {
+    # every page
+    "site": ("Nightly performance", "夜间性能"),
+    "overview": ("Overview", "概览"),
+    "all_series": ("Series", "序列"),
+    "all_runs": ("Runs", "运行"),
+    "skip": ("Skip to the content", "跳到正文"),
+    "navigation": ("Pages", "页面"),
+    "as_json": ("The same as JSON", "同样内容的 JSON"),
+    "not_stored": ("not stored", "未保存"),
+    "made_from": (
+        "Made from the store's {runs} runs up to the night {night}. All times are UTC.",
+        "由存储中截至 {night} 夜的 {runs} 次运行生成。所有时间均为 UTC。",
+    ),
+    "made_from_nothing": ("Made from a store without runs.", "由没有运行的存储生成。"),
+    "scroll": ("{what}: scrolls sideways", "{what}：可横向滚动"),
+    # states
+    "confirmed": ("slower", "变慢"),
+    "drift": ("drift", "漂移"),
+    "suspect": ("suspect", "疑似"),
+    "recovered": ("recovered", "已恢复"),
+    "improved": ("quicker", "变快"),
+    "unchanged": ("unchanged", "无变化"),
+    "too-few-nights": ("too few nights to judge", "夜数不足，无法判断"),
+    "no-times": ("no times", "没有时间"),
+    "acknowledged": ("acknowledged", "已确认知晓"),
+    # overview
+    "headline_slower": ("{what} is {change} slower since {since}", "{what} 自 {since} 起慢了 {change}"),
+    "headline_more": ("Slower series in all: {count}.", "变慢的序列共 {count} 个。"),
+    "headline_suspect": (
+        "Nothing is confirmed to be slower; {count} series are suspect.",
+        "没有确认变慢的序列；{count} 个序列疑似异常。",
+    ),
+    "headline_quiet": ("Nothing got slower.", "没有变慢。"),
+    "headline_young": (
+        "Nothing can be judged yet: no series has {nights} nights.",
+        "尚无法判断：还没有序列达到 {nights} 夜。",
+    ),
+    "headline_empty": ("The store is empty.", "存储为空。"),
+    "empty_next": (
+        "Store a first night: aoe-reports ingest PATH --store {store}",
+        "先保存第一夜：aoe-reports ingest PATH --store {store}",
+    ),
+    "newest_night": ("Newest night", "最新一夜"),
+    "series_judged": ("Series judged", "已判断的序列"),
+    "of": ("{part} of {whole}", "{whole} 中的 {part}"),
+    "false_alarms": ("False alarms asked for", "允许的误报"),
+    "a_year": ("{number} a year, all series together", "全部序列合计每年 {number} 次"),
+    "triage": ("What changed", "变化"),
+    "triage_order": (
+        "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step.",
+        "按对步长的确定影响从大到小排列：95 % 区间的近端乘以占步长的份额。",
+    ),
+    "group_new": ("New", "新出现"),
+    "group_ongoing": ("Ongoing", "持续中"),
+    "group_acknowledged": ("Acknowledged", "已确认知晓"),
+    "group_recovered": ("Recovered", "已恢复"),
+    "group_improved": ("Improved", "变快"),
+    "group_suspect": ("Suspect", "疑似"),
+    "about_new": (
+        "Slower since one of the last {nights} nights. Find out what changed on that night.",
+        "在最近 {nights} 夜内开始变慢。查明那一夜发生了什么变化。",
+    ),
+    "about_ongoing": (
+        "Slower for longer. Somebody should be at work on these, or acknowledge them.",
+        "变慢已有一段时间。应有人处理，或确认知晓。",
+    ),
+    "about_acknowledged": ("Slower, and somebody said so.", "变慢，且已有人确认知晓。"),
+    "about_recovered": ("Back at the level before. Nothing to do.", "已回到之前的水平，无需处理。"),
+    "about_improved": (
+        "Quicker. See whether the work is still the same.",
+        "变快。请检查工作内容是否仍相同。",
+    ),
+    "about_suspect": (
+        "The newest one or two nights are out of line: run the night again before anybody is asked.",
+        "最新一两夜异常：先重新运行一次，再追查。",
+    ),
+    "shown_of": (
+        "The first {shown} of {count} are shown; the list of series has all.",
+        "共 {count} 个，显示前 {shown} 个；全部见序列列表。",
+    ),
+    "what": ("What", "对象"),
+    "state": ("State", "状态"),
+    "since": ("Since", "自"),
+    "before": ("Before (ms)", "之前（毫秒）"),
+    "after": ("After (ms)", "之后（毫秒）"),
+    "change": ("Change", "变化"),
+    "interval": ("95 % interval", "95 % 区间"),
+    "sure_effect": ("Sure effect on the step", "对步长的确定影响"),
+    "share_of_step": ("Share of the step", "占步长份额"),
+    "smallest": ("Smallest detectable", "可检测的最小变化"),
+    "nights": ("Nights", "夜数"),
+    "before_after": ("After, before (ms)", "之后、之前（毫秒）"),
+    "share_is": ("{share} of the step", "占步长 {share}"),
+    "share_unknown": ("share unknown", "份额未知"),
+    "cause": ("Where it is", "所在"),
+    "models": ("Models", "模型"),
+    "model": ("Model", "模型"),
+    "step_time": ("Step time", "步长"),
+    "step_now": ("Step (ms)", "步长（毫秒）"),
+    "spark": (
+        "{what}: {count} nights to {night}, between {low} and {high} ms, now {now} ms",
+        "{what}：截至 {night} 的 {count} 夜，介于 {low} 与 {high} 毫秒之间，现为 {now} 毫秒",
+    ),
+    "aoe": ("Tuning (AOE)", "调优（AOE）"),
+    "aoe_none": ("no tuning stored", "没有保存的调优"),
+    "aoe_last": ("{kind} on {night}: {status}", "{kind},{night}:{status}"),
+    "aoe_claim": ("claims {gain}", "宣称 {gain}"),
+    "aoe_verdict": ("measured: {verdict}", "实测：{verdict}"),
+    "health": ("Run health", "运行状况"),
+    "health_night": (
+        "Read of the newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
+        "最新一夜 {night}：{runs} 次运行，{errors} 个错误，{warnings} 个警告，{infos} 条备注。",
+    ),
+    "health_odd": (
+        "{count} runs of the last {nights} nights are not whole: they are compared with nothing, or in part.",
+        "最近 {nights} 夜中有 {count} 次运行不完整：不参与比较，或仅部分参与。",
+    ),
+    "health_behind": ("{model}: no run since {night}.", "{model}：自 {night} 起没有运行。"),
+    "health_missing": (
+        "{model}: {missing} of the last {dates} dates have no run ({which}).",
+        "{model}：最近 {dates} 天中有 {missing} 天没有运行（{which}）。",
+    ),
+    "health_whole": ("Every model ran every night.", "每个模型每夜都有运行。"),
+    "and_more": ("{list} and {count} more", "{list} 以及另外 {count} 个"),
+    "findings": ("Findings", "发现"),
+    "no_findings": ("Nothing was found wrong with what was read.", "读取的内容没有发现问题。"),
+    "finding": ("Finding", "发现"),
+    "severity": ("Severity", "级别"),
+    "rule": ("Rule", "规则"),
+    "place": ("Where", "位置"),
+    "error": ("error", "错误"),
+    "warning": ("warning", "警告"),
+    "info": ("remark", "备注"),
+    # list of series, list of runs
+    "series_title": ("All series", "全部序列"),
+    "series_about": (
+        "Every series with a time in the last {nights} nights: those that changed first.",
+        "最近 {nights} 夜内有时间的全部序列：有变化的在前。",
+    ),
+    "no_series": ("No series is stored.", "没有保存的序列。"),
+    "scope": ("Scope", "范围"),
+    "hardware": ("Hardware", "硬件"),
+    "rank": ("Rank", "Rank"),
+    "device": ("Device", "设备"),
+    "runs_title": ("All runs", "全部运行"),
+    "runs_about": ("Every run of the store, the newest first.", "存储中的全部运行，最新的在前。"),
+    "no_runs": ("No run is stored.", "没有保存的运行。"),
+    "night": ("Night", "夜"),
+    "run": ("Run", "运行"),
+    "kind": ("Kind", "类别"),
+    "status": ("Status", "状态"),
+    "time": ("Time", "时间"),
+    "filter": ("Show only rows with", "仅显示包含以下内容的行"),
+    "older": ("Older", "更早"),
+    "newer": ("Newer", "更新"),
+    # a series
+    "said_slower": (
+        "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
+        "自 {since} 起慢了 {change}（95 % 区间 {low} 至 {high}）：{before} 毫秒变为 {after} 毫秒。",
+    ),
+    "said_quicker": (
+        "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
+        "自 {since} 起快了 {change}（95 % 区间 {low} 至 {high}）：{before} 毫秒变为 {after} 毫秒。",
+    ),
+    "said_suspect": (
+        "Out of line since {since}: {before} ms became {after} ms ({change}). One or two nights prove nothing.",
+        "自 {since} 起异常：{before} 毫秒变为 {after} 毫秒（{change}）。一两夜不足为证。",
+    ),
+    "said_nothing": (
+        "No change in the last {nights} nights. A slow-down of {smallest} would be found within two weeks.",
+        "最近 {nights} 夜没有变化。{smallest} 的变慢会在两周内被发现。",
+    ),
+    "said_blind": ("No change in the last {nights} nights.", "最近 {nights} 夜没有变化。"),
+    "said_young": (
+        "{nights} nights have a time: too few to judge.",
+        "{nights} 夜有时间：不足以判断。",
+    ),
+    "todo": ("What to do", "怎么办"),
+    "do_confirmed": (
+        "See below what changed on that night, and compare the runs on both sides:",
+        "先看下面那一夜的变化，再比较前后两次运行：",
+    ),
+    "do_drift": ("Look for what grows a little every night. Compare the ends:", "查找每夜略有增长的东西。比较两端："),
+    "do_suspect": ("Run the night again: a third night decides.", "重新运行一次：第三夜决定。"),
+    "do_recovered": ("Nothing.", "无需处理。"),
+    "do_improved": ("Check whether the work is still the same:", "检查工作内容是否仍相同："),
+    "history": ("History", "历史"),
+    "last_nights": ("The last {nights} nights", "最近 {nights} 夜"),
+    "whole_history": ("All {nights} nights", "全部 {nights} 夜"),
+    "chart_series": (
+        "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} changes of level.",
+        "从 {first} 到 {last} 的 {count} 夜，介于 {low} 与 {high} 毫秒之间；{changes} 次水平变化。",
+    ),
+    "legend_night": ("a night", "一夜"),
+    "legend_level": ("level", "水平"),
+    "legend_band": ("where 95 % of quiet nights lie", "95 % 的正常夜所在范围"),
+    "legend_change": ("change", "变化点"),
+    "zoom_hint": ("Drag to zoom, double-click for all.", "拖动缩放，双击还原。"),
+    "levels": ("Levels", "水平"),
+    "from_night": ("From", "从"),
+    "to_night": ("To", "到"),
+    "level": ("Level (ms)", "水平（毫秒）"),
+    "against_before": ("Against the level before", "与前一水平相比"),
+    "newest_nights": ("The newest {nights} nights", "最新 {nights} 夜"),
+    "value": ("Time (ms)", "时间（毫秒）"),
+    "metadata": ("What else changed at that run", "那次运行的其他变化"),
+    "metadata_about": (
+        "Facts of the runs before and at each change that differ.",
+        "每次变化前后两次运行中不同的信息。",
+    ),
+    "metadata_same": (
+        "Nothing that the store knows of the runs differs at the changes.",
+        "就存储所知，变化前后的运行没有差异。",
+    ),
+    "fact": ("Fact", "信息"),
+    "was": ("Before", "之前"),
+    "became": ("Since", "之后"),
+    "attribution": ("Where the change of the step is", "步长变化的所在"),
+    "attribution_about": (
+        "A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
+        "每步 {total} 微秒：算子 {operators}，未重叠的通信 {communication}，空闲 {free}，未归因 {rest}。",
+    ),
+    "attribution_chart": ("Change of a step in us, part by part", "每步变化（微秒），逐项"),
+    "part": ("Part", "部分"),
+    "difference_us": ("Difference (us a step)", "差值（微秒/步）"),
+    "why": ("Why", "原因"),
+    "operators_rest": ("other operators", "其他算子"),
+    "communication_not_overlapped": ("communication, not overlapped", "未重叠的通信"),
+    "free": ("free time", "空闲"),
+    "unattributed": ("unattributed", "未归因"),
+    "total": ("the step", "整步"),
+    "before_us": ("Before (us)", "之前（微秒）"),
+    "after_us": ("After (us)", "之后（微秒）"),
+    "calls": ("calls a step: {count}", "每步调用 {count} 次"),
+    "left_out": ("Nights out of line, left out: {nights}.", "异常而未计入的夜：{nights}。"),
+    "shift": ("{sources} became {targets} ({moved} us moved).", "{sources} 变为 {targets}（移动了 {moved} 微秒）。"),
+    "same": ("the same", "相同"),
+    "slower-calls": ("calls take longer", "调用变慢"),
+    "faster-calls": ("calls take less", "调用变快"),
+    "more-calls": ("more calls", "调用增多"),
+    "fewer-calls": ("fewer calls", "调用减少"),
+    "changed-shapes": ("other shapes", "形状变化"),
+    "changed-formats": ("other formats", "格式变化"),
+    "changed-data-types": ("other data types", "数据类型变化"),
+    "changed-inputs": ("other inputs", "输入变化"),
+    "changed-repository": ("other knowledge bank", "知识库变化"),
+    "new": ("new", "新增"),
+    "vanished": ("gone", "消失"),
+    "step_of": ("The step that it is part of", "所属的步"),
+    # a run
+    "run_of": ("{model}, {night}", "{model},{night}"),
+    "facts": ("Facts", "信息"),
+    "path": ("Path", "路径"),
+    "engine": ("Engine", "引擎"),
+    "engine_version": ("Version", "版本"),
+    "hotspots": ("Where device time goes", "设备时间去向"),
+    "hotspots_about": (
+        "Compute tasks by operator type: {shown} of {count} types, {total} us in all.",
+        "按算子类型的计算任务：{count} 种中的 {shown} 种，合计 {total} 微秒。",
+    ),
+    "hotspots_chart": ("Share of computing by operator type", "各算子类型占计算的份额"),
+    "operators": ("Operators", "算子"),
+    "operators_about": ("The {shown} longest of {count}.", "共 {count} 个，显示最长的 {shown} 个。"),
+    "no_hotspots": ("No operator of this run is stored.", "没有保存这次运行的算子。"),
+    "op_type": ("Operator type", "算子类型"),
+    "op_name": ("Operator", "算子"),
+    "core": ("Core", "核"),
+    "count": ("Tasks", "任务数"),
+    "total_us": ("Total (us)", "总计（微秒）"),
+    "mean_us": ("Mean (us)", "平均（微秒）"),
+    "share": ("Share", "份额"),
+    "steps": ("What a step goes on", "步长构成"),
+    "steps_chart": (
+        "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+        "{what} 的一步：计算 {computing}，未重叠的通信 {communication}，空闲 {free}（毫秒）",
+    ),
+    "no_parts": (
+        "The store knows how long steps took, not what they went on: the profile had no table that says so.",
+        "存储知道每步多久，但不知道构成：采集数据中没有相应的表。",
+    ),
+    "no_steps": ("No step of this run is stored.", "没有保存这次运行的步。"),
+    "step_ms": ("Step (ms)", "步长（毫秒）"),
+    "std_ms": ("Std (ms)", "标准差（毫秒）"),
+    "computing": ("Computing (ms)", "计算（毫秒）"),
+    "communication": ("Communication, not overlapped (ms)", "未重叠的通信（毫秒）"),
+    "free_ms": ("Free (ms)", "空闲（毫秒）"),
+    "advice": ("Advice and the next tuning plan", "建议与下一次调优计划"),
+    "advice_absent": (
+        "The store keeps no advice (neither ours nor that of msprof) and no plan. From the profile itself:",
+        "存储不保存建议（我们的或 msprof 的）和计划。可由采集数据得到：",
+    ),
+    "tunings": ("AOE results of that night", "当夜的 AOE 结果"),
+    "tuning": ("What AOE claims", "AOE 的宣称"),
+    "no_tunings": ("No AOE result of this model is stored for that night.", "当夜没有保存该模型的 AOE 结果。"),
+    "claims_about": (
+        "AOE's own claims from its microbenchmarks; only a profile before and after proves them.",
+        "AOE 基于自身微基准的宣称；只有前后的采集数据才能证明。",
+    ),
+    "claims_chart": ("Times before and after tuning, as AOE claims them", "AOE 宣称的调优前后时间"),
+    "claimed_before": ("Claimed before (us)", "宣称之前（微秒）"),
+    "claimed_after": ("Claimed after (us)", "宣称之后（微秒）"),
+    "speed_up": ("Speed-up (before/after - 1)", "加速（之前/之后 - 1）"),
+    "verified": ("Claims against the clock", "宣称与实测"),
+    "measured_before": ("Measured before (us)", "实测之前（微秒）"),
+    "measured_after": ("Measured after (us)", "实测之后（微秒）"),
+    "measured_change": ("Measured change", "实测变化"),
+    "verdict": ("Verdict", "结论"),
+    "whole_model": ("the whole model", "整个模型"),
+    "neighbours": ("The runs before and after", "前后的运行"),
+    "previous": ("Before", "之前"),
+    "next": ("After", "之后"),
+    "changes_here": ("Series that changed with this run", "自这次运行起变化的序列"),
+}
+"""Each text in English and in Chinese."""
+
+_PLACE: Mapping[Language, int] = {"en": 0, "zh": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The catalogue in one language."""
+
+    language: Language = "en"
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """A text, with values in it."""
+        text = CATALOGUE[key][_PLACE[self.language]]
+        return text.format(**values) if values else text
+
+    def word(self, word: str) -> str:
+        """A word of ours that the data use (a state, a severity, a cause); what is not in the catalogue stays what it is."""
+        return CATALOGUE[word][_PLACE[self.language]] if word in CATALOGUE else word

@@ -1,0 +1,51 @@
+"""Which changes come first in the morning: new, ongoing, acknowledged, recovered, improved; what is only suspected apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from aoe_reports.site.facts import Row, SeriesFacts
+
+Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
+GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
+"""In the order in which they are read: what wants somebody to act comes first."""
+
+NEW_NIGHTS = 7
+"""A slow-down that began in the last week is new: confirmed after three nights or a few more, and seen by every weekday's reader."""
+
+
+def group_of(row: Row, nights: Sequence[str]) -> Group | None:
+    """The group of a row of `regressions`; None where nothing changed. `nights` are all dates with a run."""
+    state, change = row["state"], row["change"]
+    if state is None or change is None:
+        return None
+    if state == "suspect":
+        return "suspect"
+    if state == "recovered":
+        return "recovered"
+    if change < 0:
+        return "improved"
+    if row.get("acknowledged"):
+        return "acknowledged"
+    return "new" if row["since"] in nights[-NEW_NIGHTS:] else "ongoing"
+
+
+def sure_change(row: Row) -> float:
+    """The end of the 95 % interval that is nearer to no change; 0 where the interval holds it."""
+    low, high = row["ci_low"], row["ci_high"]
+    if low is None or high is None or low <= 0 <= high:
+        return 0.0
+    return float(low if low > 0 else high)
+
+
+def sure_effect(series: SeriesFacts) -> float | None:
+    """The sure change times the share of the step: effect, confidence and weight in one number; None where no step is known."""
+    share = 1.0 if series.row["scope"] == "step" else series.share_of_step
+    return None if share is None else sure_change(series.row) * min(share, 1.0)
+
+
+def by_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
+    """Order within a group: the largest sure effect first; where it is not known, the largest sure change."""
+    effect = sure_effect(series)
+    return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row["workload"]), series.id)

@@ -1,0 +1,352 @@
+"""The static dashboard of a store as a folder: what changed is written, what did not stays the same file, all of it at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR
+from aoe_reports.site import FORMAT
+from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.overview import all_runs, all_series, overview
+from aoe_reports.site.pages import ASSETS, asset, look, render_page
+from aoe_reports.site.places import file_name
+from aoe_reports.site.run import run_page
+from aoe_reports.site.series import differences_of, levels_of, series_page
+from aoe_reports.site.texts import Language, Texts
+from aoe_reports.site.triage import GROUPS, group_of, sure_effect
+from aoe_reports.store import History
+from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
+from aoe_reports.workflows.nightly import REPORT_FILES
+from aoe_reports.workflows.site_facts import read_details, read_facts
+
+_NUMPY = orjson.OPT_SERIALIZE_NUMPY
+KINDS = ("overview", "series", "run", "asset")
+
+
+@dataclass(slots=True)
+class BuiltSite:
+    """A row a kind of page: how many there are, were written, stayed what they were, and are no more."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def build_site(
+    store: str, folder: Path, false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR, language: Language = "en"
+) -> BuiltSite:
+    """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms."""
+    _refuse_other_folder(folder)
+    history, facts = read_facts(store, false_alarms_per_year)
+    made = {"format": FORMAT, "language": language, "look": look()}
+    try:
+        with new_generation(folder, made) as generation:
+            return _Builder(history, facts, generation, Texts(language)).build()
+    except OSError as error:
+        raise AoeReportsError(f"{folder}: the site cannot be written: {error.strerror or error}") from error
+
+
+def _refuse_other_folder(folder: Path) -> None:
+    """A site takes the whole folder: one that holds something else is left alone."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: this is a file; expected a folder for the site")
+    if not folder.exists() or (folder / MANIFEST).is_file():
+        return
+    others = sorted({path.name for path in folder.iterdir()} - {*REPORT_FILES, "report.json"})
+    if others:
+        raise UsageError(
+            f"{folder}: this folder holds {others[0]} and is no site; expected a new or an empty folder, or a site"
+        )
+
+
+class _Builder:
+    """One build: facts in, files of a generation out."""
+
+    def __init__(self, history: History, facts: StoreFacts, generation: Generation, text: Texts) -> None:
+        self.history, self.facts, self.generation, self.text = history, facts, generation, text
+        self.counts: dict[str, dict[str, Any]] = {
+            kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
+        }
+        self.pages = frozenset(series.id for series in facts.series)
+        nights = facts.nights
+        self.made_from = (
+            text("made_from", runs=len(facts.runs), night=nights[-1]) if nights else text("made_from_nothing")
+        )
+        self.lost = bool(self._gone())
+
+    def build(self) -> BuiltSite:
+        for name in ASSETS:
+            content = asset(name)
+            self._put("asset", [f"assets/{name}"], key_of(content), lambda content=content: [content])
+        for series in self.facts.series:
+            self._series(series)
+        self._runs()
+        self._lists()
+        gone = set(self.generation.known) - set(self.generation.files)
+        for name in gone:
+            self.counts[_kind_of(name)]["removed"] += 1
+        return BuiltSite(list(self.counts.values()))
+
+    def _gone(self) -> list[str]:
+        """Pages of series that are no more: pages of runs that led there are made anew."""
+        there = {f"series/{file_name(series_id)}.html" for series_id in self.pages} | {"series/index.html"}
+        return sorted(
+            name
+            for name in self.generation.known
+            if name.startswith("series/") and name.endswith(".html") and name not in there
+        )
+
+    def _put(self, kind: str, names: Sequence[str], key: str, make: Any, *, anew: bool = False) -> None:
+        """Files of one page: kept where the same facts made them, else made."""
+        counts = self.counts[kind]
+        counts["pages"] += 1
+        if not anew and all(self.generation.unchanged(name, key) for name in names):
+            for name in names:
+                self.generation.keep(name)
+            counts["unchanged"] += 1
+            return
+        for name, content in zip(names, make(), strict=True):
+            self.generation.write(name, key, content)
+        counts["written"] += 1
+
+    def _page(self, template: str, page: str, name: str, at: str, context: Mapping[str, Any]) -> bytes:
+        root = "../" if "/" in name else ""
+        twin = name.rpartition("/")[2].removesuffix(".html") + ".json"
+        common = {"root": root, "twin": twin, "page": page, "at": at, "made_from": self.made_from if at else ""}
+        return render_page(template, self.text, {**common, **context})
+
+    def _series(self, series: SeriesFacts) -> None:
+        runs = self.facts.by_id
+        differences = differences_of(series, runs)
+        paths = [
+            runs[series.runs[place]].path
+            for leap in series.leaps[-1:]
+            for place in (leap.start - 1, leap.start, leap.until - 1)
+            if series.runs[place] in runs
+        ]
+        values = series.values_ms
+        twin = {
+            "format_version": 1,
+            "page": "series",
+            "row": series.row,
+            "model": series.model,
+            "engine": series.engine,
+            "source": series.source,
+            "share_of_step": series.share_of_step,
+            "step_series": series.step_series,
+            "level": series.level,
+            "sigma": series.sigma,
+            "watched_nights": series.watched,
+            "levels": [[series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in levels_of(series)],
+            "changes": [
+                {"night": series.nights[leap.start], "run": series.runs[leap.start], "last_night": series.nights[leap.until - 1],
+                 "state": leap.state, "before": leap.before, "after": leap.after, "change": leap.change,
+                 "ci_low": leap.ci_low, "ci_high": leap.ci_high}
+                for leap in series.leaps
+            ],
+            "metadata_differences": differences,
+            "nights": series.nights,
+            "values_ms": values,
+            "newest_runs": series.runs[len(series.runs) - series.watched :],
+        }  # fmt: skip
+        content = orjson.dumps(_clean(twin), option=_NUMPY)
+        key = key_of(content, paths)
+        place = f"series/{file_name(series.id)}"
+        self._put(
+            "series",
+            [f"{place}.html", f"{place}.json"],
+            key,
+            lambda: [
+                self._page("series", "series", f"{place}.html", "", series_page(series, differences, runs, self.text)),
+                content,
+            ],
+        )
+
+    def _runs(self) -> None:
+        """Pages of runs; only the records of those are read that are not there already."""
+        wanted = []
+        told = {}
+        for run, around, tunings, changes, verdicts in self._surroundings():
+            told[run.run_id] = (around, tunings, changes, verdicts)
+            key = self._run_key(run, around, tunings, changes, verdicts)
+            place = f"runs/{file_name(run.run_id)}"
+            names = [f"{place}.html", f"{place}.json"]
+            if not self.lost and all(self.generation.unchanged(name, key) for name in names):
+                self._put("run", names, key, None)
+            else:
+                wanted.append(run)
+        for run, details in read_details(self.history, wanted):
+            around, tunings, changes, verdicts = told[run.run_id]
+            key = self._run_key(run, around, tunings, changes, verdicts)
+            place = f"runs/{file_name(run.run_id)}"
+            context = run_page(run, details, around, tunings, changes, verdicts, self.pages, self.text)
+            made = [
+                self._page("run", "run", f"{place}.html", "", context),
+                _run_twin(run, details, around, tunings, changes, verdicts),
+            ]
+            self._put("run", [f"{place}.html", f"{place}.json"], key, lambda made=made: made, anew=self.lost)
+
+    def _run_key(
+        self,
+        run: RunFacts,
+        around: tuple[RunFacts | None, RunFacts | None],
+        tunings: Sequence[RunFacts],
+        changes: Sequence[SeriesFacts],
+        verdicts: Sequence[Row],
+    ) -> str:
+        rows = [series.row for series in changes]
+        return key_of(
+            _run_row(run), run.content, run.body, list(run.findings),
+            [one and (one.run_id, one.night) for one in around], [(_run_row(one), one.body) for one in tunings],
+            [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], row["state"]] for row in rows],
+            list(verdicts),
+        )  # fmt: skip
+
+    def _surroundings(
+        self,
+    ) -> Iterator[
+        tuple[RunFacts, tuple[RunFacts | None, RunFacts | None], list[RunFacts], list[SeriesFacts], list[Row]]
+    ]:
+        """Each run with the ones before and after it, the tunings and verdicts of its night, the series that changed with it."""
+        tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
+        verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        changes: dict[str, list[SeriesFacts]] = defaultdict(list)
+        for run in self.facts.runs:
+            if run.kind == "tuning":
+                tunings[run.model, run.night].append(run)
+        for row in self.facts.verdicts:
+            verdicts[row["model"], row["night"]].append(row)
+        for series in self.facts.series:
+            if series.row["since_run"]:
+                changes[series.row["since_run"]].append(series)
+        around = _neighbours(self.facts.runs)
+        for run in self.facts.runs:
+            before, after = around[run.run_id]
+            measured = run.kind != "tuning"
+            beside = tunings[run.model, run.night] if measured else []
+            proved = verdicts[run.model, run.night] if measured else []
+            yield run, (before, after), beside, changes[run.run_id], proved
+
+    def _lists(self) -> None:
+        facts, text = self.facts, self.text
+        series = [
+            {
+                **one.row,
+                "group": group_of(one.row, facts.nights),
+                "sure_effect": sure_effect(one),
+                "share_of_step": one.share_of_step,
+                "model": one.model,
+            }
+            for one in facts.series
+        ]
+        runs = [_run_row(run) for run in facts.runs]
+        about = {"nights": len(facts.nights), "newest_night": facts.nights[-1] if facts.nights else None}
+        twin = {
+            "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
+            "groups": {group: [row["series_id"] for row in series if row["group"] == group] for group in GROUPS},
+        }  # fmt: skip
+        pages = (
+            ("index", "overview", "index.html", {"title": text("overview"), **overview(facts, text)}, twin),
+            (
+                "list",
+                "all_series",
+                "series/index.html",
+                {"title": text("series_title"), **all_series(facts, text)},
+                {"rows": series},
+            ),
+            (
+                "list",
+                "all_runs",
+                "runs/index.html",
+                {"title": text("runs_title"), **all_runs(facts, text)},
+                {"rows": runs},
+            ),
+        )
+        for template, at, name, context, rows in pages:
+            told = {"format_version": 1, "page": at, **rows}
+            page = "index" if template == "index" else at
+            content = [self._page(template, page, name, at, context), orjson.dumps(_clean(told), option=_NUMPY)]
+            key = key_of(*content)
+            self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
+
+
+def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:
+    """Of each run those of the same model before and after it; measurements and tunings apart."""
+    of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        of_model[run.model, run.kind == "tuning"].append(run)
+    return {
+        here.run_id: (before, after)
+        for members in of_model.values()
+        for before, here, after in zip([None, *members], members, [*members[1:], None], strict=False)
+    }
+
+
+def _kind_of(name: str) -> str:
+    folder = name.rpartition("/")[0]
+    if name.endswith(("index.html", "index.json")):
+        return "overview"
+    return {"series": "series", "runs": "run", "assets": "asset"}.get(folder, "overview")
+
+
+def _run_row(run: RunFacts) -> dict[str, Any]:
+    """A run as JSON, under the names that `history runs` has."""
+    return {
+        "night": run.night,
+        "run": run.run_id,
+        "kind": run.kind,
+        "workload": run.model,
+        "hardware": run.hardware,
+        "status": run.status,
+        "timestamp_ns": run.timestamp_ns,
+        "path": run.path,
+        "facts": run.facts,
+        "findings": len(run.findings),
+    }
+
+
+def _run_twin(
+    run: RunFacts,
+    details: RunDetails,
+    around: tuple[RunFacts | None, RunFacts | None],
+    tunings: Sequence[RunFacts],
+    changes: Sequence[SeriesFacts],
+    verdicts: Sequence[Row],
+) -> bytes:
+    before, after = around
+    told = {
+        "format_version": 1,
+        "page": "run",
+        "row": _run_row(run),
+        "body": run.body,
+        "previous": before and before.run_id,
+        "next": after and after.run_id,
+        "steps": details.steps,
+        "computing_us": details.computing_us,
+        "types": details.types,
+        "type_count": details.type_count,
+        "operators": details.operators,
+        "operator_count": details.operator_count,
+        "claims": details.claims,
+        "tunings": [one.run_id for one in tunings],
+        "verdicts": verdicts,
+        "changed": [series.id for series in changes],
+        "findings": run.findings,
+    }
+    return orjson.dumps(_clean(told))
+
+
+def _clean(value: Any) -> Any:
+    """Texts that are text: the odd byte of a file name becomes a question mark; everything else as it is."""
+    if value.__class__ is str:
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_clean(inner) for inner in value]
+    return value

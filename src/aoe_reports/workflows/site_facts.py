@@ -1,0 +1,368 @@
+"""The facts of the dashboard from the store: what `regressions` tells, whole histories, runs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aoe_reports.regression.budget import WATCHED_NIGHTS
+from aoe_reports.regression.detector import Change, Parameters, Verdict
+from aoe_reports.regression.series import FACTS, Histories, Judged, judge_histories, put_together
+from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.store import History, Where, equals
+from aoe_reports.store.parts import Part
+from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
+
+Row = dict[str, Any]
+
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean")
+_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *FACTS)
+_RUN = (
+    "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
+    "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
+)  # fmt: skip
+_FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "runtime_config")
+
+
+def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, StoreFacts]:
+    """Everything that pages need but the records of single runs; the store stays open for those."""
+    told = find_regressions(store, RegressionSelection(None, None, false_alarms_per_year, every=True))
+    history = History.open(store)
+    runs = _runs(history)
+    nights = sorted({run.night for run in runs})
+    incomplete = [run.run_id for run in runs if run.status == "incomplete"]
+    ids = [row["series_id"] for row in told.rows]
+    histories = _histories(history, ids, incomplete) if ids else None
+    series = _series(history, told, histories, nights, incomplete) if histories is not None else []
+    verdicts = [
+        {"model": row["model"], "night": row["night"], **json.loads(row["body"])}
+        for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "body"))
+        .sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")])
+        .to_pylist()
+    ]
+    facts = StoreFacts(
+        series,
+        runs,
+        verdicts,
+        told.budget,
+        nights,
+        min(WATCHED_NIGHTS, len(nights)),
+        Parameters().least_nights,
+        [row for row in told.rows if row["state"] is not None],
+        [finding.as_dict() for finding in told.findings],
+        {run.run_id: run for run in runs},
+    )
+    return history, facts
+
+
+def _runs(history: History) -> list[RunFacts]:
+    findings = defaultdict(list)
+    asked = ("run_id", "severity", "rule", "path", "line", "column", "pointer", "message")
+    for row in history.rows("finding", asked).to_pylist():
+        findings[row.pop("run_id")].append(row)
+    for told in findings.values():
+        told.sort(key=lambda row: tuple(str(row[name]) for name in asked[1:]))
+    rows = history.rows("run", _RUN).to_pylist()
+    rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"]))
+    return [
+        RunFacts(
+            row["run_id"],
+            row["run_kind"],
+            row["night"],
+            row["timestamp_ns"],
+            row["model"] or "unknown",
+            row["hardware"] or "unknown",
+            row["status"] or "unknown",
+            row["path"] or "",
+            dict(_flat(row)),
+            json.loads(row["body"] or "{}"),
+            findings.get(row["run_id"], []),
+            f"{row['content_hash']} {row['normaliser_version']}",
+        )
+        for row in rows
+    ]
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is known of how a run ran, as one level of names and texts."""
+    for name in _FACTS_OF_RUN:
+        value = row[name]
+        if name.endswith("_config"):
+            yield from ((f"{name}.{key}", _text(part)) for key, part in sorted(json.loads(value or "{}").items()))
+        elif value is not None:
+            yield name, value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> Histories:
+    """The whole histories of these series, a month at a time: no night lies in two of them."""
+    row_of = {series_id: row for row, series_id in enumerate(ids)}
+    known = pl.DataFrame({"series_id": list(ids)}).with_row_index("row")
+    blocks = []
+    for month, parts in sorted(_months(history.log.parts("record")).items()):
+        records = pl.concat([pl.DataFrame(history.log.folder.read(part, _TIMES)) for part in parts]).filter(
+            pl.col("night").str.starts_with(month), ~pl.col("run_id").is_in(list(incomplete))
+        )
+        records = records.join(known, on="series_id")
+        if not records.is_empty():
+            blocks.append(_block(records, row_of))
+    nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
+    shape = (len(ids), len(nights))
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    column = 0
+    for rows, there, times, of_runs in blocks:
+        until = column + len(there)
+        values[rows, column:until], runs[rows, column:until] = times, of_runs
+        column = until
+    missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
+    return Histories(missing, nights, values, np.empty((0, 0)), runs)
+
+
+def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:
+    """Rows of series, nights, and both as a table of times and runs: what `put_together` makes of these records.
+
+    Where each night has one run, there is nothing to put together, and it is done in a third of the time.
+    """
+    times = records.filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
+    if times.is_empty():
+        return np.empty(0, dtype=np.int64), [], np.empty((0, 0)), np.empty((0, 0), dtype=object)
+    nights, columns = _numbered(times["night"])
+    places = times["row"].to_numpy().astype(np.int64), columns
+    if len(np.unique(places[0] * len(nights) + places[1])) < times.height:
+        block = put_together(records)
+        rows = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
+        return rows, block.nights, block.values_ms, block.runs
+    rows, numbers = np.unique(places[0], return_inverse=True)
+    shape = len(rows), len(nights)
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    values[numbers, places[1]] = times["runtime_ms_mean"].to_numpy()
+    names, of_rows = _numbered(times["run_id"])
+    shared = np.empty(len(names), dtype=object)
+    shared[:] = names
+    runs[numbers, places[1]] = shared[of_rows]
+    return rows, nights, values, runs
+
+
+def _numbered(texts: pl.Series) -> tuple[list[str], Any]:
+    """The different texts in order, and of each row the number of its text."""
+    names = texts.unique().sort()
+    return names.to_list(), texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+
+
+def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
+    """Which parts hold nights of each month; a night may lie in the month before or after its run's, by its zone."""
+    found: dict[str, list[Part]] = defaultdict(list)
+    every: list[Part] = []
+    for part in parts:
+        least, most = part.bounds.get("night", (None, None))
+        if least is None or most is None:
+            every.append(part)
+            continue
+        for month in {str(least)[:7], part.month, str(most)[:7]}:
+            found[month].append(part)
+    for part in every:
+        around = date.fromisoformat(f"{part.month}-15")
+        for days in (-30, 0, 30):
+            found[f"{around + timedelta(days=days):%Y-%m}"].append(part)
+    return found
+
+
+def _series(
+    history: History, told: Regressions, histories: Histories, nights: Sequence[str], incomplete: Sequence[str]
+) -> list[SeriesFacts]:
+    since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
+    start = sum(night < since for night in histories.nights)
+    judged = _judge(histories, start, told.budget["false_alarms_per_year"])
+    newest = _newest(history, since, incomplete)
+
+    @cache
+    def nights_of(columns: bytes) -> tuple[str, ...]:
+        """Most series have the same nights: they share them."""
+        return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
+
+    found = []
+    for place, row in enumerate(told.rows):
+        values = histories.values_ms[place]
+        columns = np.flatnonzero(~np.isnan(values))
+        verdict = judged.verdicts[place]
+        facts = newest.get(row["series_id"], {})
+        found.append(
+            SeriesFacts(
+                row,
+                facts.get("model") or "unknown",
+                facts.get("engine") or "unknown",
+                facts.get("source") or "unknown",
+                nights_of(columns.tobytes()),
+                np.ascontiguousarray(values[columns]),
+                tuple(histories.runs[place, columns].tolist()),
+                tuple(_leap(change, columns) for change in _changes(verdict)),
+                verdict.level,
+                verdict.sigma,
+                int((columns >= start).sum()),
+                facts.get("share_of_step"),
+                facts.get("step_series"),
+            )
+        )
+    return found
+
+
+def _judge(histories: Histories, start: int, alarms: float) -> Judged:
+    """What `regressions` judges: the nights from `start` on."""
+    values: Floats = histories.values_ms.copy()
+    values[:, :start] = np.nan
+    whole = Histories(histories.facts, histories.nights, values, histories.spreads_ms, histories.runs)
+    return judge_histories(whole, alarms, within=None)
+
+
+def _changes(verdict: Verdict) -> list[Change]:
+    return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
+
+
+def _leap(change: Change, columns: Any) -> Leap:
+    """A change by the series' own nights."""
+    start, until = (int(place) for place in np.searchsorted(columns, [change.night, change.until]))
+    return Leap(
+        start,
+        until,
+        change.state,
+        change.before,
+        change.after,
+        change.change,
+        change.ci_low,
+        change.ci_high,
+    )
+
+
+def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str, Row]:
+    """The newest record of each series: what it is of, and its part of the steps of its run."""
+    where: Where = [equals("source", "aoe", "!="), *([equals("night", since, ">=")] if since else [])]
+    names = list(dict.fromkeys(_NEWEST))
+    records = pl.DataFrame(history.records(names, where)).filter(~pl.col("run_id").is_in(list(incomplete)))
+    newest = records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
+    keys = ["run_id", "rank_id", "device_id"]
+    steps = (
+        records.filter(pl.col("scope") == "step")
+        .sort("series_id")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("total_ns").sum().alias("step_ns"), pl.col("series_id").first().alias("step_series"))
+    )
+    joined = newest.join(steps, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    share = pl.when(pl.col("step_ns") > 0).then(pl.col("total_ns") / pl.col("step_ns"))
+    shown = joined.select("series_id", "model", "engine", "source", "step_series", share.alias("share_of_step"))
+    return {row["series_id"]: row for row in shown.iter_rows(named=True)}
+
+
+_RECORD = (
+    "run_id", "scope", "phase", "op_type", "op_name", "rank_id", "device_id", "count", "total_ns", "runtime_ms_mean",
+    "runtime_ms_std", "workload", "workload_args", "workload_metadata", "metrics", "metadata", "series_id",
+)  # fmt: skip
+SHOWN_TYPES, SHOWN_OPERATORS = 20, 100
+"""A run's page and its JSON show so many: the longest; how many there are is said."""
+
+
+def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[RunFacts, RunDetails]]:
+    """The records of runs, a month at a time."""
+    months: dict[str, list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        months[run.night[:7]].append(run)
+    for month in sorted(months):
+        wanted = months[month]
+        first, last = min(run.night for run in wanted), max(run.night for run in wanted)
+        where: Where = [equals("night", first, ">="), equals("night", last, "<=")]
+        if len(wanted) <= FEW_RUNS:
+            where = [*where, tuple(equals("run_id", run.run_id) for run in wanted)]
+        table = pl.DataFrame(history.records(_RECORD, where))
+        by_run = table.filter(pl.col("run_id").is_in([run.run_id for run in wanted])).partition_by(
+            "run_id", as_dict=True
+        )
+        for run in wanted:
+            records = by_run.get((run.run_id,))
+            yield run, RunDetails() if records is None else _details(records)
+
+
+FEW_RUNS = 8
+"""So many runs are asked for by name; of more, everything of their nights is read."""
+
+
+def _details(records: pl.DataFrame) -> RunDetails:
+    measured = records.filter(pl.col("phase").is_null())
+    types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
+    whole = int((types if types.height else operators)["total_ns"].sum() or 0)
+    task_type = pl.col("workload_args").str.json_path_match("$.task_type").alias("task_type")
+    shapes = pl.col("workload_args").str.json_path_match("$.input_shapes").alias("input_shapes")
+    top_types = _longest(types, SHOWN_TYPES).with_columns(task_type)
+    top = _longest(operators, SHOWN_OPERATORS).with_columns(shapes)
+    return RunDetails(
+        [
+            _step(row)
+            for row in measured.filter(pl.col("scope") == "step")
+            .sort("rank_id", "device_id", "series_id")
+            .iter_rows(named=True)
+        ],
+        [_group(row, whole, "task_type") for row in top_types.iter_rows(named=True)],
+        [_group(row, whole, "input_shapes") for row in top.iter_rows(named=True)],
+        types.height,
+        operators.height,
+        whole / 1000 if whole else None,
+        _claims(records.filter(pl.col("phase").is_not_null())),
+    )
+
+
+def _longest(records: pl.DataFrame, count: int) -> pl.DataFrame:
+    order = [True, False, False, False]
+    return records.sort("total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True).head(count)
+
+
+def _step(row: Row) -> Row:
+    metrics = json.loads(row["metrics"] or "{}")
+    parts = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
+    return {
+        "rank_id": row["rank_id"],
+        "device_id": row["device_id"],
+        "series_id": row["series_id"],
+        "steps": row["count"],
+        "step_ms": row["runtime_ms_mean"],
+        "std_ms": row["runtime_ms_std"],
+        **{f"{name}_ms": metrics.get(f"{part}_ms_mean") for name, part in parts.items()},
+    }
+
+
+def _group(row: Row, whole: int, more: str) -> Row:
+    count, total = row["count"], row["total_ns"]
+    return {
+        "rank_id": row["rank_id"],
+        "device_id": row["device_id"],
+        "op_type": row["op_type"],
+        "op_name": row["op_name"],
+        more: row[more],
+        "count": count,
+        "total_us": None if total is None else total / 1000,
+        "mean_us": total / count / 1000 if count and total is not None else None,
+        "share": total / whole if whole and total is not None else None,
+        "series_id": row["series_id"],
+    }
+
+
+def _claims(records: pl.DataFrame) -> list[Row]:
+    """AOE's times before and after, by what was tuned; the whole model first, then what saves most."""
+    pairs: dict[str, Row] = {}
+    for row in records.sort("workload", "series_id").iter_rows(named=True):
+        key = json.loads(row["metadata"] or "{}").get("pair_id") or row["series_id"]
+        named = row["op_name"] or json.loads(row["workload_metadata"] or "{}").get("repo_key")
+        one = pairs.setdefault(key, {"scope": row["scope"], "name": named, "op_type": row["op_type"]})
+        one[f"claimed_{row['phase']}_us"] = row["runtime_ms_mean"] * 1000
+    for one in pairs.values():
+        before, after = one.setdefault("claimed_before_us", None), one.setdefault("claimed_after_us", None)
+        one["speed_up"] = before / after - 1 if before and after else None
+    saved = {key: (one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0) for key, one in pairs.items()}
+    return [pairs[key] for key in sorted(pairs, key=lambda key: (pairs[key]["scope"] != "model", -saved[key], key))]

@@ -1,0 +1,414 @@
+"""`site` and `serve`: the same facts as `regressions`, whole or not at all, nothing written twice, names shown as text."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import Cli
+
+from aoe_reports.simulation.nights import MODEL, write_nights
+from aoe_reports.site.texts import CATALOGUE
+from aoe_reports.workflows.generation import Generation
+from aoe_reports.workflows.ingest import Gathered, ingest
+from aoe_reports.workflows.options import RunOptions
+
+HOSTILE = (
+    "<script>alert(1)</script>\"'&amp;</td>",
+    "right\u202eto left\u2066",
+    "\x1b[31mred\x1b[0m\nline",
+    "long/" + "x" * 4096,
+    "../../etc/passwd#&?=%00",
+    "{{ 7 * 7 }}{% raw %}",
+)
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nights")
+    write_nights(folder)
+    return folder
+
+
+def put(nights: Path, store: Path, first: int, until: int) -> None:
+    some = store.parent / f"nights-{first}-{until}"
+    for night in sorted(nights.iterdir())[first:until]:
+        shutil.copytree(night, some / night.name)
+    ingest([some], str(store), RunOptions(MODEL), Gathered())
+
+
+@pytest.fixture(scope="module")
+def store(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stores") / "store"
+    put(nights, folder, 0, 45)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve nights of workloads with names that nobody should be called by."""
+    folder = tmp_path_factory.mktemp("hostile")
+    lines = []
+    for night in range(14):
+        for place, name in enumerate(HOSTILE):
+            when = datetime(2026, 1, 1, 2, place, tzinfo=UTC) + timedelta(days=night)
+            slow = 1.5 if night >= 9 else 1.0
+            lines.append(
+                json.dumps(
+                    {
+                        "workload": name,
+                        "engine": name[:200],
+                        "hardware": name[:200],
+                        "runtime_ms_mean": slow * (1 + 0.001 * ((night * 7 + place) % 5)),
+                        "runtime_ms_std": None,
+                        "timestamp": when.timestamp(),
+                        "schema_version": "0.1",
+                        "metadata": {},
+                    }
+                )
+            )
+    (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
+    ingest([folder / "records.jsonl"], str(folder / "store"), RunOptions(), Gathered())
+    return folder / "store"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+class Page(HTMLParser):
+    """What a page refers to, what it says, and what it would run."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self._silent = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        self.tags.append((tag, known))
+        self._silent = tag == "script"
+        self.links += [str(known[name]) for name in ("href", "src") if name in known]
+        if known.get("id"):
+            self.ids.add(str(known["id"]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.said).split())
+
+
+def pages(folder: Path) -> Iterator[tuple[Path, Page]]:
+    for path in sorted(folder.rglob("*.html")):
+        yield path, Page(path.read_text())
+
+
+def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Path) -> None:
+    assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    told = cli("regressions", "--store", store, "--format", "json").json
+    index = json.loads((tmp_path / "site" / "index.json").read_text())
+    assert (index["rows"], index["budget"]) == (told["rows"], told["budget"])
+    every = cli("regressions", "--store", store, "--all", "--format", "json").json["rows"]
+    twins = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "site" / "series").glob("*.json")}
+    del twins["index"]
+    assert {name: twin["row"] for name, twin in twins.items()} == {row["series_id"]: row for row in every}
+    records = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    (step,) = (row for row in every if row["scope"] == "step")
+    assert [row["runtime_ms_mean"] for row in records] == twins[step["series_id"]]["values_ms"]
+    page = Page((tmp_path / "site" / "series" / f"{step['series_id']}.html").read_text()).text
+    told_levels = f"{abs(step['change']):.1%} slower since {step['since']}"
+    assert told_levels in page
+    assert "layer6/conv" in page
+    assert f"{step['attribution']['total_us']:,.3f}" in page
+    front = Page((tmp_path / "site" / "index.html").read_text()).text
+    assert f"{step['change']:.1%} slower since {step['since']}" in front
+    assert "layer6/conv +28.1 us (calls take longer)" in front
+
+
+def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, tmp_path: Path) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    listed = json.loads((tmp_path / "site" / "runs" / "index.json").read_text())["rows"]
+    assert [row["run"] for row in listed] == [row["run"] for row in runs]
+    (profile,) = (row for row in runs if row["night"] == "2026-02-11" and row["kind"] == "profile")
+    twin = json.loads((tmp_path / "site" / "runs" / f"{profile['run']}.json").read_text())
+    records = cli("history", "records", "--store", store, "--since", "2026-02-11", "--format", "json").json["rows"]
+    of_types = {r["op_type"]: r["total_ns"] for r in records if r["run"] == profile["run"] and r["scope"] == "op_type"}
+    assert {row["op_type"]: row["total_us"] for row in twin["types"]} == {k: v / 1000 for k, v in of_types.items()}
+    assert twin["computing_us"] == sum(of_types.values()) / 1000
+    assert sum(row["share"] for row in twin["types"]) == pytest.approx(1)
+    tunings = [row["run"] for row in runs if row["night"] == "2026-02-11" and row["kind"] == "tuning"]
+    assert twin["tunings"] == tunings
+    page = Page((tmp_path / "site" / "runs" / f"{profile['run']}.html").read_text()).text
+    assert "advise" in page
+    assert "no table that says so" in page  # what a step goes on is not stored, and that is said
+    claims = Page((tmp_path / "site" / "runs" / f"{tunings[0]}.html").read_text()).text
+    assert "the whole model" in claims
+
+
+def test_the_same_store_gives_the_same_bytes_however_the_folder_came_about(
+    cli: Cli, nights: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    put(nights, store, 0, 44)
+    cli("site", "--store", store, "-o", tmp_path / "grown")
+    put(nights, store, 44, 45)
+    ended = cli("site", "--store", store, "-o", tmp_path / "grown", "--format", "json")
+    counts = {row["kind"]: row for row in ended.json["rows"]}
+    # the new one, the one before it, which has a link to it now, and the one at which series changed: by how much is surer now
+    assert counts["run"]["written"] == 3
+    assert counts["asset"]["written"] == 0
+    cli("site", "--store", store, "-o", tmp_path / "fresh")
+    assert files(tmp_path / "grown") == files(tmp_path / "fresh")
+
+
+def test_what_did_not_change_stays_the_same_file(cli: Cli, store: Path, tmp_path: Path) -> None:
+    def seen() -> dict[str, tuple[int, int]]:
+        found = {}
+        for path in sorted((tmp_path / "site").rglob("*")):
+            if path.is_file():
+                found[str(path)] = (path.stat().st_ino, path.stat().st_mtime_ns)
+        return found
+
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    before = seen()
+    ended = cli("site", "--store", store, "-o", tmp_path / "site", "--format", "json")
+    assert sum(row["written"] for row in ended.json["rows"]) == 0
+    assert seen() == before
+    (tmp_path / "site" / "index.html").write_text("cut")
+    shutil.rmtree(tmp_path / "site" / "series")
+    counts = {
+        row["kind"]: row["written"]
+        for row in cli("site", "--store", store, "-o", tmp_path / "site", "--format", "json").json["rows"]
+    }
+    assert counts == {"overview": 2, "series": 36, "run": 0, "asset": 0}
+    assert set(seen()) == set(before)
+
+
+def test_a_build_that_fails_leaves_the_site_as_it_was(
+    cli: Cli, store: Path, hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("site", "--store", hostile, "-o", tmp_path / "site")
+    before = files(tmp_path / "site")
+    left = [30]
+    write = Generation.write
+
+    def full(self: Generation, *args: Any) -> None:
+        left[0] -= 1
+        assert files(tmp_path / "site") == before  # nothing of the new one is seen while it is made
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        write(self, *args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Generation, "write", full)
+        ended = cli("site", "--store", store, "-o", tmp_path / "site")
+    assert (ended.code, "No space left" in ended.err) == (3, True)
+    assert files(tmp_path / "site") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    assert not set(files(tmp_path / "site")) & {
+        name for name in before if name.startswith("series/") and "index" not in name
+    }
+
+
+def test_where_the_folders_name_cannot_be_exchanged_the_first_page_comes_last(
+    cli: Cli, store: Path, hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "fresh")
+    cli("site", "--store", hostile, "-o", tmp_path / "site")
+    inode = (tmp_path / "site").stat().st_ino
+    (tmp_path / "site" / ".new-left").mkdir()  # of a build that was killed
+    order = []
+    replace = Path.replace
+
+    def seen(self: Path, target: Path) -> Path:
+        order.append(target.name)
+        return replace(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os.path, "ismount", lambda _: True)
+        patched.setattr(Path, "replace", seen)
+        assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    assert files(tmp_path / "site") == files(tmp_path / "fresh")
+    assert (order[-2:], (tmp_path / "site").stat().st_ino) == (["index.html", "manifest.json"], inode)
+    assert not (tmp_path / "site" / ".new-left").exists()
+
+
+def test_the_folder_is_a_sites_own(cli: Cli, store: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "papers"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    assert cli("site", "--store", store, "-o", mine).code == 2
+    assert files(mine) == {"thesis.txt": b"years of work"}
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "report.html").write_text("of nightly")
+    assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    (tmp_path / "site" / "notes").mkdir()
+    (tmp_path / "site" / "notes" / "mine.txt").write_text("kept")
+    (tmp_path / "site" / "elsewhere").symlink_to(mine)
+    assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    kept = files(tmp_path / "site")
+    assert (kept["report.html"], kept["notes/mine.txt"]) == (b"of nightly", b"kept")
+    assert (tmp_path / "site" / "elsewhere").readlink() == mine
+    assert files(mine) == {"thesis.txt": b"years of work"}
+    handle = os.open(tmp_path / "site", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    ended = cli("site", "--store", store, "-o", tmp_path / "site")
+    os.close(handle)
+    assert (ended.code, "another `site`" in ended.err) == (3, True)
+
+
+def test_a_manifest_leads_nowhere_outside_the_folder(cli: Cli, store: Path, tmp_path: Path) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    (tmp_path / "secret").write_text("mine")
+    manifest = tmp_path / "site" / "manifest.json"
+    told = json.loads(manifest.read_text())
+    told["files"]["../secret"] = ["key", 4]
+    manifest.write_text(json.dumps(told))
+    assert cli("site", "--store", store, "-o", tmp_path / "site").code == 0
+    assert (tmp_path / "secret").read_text() == "mine"
+    assert "../secret" not in json.loads(manifest.read_text())["files"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_link_leads_somewhere_and_nothing_leaves_the_folder(
+    cli: Cli, store: Path, hostile: Path, tmp_path: Path, language: str
+) -> None:
+    for name, source in (("plain", store), ("hostile", hostile)):
+        assert cli("site", "--store", source, "-o", tmp_path / name, "--lang", language).code == 0
+        found = dict(pages(tmp_path / name))
+        for path, page in found.items():
+            policies = [
+                known["content"] for tag, known in page.tags if known.get("http-equiv") == "Content-Security-Policy"
+            ]
+            assert [str(policy).startswith("default-src 'none';") for policy in policies] == [True]
+            for tag, known in page.tags:
+                assert "style" not in known, (path, tag)
+                assert not [key for key in known if key.startswith("on")], (path, tag)
+                assert tag != "script" or "src" in known or known["type"] == "application/json"
+            for link in page.links:
+                assert not re.match(r"[a-z]+:|//", link), link
+                target, _, anchor = link.partition("#")
+                there = (path.parent / target).resolve() if target else path
+                assert there.is_file(), (path, link)
+                assert not anchor or anchor in (found[there].ids if there in found else Page(there.read_text()).ids)
+
+
+def test_hostile_names_are_text(cli: Cli, hostile: Path, tmp_path: Path) -> None:
+    cli("site", "--store", hostile, "-o", tmp_path / "site")
+    series = json.loads((tmp_path / "site" / "series" / "index.json").read_text())["rows"]
+    assert {row["workload"] for row in series} == set(HOSTILE)
+    assert {row["state"] for row in series} == {"confirmed"}
+    for path, page in pages(tmp_path / "site"):
+        text = path.read_text()
+        assert "<script>alert" not in text, path
+        assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b]", text), path
+        assert [known.get("src") for tag, known in page.tags if tag == "script" and "src" not in known] in ([], [None])
+    for row in series:
+        page = Page((tmp_path / "site" / "series" / f"{row['series_id']}.html").read_text())
+        shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in row["workload"])
+        assert shown in page.text
+    assert all(re.fullmatch(r"[0-9A-Za-z_.-]+", path.name) for path in (tmp_path / "site").rglob("*"))
+
+
+def test_a_store_of_nothing_and_one_of_a_single_night_have_a_site(cli: Cli, nights: Path, tmp_path: Path) -> None:
+    from aoe_reports.store import History
+
+    History.open(str(tmp_path / "empty"), create=True)
+    assert cli("site", "--store", tmp_path / "empty", "-o", tmp_path / "site").code == 0
+    assert "The store is empty." in Page((tmp_path / "site" / "index.html").read_text()).text
+    put(nights, tmp_path / "one", 0, 1)
+    assert cli("site", "--store", tmp_path / "one", "-o", tmp_path / "site").code == 0
+    page = Page((tmp_path / "site" / "index.html").read_text()).text
+    assert "Nothing can be judged yet" in page
+    assert len(list((tmp_path / "site" / "series").glob("*.html"))) == 36 + 1
+    missing = cli("site", "--store", tmp_path / "none", "-o", tmp_path / "other")
+    assert (missing.code, (tmp_path / "other").exists()) == (3, False)
+
+
+def test_every_text_is_there_in_every_language() -> None:
+    for key, texts in CATALOGUE.items():
+        assert all(texts), key
+        holes = [sorted(re.findall(r"\{(\w+)\}", text)) for text in texts]
+        assert holes[0] == holes[1], key
+    folder = Path(sys.modules["aoe_reports"].__file__ or "").parent / "site"
+    asked = {
+        key
+        for path in [*folder.glob("*.py"), *folder.glob("templates/*.j2")]
+        for key in re.findall(r"""\btext\(["']([\w-]+)["']""", path.read_text())
+    }
+    assert asked <= set(CATALOGUE)
+
+
+@pytest.fixture
+def served(cli: Cli, store: Path, tmp_path: Path) -> Iterator[tuple[str, Path, subprocess.Popen[str]]]:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    (tmp_path / "secret.html").write_text("secret")
+    (tmp_path / "site" / "link.html").symlink_to(tmp_path / "secret.html")
+    (tmp_path / "site" / "out").symlink_to(tmp_path)
+    command = [sys.executable, "-m", "aoe_reports", "serve", str(tmp_path / "site"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip(), tmp_path, process
+        finally:
+            process.kill()
+
+
+def asked(address: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers)) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read()
+
+
+def test_serve_gives_the_sites_files_and_no_others(served: tuple[str, Path, subprocess.Popen[str]]) -> None:
+    address, folder, process = served
+    assert address.startswith("http://127.0.0.1:")
+    status, headers, content = asked(address, "")
+    assert (status, content) == (200, (folder / "site" / "index.html").read_bytes())
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert asked(address, "assets/site.js?x=1#y")[1]["Content-Type"] == "text/javascript; charset=utf-8"
+    assert asked(address, "series/index.json")[1]["Content-Type"] == "application/json"
+    assert asked(address, "series/")[0] == 200
+    for path in ("../secret.html", "%2e%2e/secret.html", "series/../../secret.html", "link.html", "out/secret.html",
+                 "/etc/passwd", "series", "nothing.html", "%00", "%ff.html", ".hidden.html", "..%2fsecret.html"):  # fmt: skip
+        status, headers, content = asked(address, path)
+        assert (status, b"secret" in content.replace(path.encode(), b"")) == (404, False), path
+        assert headers["X-Content-Type-Options"] == "nosniff"
+    assert asked(address, "", Host="evil.example:80")[0] == 404
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 0
+
+
+def test_serve_wants_a_site(cli: Cli, tmp_path: Path) -> None:
+    assert cli("serve", tmp_path).code == 2
