@@ -38,6 +38,13 @@ def regressions(
         bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Series that did not change, or cannot be judged, too.")] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole-history",
+            help="Every change since the first night, looked at once; the false alarms are then those of this look. Fails on none.",
+        ),
+    ] = False,
     form: Annotated[RegressionFormat, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
 ) -> None:
@@ -52,7 +59,7 @@ def regressions(
         gates = tuple(map(parse_gate, gate or ())) or (Gate(),)
     except ValueError as error:
         raise UsageError(f"--gate {error}") from error
-    found = find_regressions(store, RegressionSelection(workload, scope, alarms, gates, fail_on, every))
+    found = find_regressions(store, RegressionSelection(workload, scope, alarms, gates, fail_on, every, whole))
     reasons = [reason for reason in found.reasons if reason != "not-enough-data" or strict_data]
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows

@@ -12,8 +12,11 @@ from aoe_reports.reports.rows import shown_columns
 
 def regressions_report(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> Report:
     """The changed series, the operators of each changed step, and the price: the budget and what it hides."""
+    whole = bool(budget["whole_history"])
     slower = [row for row in rows if row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0]
-    if slower:
+    if whole:
+        headline = f"{sum(row['state'] is not None for row in rows)} changes since the first night."
+    elif slower:
         first = slower[0]
         since = f" since {first['since']}" if first["since"] else ""
         headline = f"Slower: {first['workload']} by {first['change'] * 100:.1f}%{since}; {len(slower)} series in all."
@@ -52,10 +55,12 @@ def _attribution(row: Mapping[str, Any]) -> Section:
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
-    shared = (
-        f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; together they may raise "
-        f"{budget['false_alarms_per_year']:g} false alarms a year."
+    bearable = (
+        f"this look may show {budget['false_alarms_per_year']:g} false changes of them"
+        if budget["whole_history"]
+        else f"together they may raise {budget['false_alarms_per_year']:g} false alarms a year"
     )
+    shared = f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; {bearable}."
     said = [shared]
     known = [row["smallest_detectable"] for row in rows if row["smallest_detectable"] is not None]
     if known:

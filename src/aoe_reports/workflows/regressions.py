@@ -10,9 +10,8 @@ import polars as pl
 
 from aoe_reports.findings import Finding
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
-from aoe_reports.regression.detector import Change
 from aoe_reports.regression.gate import Gate
-from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
+from aoe_reports.regression.series import FACTS, judge_histories, put_together
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
 from aoe_reports.workflows.attribution import attribute, tuned_operators
@@ -51,6 +50,8 @@ class RegressionSelection:
     gates: tuple[Gate, ...] = (Gate(),)
     fail_on: FailOn = "confirmed"
     every: bool = False
+    whole_history: bool = False
+    """Every change since the first night, looked at once, instead of what the watch says now; fails on nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,15 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
     `before` and `after` are milliseconds, `change` is `after / before - 1` (above 0 is slower). All series of the store share
     the budget, whatever is shown of them.
     """
+    within = None if selection.whole_history else WATCHED_NIGHTS
     history = History.open(store)
-    records, tuned = _records(history), tuned_operators(history)
-    judged = judge_histories(put_together(records), selection.false_alarms_per_year)
+    records, tuned = _records(history, within), tuned_operators(history)
+    judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
     rows, reasons = [], set()
-    for index, told in enumerate(judged.rows()):
+    for index, change, told in judged.told():
         row: Row = {name: told[name] for name in _ROW}
         if not _is_shown(told, selection):
             continue
-        change = _change_of(judged, index)
         if (
             change is not None
             and told["scope"] == "step"
@@ -90,7 +91,7 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
         row["fails"] = next(iter(why), None)
         rows.append(row)
         reasons |= why
-    rows.sort(key=_place)
+    rows.sort(key=_place_in_history if selection.whole_history else _place)
     findings = []
     if not judged.eligible:
         message = (
@@ -104,6 +105,7 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
         "series": len(judged.verdicts),
         "eligible": judged.eligible,
         "detector": judged.version,
+        "whole_history": selection.whole_history,
     }
     return Regressions(rows, budget, findings, [name for name in _REASONS if name in reasons])
 
@@ -111,12 +113,12 @@ def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
 _REASONS = ("regression", "suspect", "not-enough-data")
 
 
-def _records(history: History) -> pl.DataFrame:
-    """Records of the nights that the detector looks at; AOE's own measurements and cut-off captures are no nights."""
+def _records(history: History, within: int | None) -> pl.DataFrame:
+    """Records of the last `within` nights (None: all); AOE's own measurements and cut-off captures are no nights."""
     nights = sorted(set(history.rows("run", ["night"])["night"].to_pylist()))
     where: Where = [equals("source", "aoe", "!=")]
-    if len(nights) > WATCHED_NIGHTS:
-        where = [*where, equals("night", nights[-WATCHED_NIGHTS], ">=")]
+    if within is not None and len(nights) > within:
+        where = [*where, equals("night", nights[-within], ">=")]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     columns = [name for name in _COLUMNS if name in ROWS.names]
     return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
@@ -134,7 +136,7 @@ def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
 def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
     """Why a series makes the exit code other than 0: it is slower, and passes a gate."""
     slower = told["change"] is not None and told["change"] > 0 and any(gate.holds(told) for gate in selection.gates)
-    if not slower or selection.fail_on == "never":
+    if not slower or selection.fail_on == "never" or selection.whole_history:
         return set()
     if told["state"] in {"confirmed", "drift"}:
         return {"regression"}
@@ -148,6 +150,7 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return state, scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
 
 
-def _change_of(judged: Judged, index: int) -> Change | None:
-    verdict = judged.verdicts[index]
-    return None if verdict.suspect is not None or not verdict.changes else verdict.changes[-1]
+def _place_in_history(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Steps before what they are made of, each series in the order of nights."""
+    scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
+    return scope, row["workload"], row["series_id"], row["since"] or ""
