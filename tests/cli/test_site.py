@@ -137,6 +137,11 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     twins = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "site" / "series").glob("*.json")}
     del twins["index"]
     assert {name: twin["row"] for name, twin in twins.items()} == {row["series_id"]: row for row in every}
+    for row in every:  # what the charts draw is what the rows tell
+        newest = twins[row["series_id"]]["changes"][-1:]
+        told_row = [(row["since"], row["since_run"], *(row[name] for name in ("state", "before", "after", "ci_low")))]
+        drawn = [tuple(one[name] for name in ("night", "run", "state", "before", "after", "ci_low")) for one in newest]
+        assert drawn == (told_row if row["state"] else [])
     records = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     (step,) = (row for row in every if row["scope"] == "step")
     assert [row["runtime_ms_mean"] for row in records] == twins[step["series_id"]]["values_ms"]

@@ -14,7 +14,7 @@ import polars as pl
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS
 from aoe_reports.regression.detector import Change, Parameters, Verdict
-from aoe_reports.regression.series import FACTS, Histories, Judged, judge_histories, put_together
+from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
 from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
@@ -182,7 +182,8 @@ def _series(
 ) -> list[SeriesFacts]:
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
-    judged = _judge(histories, start, told.budget["false_alarms_per_year"])
+    # the same nights under the same budget as `regressions`: the same verdicts
+    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(histories.nights) - start)
     newest = _newest(history, since, incomplete)
 
     @cache
@@ -214,14 +215,6 @@ def _series(
             )
         )
     return found
-
-
-def _judge(histories: Histories, start: int, alarms: float) -> Judged:
-    """What `regressions` judges: the nights from `start` on."""
-    values: Floats = histories.values_ms.copy()
-    values[:, :start] = np.nan
-    whole = Histories(histories.facts, histories.nights, values, histories.spreads_ms, histories.runs)
-    return judge_histories(whole, alarms, within=None)
 
 
 def _changes(verdict: Verdict) -> list[Change]:
