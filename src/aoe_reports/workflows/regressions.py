@@ -85,8 +85,8 @@ class Regressions:
     judged: Judged
     places: dict[str, int]
     """The row of each series in the histories."""
-    most_nights: int
-    """Of the series that were looked at."""
+    step: int | None
+    """The row of a step in the histories, where there is one."""
 
 
 def find_regressions(store: str, selection: RegressionSelection, command: str = "regressions") -> Regressions:
@@ -127,7 +127,7 @@ def find_regressions(store: str, selection: RegressionSelection, command: str = 
         remark,
         examined.judged,
         examined.places,
-        examined.most_nights(),
+        examined.step(),
     )
 
 
@@ -454,6 +454,11 @@ class Examination:
         if nights >= least:
             message = f"no series has {self.selection.baseline} as its baseline and a newer level of three nights"
         return message
+
+    def step(self) -> int | None:
+        """The row of the first step of ours."""
+        ours = (index for index in range(len(self.facts)) if self._is_ours(index))
+        return next((index for index in ours if self.facts[index]["scope"] == "step"), None)
 
     def most_nights(self) -> int:
         """The nights of our longest series."""

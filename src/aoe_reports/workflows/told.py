@@ -61,23 +61,36 @@ class Told:
 def read_told(history: History) -> Told:
     """What the store remembers; rows that nobody can make sense of are an error, since a baseline hangs on them."""
     told = Told()
+    _read_changes(history, told)
+    _read_words(history, told)
+    return told
+
+
+def _read_changes(history: History, told: Told) -> None:
     changes = [
         (row["subject"], row["state"], _body(history, row))
         for row in history.rows("change", ("subject", "state", "body")).to_pylist()
         if row["state"] in {*MOVE_STATES, WITHDRAWN}
     ]
-    changes.sort(key=lambda one: (one[2].get("position", 0), canonical_json(one[2])))
+    for series, _, body in changes:
+        if not isinstance(series, str) or not isinstance(body.get("position"), int):
+            raise _unusable(history, "change", series)
+    changes.sort(key=lambda one: (one[2]["position"], canonical_json(one[2])))
     for series, state, body in changes:
         try:
             told.counts[series] = max(told.counts.get(series, 0), body["position"] + 1)
             told.moves[series] = _after(told.moves.get(series, []), state, body)
         except (KeyError, TypeError) as error:
             raise _unusable(history, "change", series) from error
-    rows = history.rows("ack", ("subject", "state", "body", "timestamp_ns")).to_pylist()
-    rows.sort(key=lambda row: (row["timestamp_ns"], row["state"] == "revoked", row["subject"], row["body"]))
+
+
+def _read_words(history: History, told: Told) -> None:
+    """Acknowledgements, expectations and names, in the order in which they were given."""
+    columns = ("subject", "state", "body", "timestamp_ns")
+    rows = [(row, _body(history, row)) for row in history.rows("ack", columns).to_pylist()]
+    rows.sort(key=lambda one: (one[0]["timestamp_ns"], one[0]["state"] == "revoked", one[0]["subject"], one[0]["body"]))
     gone: set[str] = set()
-    for row in rows:
-        body = _body(history, row)
+    for row, body in rows:
         try:
             if row["state"] == "revoked":
                 gone |= set(body["ids"])
@@ -88,11 +101,9 @@ def read_told(history: History) -> Told:
         except (KeyError, TypeError) as error:
             raise _unusable(history, "ack", row["subject"]) from error
     told.standing = {name: subject for name, subject in told.standing.items() if name not in gone}
-    for row in rows:
-        body = _body(history, row)
+    for row, body in rows:
         if body.get("id") in told.standing:
             _take(told, row, body, history)
-    return told
 
 
 def _after(moves: list[Move], state: str, body: Mapping[str, Any]) -> list[Move]:
