@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from aoe_reports.analysis.statistics import MAD_TO_SIGMA
 from aoe_reports.regression import noise
 from aoe_reports.regression.detector import INTERVAL_SCORE, Change, Parameters, State, Verdict, inflation
 from aoe_reports.regression.noise import Floats
@@ -85,6 +86,8 @@ class Move:
     incident: str | None = None
     found: str | None = None
     """The newest night of the series when it was first told; None: not told yet."""
+    memory: float = 0.0
+    """Of the noise (with margin) when it was told."""
 
     @property
     def change(self) -> float:
@@ -194,11 +197,6 @@ class Course:
         part = self.values_ms[start:end]
         return np.asarray(np.isfinite(part) & (part > 0))
 
-    def first(self) -> int:
-        """The index of the first night that has a time."""
-        times = self._times(0, len(self.nights))
-        return int(times.argmax()) if times.any() else len(self.nights)
-
     def last_night(self) -> str | None:
         """The newest night that has a time."""
         found = np.flatnonzero(self._times(0, len(self.nights)))
@@ -220,6 +218,7 @@ class Course:
             after_nights=self.count(change.steps[-1] if change.steps else change.night, change.until),
             reach=self.scatter.reach(step),
             until=self.nights[change.until - 1] if change.state == "drift" else None,
+            memory=self.scatter.memory,
         )
 
 
@@ -232,11 +231,22 @@ def same_move(one: Move, other: Move, place: Course) -> bool:
     return max(begin, start) - min(end, stop) <= max(one.reach, other.reach)
 
 
-def merge_moves(course: Course, stored: Iterable[Move]) -> tuple[list[Move], tuple[Move, ...]]:
-    """(all changes of a series that hold, oldest first; those that were told and hold no more).
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """All changes of a series, found or told."""
 
-    What the detector finds among the nights that it sees is true of them; a change that was told before keeps its
-    incident, and the baseline that was of more nights. What it cannot see, since it lies before its nights, stands.
+    moves: list[Move]
+    """Those that hold, oldest first."""
+    withdrawn: tuple[Move, ...]
+    scatter: Scatter
+    """The noise around the levels between them."""
+
+
+def merge_moves(course: Course, stored: Iterable[Move]) -> Merged:
+    """What the detector finds among the nights that it sees, and what was told before and holds.
+
+    A change that was told before keeps its incident, and the baseline that was of more nights. What the detector cannot
+    see, since it lies before its nights, stands; what it does not find for other reasons is held against the nights again.
     """
     waiting = _distinct(sorted(stored, key=lambda move: (move.found or "", move.since)), course)
     found = []
@@ -253,14 +263,18 @@ def merge_moves(course: Course, stored: Iterable[Move]) -> tuple[list[Move], tup
         if first.before_nights > move.before_nights:
             kept = replace(kept, before=first.before, before_nights=first.before_nights)
         found.append(kept)
-    withdrawn = []
+    withdrawn: list[Move] = []
+    scatter = course.scatter
     for move in sorted(waiting, key=lambda one: one.since):
-        state = _stands(move, found, course)
-        if state is None:
+        others = [*found, *(one for one in waiting if one is not move and one not in withdrawn)]
+        stands, local = _stands(move, others, course)
+        if not stands:
             withdrawn.append(move)
-        else:
-            found.append(state)
-    return sorted(found, key=lambda move: (move.since, move.found or "")), tuple(withdrawn)
+            continue
+        found.append(move)
+        if local is not None and local.sigma < scatter.sigma:
+            scatter = local  # without this change the detector took the step for noise
+    return Merged(sorted(found, key=lambda move: (move.since, move.found or "")), tuple(withdrawn), scatter)
 
 
 def _distinct(stored: list[Move], course: Course) -> list[Move]:
@@ -272,21 +286,26 @@ def _distinct(stored: list[Move], course: Course) -> list[Move]:
     return kept
 
 
-def _stands(move: Move, found: Sequence[Move], course: Course) -> Move | None:
-    """A told change that the detector does not find (any more): as it was where too few nights are left to say, else by them."""
+def _stands(move: Move, others: Sequence[Move], course: Course) -> tuple[bool, Scatter | None]:
+    """(whether a told change that the detector does not find holds, the noise around its levels where that can be known).
+
+    Where too few nights are left to say, it does.
+    """
     place = course.place(move.since)
-    earlier = [course.place(one.since) for one in found if one.since < move.since]
-    later = [course.place(one.since) for one in found if one.since > move.since]
+    earlier = [course.place(one.since) for one in others if one.since < move.since]
+    later = [course.place(one.since) for one in others if one.since > move.since]
     left = course.logs(max(earlier, default=0), place)
     right = course.logs(place, min(later, default=len(course.nights)))
-    least = course.parameters.least_level if earlier else course.parameters.least_baseline
-    if course.verdict.reason is not None or place <= course.first() or len(left) < least or not len(right):
-        return move  # too few of the nights before it are left to hold it against
-    scatter = course.scatter
-    before, after = scatter.level(left), scatter.level(right)
-    if (after - before) * (move.after - move.before) <= 0:
-        return None
-    return move if abs(after - before) > scatter.tolerance(len(left), len(right)) else None
+    parameters = course.parameters
+    least = parameters.least_level if earlier else parameters.least_baseline
+    if course.verdict.reason is not None or len(left) < least or len(right) < parameters.least_level:
+        return True, None
+    around = np.concatenate([left - np.median(left), right - np.median(right)])
+    sigma = max(float(np.median(np.abs(around))) * MAD_TO_SIGMA, noise.FLOOR)
+    local = replace(course.scatter, sigma=sigma, memory=move.memory)
+    step = local.level(right) - local.level(left)
+    same_way = step * (move.after - move.before) > 0
+    return same_way and abs(step) > local.tolerance(len(left), len(right)), local
 
 
 def stand(
@@ -296,26 +315,26 @@ def stand(
     expectations: Sequence[Expectation] = (),
 ) -> Standing:
     """Where a series stands, given what was told, acknowledged and announced of it before."""
-    moves, withdrawn = merge_moves(course, stored)
-    moves = _with_levels_of_now(moves, course)
+    merged = merge_moves(course, stored)
+    course = replace(course, scatter=merged.scatter)
+    moves = _with_levels_of_now(merged.moves, course)
     walk = _Walk(course, acceptances, expectations)
     for move in moves:
         walk.take(move)
-    return replace(walk.end(), every=tuple(moves), withdrawn=withdrawn)
+    return replace(walk.end(), every=tuple(moves), withdrawn=merged.withdrawn)
 
 
 def _with_levels_of_now(moves: list[Move], course: Course) -> list[Move]:
     """The newest change leads to the newest level, whatever was known of that when it was told."""
-    level = course.verdict.level
-    if not moves or level is None or course.verdict.reason is not None:
+    if not moves or course.verdict.reason is not None:
         return moves
-    detected = course.verdict.changes
-    start = detected[-1].night if detected else 0
-    if moves[-1].since <= course.nights[start] or not detected:
-        after = detected[-1].after if detected else level
-        nights = course.count(max(start, course.place(moves[-1].since)), len(course.nights))
-        moves[-1] = replace(moves[-1], after=after, after_nights=nights)
-    return moves
+    newest, detected = moves[-1], course.verdict.changes
+    if detected and newest.since <= course.nights[detected[-1].night]:
+        return moves  # the detector's own, or one whose place it does not know better
+    logs = course.logs(course.place(newest.since), len(course.nights))
+    if not len(logs):
+        return moves
+    return [*moves[:-1], replace(newest, after=math.exp(course.scatter.level(logs)), after_nights=len(logs))]
 
 
 class _Walk:

@@ -8,6 +8,7 @@ from typing import Any
 
 from aoe_reports.findings import SEVERITIES, Finding
 from aoe_reports.reports.incidents import incident_sections, is_open
+from aoe_reports.reports.regressions import attribution_section
 from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
 
 SHOWN_INCIDENTS = 10
@@ -52,6 +53,7 @@ def nightly_report(night: Night) -> Report:
     sections = [
         _changes(night, told),
         *_incidents(night, told),
+        *(attribution_section(row) for row in told if row["attribution"] and is_open(row)),
         *([_chart(night.course)] if night.course is not None else []),
         _runs(night),
         *([_hotspots(night)] if night.hotspots else []),

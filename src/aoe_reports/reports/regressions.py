@@ -23,7 +23,7 @@ def regressions_report(
     if apart:
         shown = Grid(shown_columns("regressions", apart), apart)
         sections.append(Section("Changes", ["Change is after / before - 1: above 0 is slower."], shown))
-    sections += [_attribution(row) for row in rows if row.get("attribution")]
+    sections += [attribution_section(row) for row in rows if row.get("attribution")]
     sections.append(Section("What an alarm is worth here", _price(rows, budget)))
     return Report("Regressions", _headline(rows, remark), sections)
 
@@ -39,7 +39,8 @@ def _headline(rows: Sequence[Mapping[str, Any]], remark: str | None) -> str:
     return text if remark is None else f"{remark[:1].upper()}{remark[1:]}. {text}"
 
 
-def _attribution(row: Mapping[str, Any]) -> Section:
+def attribution_section(row: Mapping[str, Any]) -> Section:
+    """The change of a step over what ran in it."""
     told = row["attribution"]
     parts = [f"operators {told['operators_us']:+,.3f}"]
     for name, words in (

@@ -53,7 +53,6 @@ def run_nightly(
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
-    reasons = reasons_of(findings, strict=strict)
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     found = None
     if measured:
@@ -61,6 +60,8 @@ def run_nightly(
         chosen = replace(selection or RegressionSelection(), series=ours, record=True)
         found = find_regressions(store, chosen, "nightly")
         findings = in_order([*findings, *(one for one in found.findings if one.rule != "not-enough-data")])
+    reasons = reasons_of(findings, strict=strict)
+    if found is not None:
         reasons += [reason for reason in found.reasons if reason != "not-enough-data"]
     if strict_data and (found is None or "not-enough-data" in found.reasons):
         reasons.append("not-enough-data")

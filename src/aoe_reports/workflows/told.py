@@ -22,7 +22,7 @@ WITHDRAWN = "withdrawn"
 MOVE_STATES = ("confirmed", "drift", "recovered", "improved")
 _MOVE_FIELDS = (
     "since", "since_run", "before", "after", "ci_low", "ci_high", "before_nights", "after_nights", "reach", "until",
-    "incident", "found",
+    "incident", "found", "memory",
 )  # fmt: skip
 
 
