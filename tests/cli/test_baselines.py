@@ -200,8 +200,20 @@ def test_what_was_announced_is_told_as_expected(cli: Cli, store: Path, change: s
 
 def test_an_expectation_is_of_its_nights_and_its_workload(cli: Cli, store: Path) -> None:
     fill(cli, store, levels((30, 10.0), (20, 10.5)))
-    for workload, since in (("net", night(38)), ("net", night(10)), ("ne", night(29)), ("net/step", night(29))):
+    for workload, since in (
+        ("net", night(38)),
+        ("net", night(80)),
+        ("net", night(10)),
+        ("ne", night(29)),
+        ("net/step", night(29)),
+    ):
         cli("expect", workload, "--from", since, "--change", "6%", "--reason", "r", "--store", store)
+    assert regressions(cli, store).code == 1
+
+
+def test_an_announcement_for_later_does_not_cover_the_newest_nights(cli: Cli, store: Path) -> None:
+    fill(cli, store, levels((30, 10.0), (5, 10.6)))
+    cli("expect", "net", "--from", night(60), "--change", "9%", "--reason", "r", "--store", store)
     assert regressions(cli, store).code == 1
 
 

@@ -10,6 +10,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 import numpy as np
 
@@ -185,6 +186,15 @@ class Course:
         """The index of a night, or of the first one behind it."""
         return bisect_left(self.nights, night)
 
+    def nights_between(self, earlier: str, later: str) -> int:
+        """How many nights lie from one to another (below 0: before it); days where one is none of the nights looked at."""
+        looked_at = (
+            bool(self.nights) and self.nights[0] <= min(earlier, later) and max(earlier, later) <= self.nights[-1]
+        )
+        if not looked_at:
+            return ordinal(later) - ordinal(earlier)
+        return self.place(later) - self.place(earlier)
+
     def count(self, start: int, end: int) -> int:
         """How many nights of an interval of indexes have a time."""
         return int(self._times(start, end).sum())
@@ -222,13 +232,21 @@ class Course:
         )
 
 
-def same_move(one: Move, other: Move, place: Course) -> bool:
+def ordinal(night: str) -> int:
+    """The number of the day that a night is; of what is no date one that is far from all others."""
+    try:
+        return date.fromisoformat(night).toordinal()
+    except ValueError:
+        return -MOST_REACH * 1000
+
+
+def same_move(one: Move, other: Move, course: Course) -> bool:
     """Whether two changes of a series are one, the place of which is uncertain: then they go the same way, too."""
     if one.slower != other.slower:
         return False
-    begin, end = place.place(one.since), place.place(one.until or one.since)
-    start, stop = place.place(other.since), place.place(other.until or other.since)
-    return max(begin, start) - min(end, stop) <= max(one.reach, other.reach)
+    first, second = (one, other) if one.since <= other.since else (other, one)
+    apart = course.nights_between(first.until or first.since, second.since)
+    return apart <= max(one.reach, other.reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +273,9 @@ def merge_moves(course: Course, stored: Iterable[Move]) -> Merged:
         if not alike:
             found.append(move)
             continue
-        known = min(alike, key=lambda one: abs(course.place(one.since) - course.place(move.since)))
+        known = min(alike, key=lambda one: abs(course.nights_between(one.since, move.since)))
         first = min(alike, key=lambda one: one.found or "") if move.until else known
-        gone = alike if move.until else [known]
+        gone = alike if move.until else [one for one in alike if _close(one, known, course)]
         waiting = [one for one in waiting if one not in gone]
         kept = replace(move, incident=first.incident, found=first.found)
         if first.before_nights > move.before_nights:
@@ -281,9 +299,15 @@ def _distinct(stored: list[Move], course: Course) -> list[Move]:
     """Told changes, each once: of two that are one (told by two jobs at the same time) the first."""
     kept: list[Move] = []
     for move in stored:
-        if not any(one.found == move.found and same_move(one, move, course) for one in kept):
+        if not any(_close(one, move, course) for one in kept):
             kept.append(move)
     return kept
+
+
+def _close(one: Move, other: Move, course: Course) -> bool:
+    """Whether two changes go the same way and are nearer than a level is long: then there is no level between them."""
+    apart = abs(course.nights_between(one.since, other.since))
+    return one.slower == other.slower and apart < course.parameters.least_level
 
 
 def _stands(move: Move, others: Sequence[Move], course: Course) -> tuple[bool, Scatter | None]:
@@ -386,14 +410,13 @@ class _Walk:
 
     def _accepted(self, move: Move) -> Acceptance | Expectation | None:
         """Who vouched for the level that a slow-down led to, or announced it."""
-        place = self.course.place
+        nights_between = self.course.nights_between
         for one in self.acceptances:
-            if place(move.since) <= place(one.through) + move.reach and move.after <= one.limit:
+            if nights_between(one.through, move.since) <= move.reach and move.after <= one.limit:
                 return one
         for expected in self.expectations:
-            first, last = place(expected.since) - move.reach, place(expected.until) + move.reach
-            inside = first <= place(move.since) <= last
-            if inside and move.ci_low <= expected.high and move.ci_high >= expected.low:
+            early, late = nights_between(move.since, expected.since), nights_between(expected.until, move.since)
+            if max(early, late) <= move.reach and move.ci_low <= expected.high and move.ci_high >= expected.low:
                 return expected
         return None
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ import polars as pl
 
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
-from aoe_reports.regression.baselines import Acceptance, Course, Level, Move, Scatter, Standing, stand
+from aoe_reports.regression.baselines import Acceptance, Course, Level, Move, Scatter, Standing, ordinal, stand
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.regression.detector import Change
 from aoe_reports.regression.gate import Gate
@@ -51,6 +50,7 @@ _GROUP = ("model", "hardware", "engine", "source")
 
 CLOCK_GAP_DAYS = 365
 """A night further than a year from all others is no gap in a history, but a clock that was wrong."""
+TUNINGS_NAMED = 5
 ENDED_NIGHTS = 10
 """A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
 
@@ -118,6 +118,10 @@ def find_regressions(store: str, selection: RegressionSelection, command: str = 
     }
     rows = [{name: value for name, value in row.items() if name not in {"model", "engine", "source"}} for row in rows]
     incidents = examined.incident_rows({row["series_id"] for row in rows})
+    changed = {incident["incident"]: incident["metadata"] for incident in incidents}
+    for row in rows:
+        if row["state"] in {"confirmed", "drift"}:
+            row["metadata"] = changed.get(row["incident"], [])
     return Regressions(
         rows,
         incidents,
@@ -136,7 +140,9 @@ _REASONS = ("regression", "suspect", "not-enough-data")
 
 def examine(history: History, selection: RegressionSelection) -> Examination:
     """Judge the series of a store, and hold each against what was told, acknowledged and announced of it."""
-    runs = _runs(history)
+    every = _runs(history)
+    runs = [row for row in every if row["run_kind"] != "tuning"]
+    tunings = [row for row in every if row["run_kind"] == "tuning"]
     records, jumps = _without_jumps(_records(history), runs, history.uri)
     told = read_told(history)
     chosen = _chosen_nights(history, selection.baseline, runs, told)
@@ -144,7 +150,8 @@ def examine(history: History, selection: RegressionSelection) -> Examination:
     if older:
         records = pl.concat([records, _records_of(history, older)])
     judged = judge_histories(put_together(records), selection.false_alarms_per_year)
-    return Examination(history, selection, records, judged, told, chosen, [*jumps, *_mixed_hardware(judged)])
+    findings = [*jumps, *_mixed_hardware(judged)]
+    return Examination(history, selection, records, judged, told, chosen, findings, tunings)
 
 
 class Examination:
@@ -159,9 +166,10 @@ class Examination:
         told: Told,
         chosen: Sequence[str] | None,
         findings: list[Finding],
+        tunings: Sequence[Row],
     ) -> None:
         self.history, self.selection, self.records, self.judged = history, selection, records, judged
-        self.told, self.chosen, self.findings = told, chosen, findings
+        self.told, self.chosen, self.findings, self.tunings = told, chosen, findings, tunings
         facts = judged.histories.facts
         self.facts: list[Row] = list(facts.iter_rows(named=True))
         self.places = {row["series_id"]: index for index, row in enumerate(self.facts)}
@@ -180,7 +188,7 @@ class Examination:
             (one.series, one.move.since): incident.id for incident in self.incidents for one in incident.members
         }
         self._cutoffs = self._find_cutoffs()
-        self._metadata: dict[tuple[str, str], list[Row]] = {}
+        self._metadata: dict[str, list[Row]] = {}
 
     def _course(self, index: int) -> Course:
         histories = self.judged.histories
@@ -287,7 +295,7 @@ class Examination:
             "acknowledged": _acknowledged(standing),
             "baseline": _baseline_row("segment", standing.baseline),
             "moves": [self._move_row(index, move) for move in standing.moves],
-            "metadata": self._metadata_of(index, first) if standing.state in {"confirmed", "drift"} else [],
+            "metadata": [],
             "attribution": self._attribution(index, standing),
         }
 
@@ -335,25 +343,45 @@ class Examination:
             return None
         return attribute(self.records, self.judged, index, newest)
 
-    def _metadata_of(self, index: int, move: Move) -> list[Row]:
-        """What else changed where a level did, from the nights of the series around it."""
-        series = self.facts[index]["series_id"]
-        key = series, move.since
-        if key not in self._metadata:
-            course = self.courses[index]
-            place = course.place(move.since)
-            runs = [run for run in course.runs[:place] if run is not None][-METADATA_NIGHTS:]
-            later = [run for run in course.runs[place:] if run is not None][:METADATA_NIGHTS]
-            self._metadata[key] = self._changed(series, runs, later)
-        return self._metadata[key]
-
-    def _changed(self, series: str, before: Sequence[str], after: Sequence[str]) -> list[Row]:
-        if not before or not after:
-            return []
-        wanted = tuple(equals("run_id", run) for run in (*before, *after))
+    def _metadata_around(self, incidents: Iterable[Incident]) -> None:
+        """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
+        sides = {}
+        for incident in incidents:
+            lead = incident.lead
+            course = self.courses[self.places[lead.series]]
+            place = course.place(lead.move.since)
+            before = [run for run in course.runs[:place] if run is not None][-METADATA_NIGHTS:]
+            after = [run for run in course.runs[place:] if run is not None][:METADATA_NIGHTS]
+            if incident.id not in self._metadata and before and after:
+                sides[incident.id] = lead, before, after
+            else:
+                self._metadata.setdefault(incident.id, [])
+        if not sides:
+            return
+        series = tuple(equals("series_id", name) for name in sorted({lead.series for lead, _, _ in sides.values()}))
+        runs = sorted({run for _, before, after in sides.values() for run in (*before, *after)})
         columns = ("series_id", "run_id", *METADATA_COLUMNS)
-        rows = pl.DataFrame(self.history.records(columns, [equals("series_id", series), wanted]))
-        return changed_metadata(rows.filter(pl.col("run_id").is_in(before)), rows.filter(pl.col("run_id").is_in(after)))
+        where: Where = [series, tuple(equals("run_id", run) for run in runs)]
+        rows = pl.DataFrame(self.history.records(columns, where))
+        for name, (lead, before, after) in sides.items():
+            mine = rows.filter(pl.col("series_id") == lead.series)
+            changed = changed_metadata(
+                mine.filter(pl.col("run_id").is_in(before)), mine.filter(pl.col("run_id").is_in(after))
+            )
+            self._metadata[name] = [*changed, *self._tunings_around(lead)]
+
+    def _tunings_around(self, lead: Moved) -> list[Row]:
+        """Runs of AOE for the workload between the last night before a change and its first."""
+        course = self.courses[self.places[lead.series]]
+        earlier = [
+            night for night in course.nights[: lead.place] if course.count(course.place(night), course.place(night) + 1)
+        ]
+        names = [
+            row["run_id"]
+            for row in self.tunings
+            if row["model"] == lead.facts["model"] and earlier[-1:] <= [row["night"]] <= [lead.move.since]
+        ]
+        return [{"name": "tuning_runs", "before": None, "after": ", ".join(names[:TUNINGS_NAMED])}] if names else []
 
     def incident_rows(self, shown: Collection[str]) -> list[Row]:
         """The incidents that rows shown belong to, with all their members."""
@@ -365,7 +393,9 @@ class Examination:
             if self._tells_move(self.places[series])
             for move in self.standings[self.places[series]].moves
         }
-        return [self._incident_row(incident) for incident in self.incidents if incident.id in wanted]
+        chosen = [incident for incident in self.incidents if incident.id in wanted]
+        self._metadata_around(chosen)
+        return [self._incident_row(incident) for incident in chosen]
 
     def _tells_move(self, index: int) -> bool:
         """Whether the row of a series is about a change, and not about a suspicion."""
@@ -403,7 +433,7 @@ class Examination:
             "change": lead.move.change,
             "impact_ms": lead.impact_ms,
             "open": any(member["open"] for member in members),
-            "metadata": self._metadata_of(self.places[lead.series], lead.move),
+            "metadata": self._metadata[incident.id],
             "members": members,
         }
 
@@ -518,7 +548,7 @@ def _records_of(history: History, nights: Sequence[str]) -> pl.DataFrame:
 def _runs(history: History) -> list[Row]:
     columns = ("run_id", "night", "model", "hardware", "run_kind", "path")
     rows: list[Row] = history.rows("run", columns).to_pylist()
-    return sorted((row for row in rows if row["run_kind"] != "tuning"), key=lambda row: (row["night"], row["run_id"]))
+    return sorted(rows, key=lambda row: (row["night"], row["run_id"]))
 
 
 def _chosen_nights(history: History, baseline: Baseline, runs: Sequence[Row], told: Told) -> list[str] | None:
@@ -581,7 +611,7 @@ def _apart(nights: Sequence[str]) -> list[list[str]]:
     """Nights in groups between which more than a year lies."""
     parts: list[list[str]] = []
     for night in nights:
-        near = parts and (date.fromisoformat(night) - date.fromisoformat(parts[-1][-1])).days <= CLOCK_GAP_DAYS
+        near = parts and ordinal(night) - ordinal(parts[-1][-1]) <= CLOCK_GAP_DAYS
         if near:
             parts[-1].append(night)
         else:

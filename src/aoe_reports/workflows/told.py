@@ -111,9 +111,15 @@ def _after(moves: list[Move], state: str, body: Mapping[str, Any]) -> list[Move]
     if state == WITHDRAWN:
         return [move for move in moves if (move.since, move.incident) != (body["since"], body["incident"])]
     move = Move(state=state, **{name: body[name] for name in _MOVE_FIELDS})  # type: ignore[arg-type] # checked above
-    if not (move.before > 0 and move.after > 0):
-        raise TypeError("levels are times")
+    _refuse_unless(move.before > 0 and move.after > 0, *(isinstance(body[name], str) for name in ("since", "found")))
+    _refuse_unless(*(isinstance(body[name], int | float) for name in ("ci_low", "ci_high", "memory")))
+    _refuse_unless(*(isinstance(body[name], int) for name in ("before_nights", "after_nights", "reach")))
     return [*moves, move]
+
+
+def _refuse_unless(*sound: bool) -> None:
+    if not all(sound):
+        raise TypeError("not what was written")
 
 
 def _take(told: Told, row: Mapping[str, Any], body: Mapping[str, Any], history: History) -> None:
@@ -121,9 +127,12 @@ def _take(told: Told, row: Mapping[str, Any], body: Mapping[str, Any], history: 
         who = {"id": body["id"], "who": body["who"], "when": _when(row["timestamp_ns"]), "reason": body["reason"]}
         if row["state"] == "expected":
             places = {name: body[name] for name in ("since", "until", "low", "high")}
+            _refuse_unless(*(isinstance(body[name], str) for name in ("since", "until")))
+            _refuse_unless(*(isinstance(body[name], int | float) for name in ("low", "high")))
             told.expectations.append((row["subject"], Expectation(**places, **who)))
             return
         for one in body["accepted"]:
+            _refuse_unless(isinstance(one["through"], str), isinstance(one["limit"], int | float))
             accepted = Acceptance(one["through"], one["limit"], **who)
             told.acceptances.setdefault(one["series_id"], []).append(accepted)
     except (KeyError, TypeError) as error:
