@@ -46,6 +46,8 @@ def test_the_readme_names_every_command() -> None:
         "docs/tutorial.md",
         "docs/python.md",
         "docs/tuning.md",
+        "docs/detection.md",
+        "docs/regressions.md",
         "fixtures/README.md",
     ],
 )

@@ -128,6 +128,8 @@ def _changes(night: Night, told: Sequence[Mapping[str, Any]]) -> Section:
     counts = [
         (sum(is_open(row) for row in told), "series slower"),
         (sum(row["state"] == "suspect" for row in told), "suspect (run the night again)"),
+        (sum(row["acknowledged"] is not None for row in told), "slower and accepted"),
+        (sum(row["state"] in {"recovered", "improved"} for row in told), "quicker"),
         (len(night.changes) - len(told), "with a change that was told before and is settled"),
     ]
     said = ", ".join(f"{count} {words}" for count, words in counts if count)

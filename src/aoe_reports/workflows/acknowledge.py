@@ -71,7 +71,7 @@ def revoke(store: str, subject: str, reason: str, who: str | None) -> Row:
     body: Row = {"reason": reason, "who": _who(history, who), "ids": ids}
     timestamp_ns = time.time_ns()
     history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
-    return _row(subject, "revoked", ", ".join(ids), body["who"], reason, len(ids))
+    return _row(subject, "revoked", ", ".join(ids), body["who"], reason, None)
 
 
 def expect(store: str, workload: str, since: str, until: str | None, change: str, reason: str, who: str | None) -> Row:

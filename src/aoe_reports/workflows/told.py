@@ -111,10 +111,18 @@ def _after(moves: list[Move], state: str, body: Mapping[str, Any]) -> list[Move]
     if state == WITHDRAWN:
         return [move for move in moves if (move.since, move.incident) != (body["since"], body["incident"])]
     move = Move(state=state, **{name: body[name] for name in _MOVE_FIELDS})  # type: ignore[arg-type] # checked above
-    _refuse_unless(move.before > 0 and move.after > 0, *(isinstance(body[name], str) for name in ("since", "found")))
-    _refuse_unless(*(isinstance(body[name], int | float) for name in ("ci_low", "ci_high", "memory")))
-    _refuse_unless(*(isinstance(body[name], int) for name in ("before_nights", "after_nights", "reach")))
+    _refuse_unless(*(isinstance(body[name], str) for name in ("since", "found", "incident")))
+    _refuse_unless(*(isinstance(body[name], str | None) for name in ("since_run", "until")))
+    _refuse_unless(*(_LEAST_MS < body[name] < _MOST_MS for name in ("before", "after")))
+    _refuse_unless(*(-1 < body[name] < _MOST_MS for name in ("ci_low", "ci_high")), 0 <= body["memory"] < 1)
+    _refuse_unless(
+        *(isinstance(body[name], int) and body[name] >= 0 for name in ("before_nights", "after_nights", "reach"))
+    )
     return [*moves, move]
+
+
+_LEAST_MS, _MOST_MS = 1e-12, 1e15
+"""Levels beyond are no times of a run: a femtosecond, thirty thousand years."""
 
 
 def _refuse_unless(*sound: bool) -> None:
