@@ -40,6 +40,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/database.py
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/regressions.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,17 +1,18 @@
-"""How many false alarms a series raises in a year, for thresholds and for noise with memory: writes run_lengths.py.
+"""How many false alarms a quiet series raises, for thresholds and for noise with memory: writes run_lengths.py.
 
-usage: python benchmarks/run_lengths.py [--series 1000] [--seed 1] [--write]
-Series of Gaussian noise (AR(1) memory 0, 0.4, 0.6; 1 % scatter) without any change are looked at every night over the last
-120 nights, for 305 nights. A change further than 10 nights from all alarms before it is an alarm. log(rate) over the
-threshold is a straight line to good measure; it is fitted by Poisson regression. With --write the table of the package is
-replaced (src/aoe_reports/regression/run_lengths.py). Takes half an hour of one core.
+usage: python benchmarks/run_lengths.py [--part alarms,suspicions,looks] [--series 400] [--seed 1] [--write]
+Series of Gaussian noise (1 % scatter) without any change. alarms: AR(1) memory 0, 0.4, 0.6; looked at every night over the last
+120 nights, for 305 nights; a change further than 10 nights from all alarms before it is an alarm. suspicions: the same without
+memory; every night with a suspicion counts. looks: whole histories of 30, 120 and 365 nights with memory 0, 0.4 and 0.8 are
+looked at once, in hindsight; every change told is a false one. log(rate) over the threshold is a straight line to good measure;
+it is fitted by Poisson regression. With --write the parts asked for are replaced in the table of the package
+(src/aoe_reports/regression/run_lengths.py). Takes a quarter of an hour of one core.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +20,18 @@ from numpy.typing import NDArray
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS
 from aoe_reports.regression.detector import Parameters, detect_changes
+from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
 
 TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
 FIRST, NIGHTS, NEAR = 60, 365, 10
-MEMORIES = (0.0, 0.4, 0.6)
-THRESHOLDS = (15.0, 17.0, 20.0)
+MEMORIES, THRESHOLDS = (0.0, 0.4, 0.6), (15.0, 17.0, 20.0)
+SUSPICION_SCORES = (3.0, 3.3, 3.6, 4.0)
+LOOK_NIGHTS, LOOK_MEMORIES, LOOK_THRESHOLDS = (30, 120, 365), (0.0, 0.4, 0.8), (10.0, 12.0, 14.0, 17.0)
+Measured = tuple[float, int, float]
 
-HEAD = '''"""False alarms a series and year against the threshold, simulated: written by benchmarks/run_lengths.py, not by hand.
+HEAD = '''"""False alarms of quiet series against the threshold, simulated: written by benchmarks/run_lengths.py, not by hand.
 
-log(alarms a series-year) = intercept - slope * threshold, a Poisson regression over the measured points.
+log(rate) = intercept - slope * threshold, a Poisson regression over the measured points.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from typing import NamedTuple
 
 
 class Fit(NamedTuple):
-    """Noise with AR(1) memory: the line through the logarithms of its alarm rates, and what was measured."""
+    """Noise with AR(1) memory: the line through the logarithms of its rates, and what was measured."""
 
     memory: float
     intercept: float
@@ -46,17 +50,24 @@ class Fit(NamedTuple):
 
 
 FITS = (
+{alarms}
+)
+"""Alarms a series and year, watched every night."""
+SUSPICIONS = {suspicions}
+"""Suspicions a series and year; the threshold is a squared standard score."""
+LOOKS = {looks}
+"""False changes a look at a whole history: (threshold, false changes, histories), of noise without and with memory together."""
 '''
 
 
-def noise_with_memory(memory: float, series: int, seed: int) -> NDArray[np.float64]:
-    """(series, nights) of AR(1) noise with a standard deviation of 1."""
-    steps = np.random.default_rng(seed).standard_normal((NIGHTS, series))
+def quiet_series(memory: float, series: int, seed: int, nights: int = NIGHTS) -> NDArray[np.float64]:
+    """(series, nights) of times with AR(1) noise of 1 %."""
+    steps = np.random.default_rng(seed + round(100 * memory)).standard_normal((nights, series))
     values = np.empty_like(steps)
     values[0] = steps[0]
-    for night in range(1, NIGHTS):
+    for night in range(1, nights):
         values[night] = memory * values[night - 1] + math.sqrt(1 - memory**2) * steps[night]
-    return values.T
+    return np.asarray(100 * np.exp(0.01 * values.T))
 
 
 def count_alarms(values: NDArray[np.float64], parameters: Parameters) -> int:
@@ -71,8 +82,23 @@ def count_alarms(values: NDArray[np.float64], parameters: Parameters) -> int:
     return sum(map(len, seen))
 
 
-def fit(measured: list[tuple[float, int, float]]) -> tuple[float, float]:
-    """(intercept, slope) of log(alarms / years) = intercept - slope * threshold, by Newton's method."""
+def count_suspicions(values: NDArray[np.float64], parameters: Parameters) -> int:
+    """Nights with a suspicion, of series that never change."""
+    return sum(
+        verdict.suspect is not None
+        for night in range(FIRST, values.shape[1])
+        for verdict in detect_changes(values[:, max(0, night + 1 - WATCHED_NIGHTS) : night + 1], parameters)
+    )
+
+
+def count_in_hindsight(values: NDArray[np.float64], threshold: float) -> int:
+    """Changes that one look at each whole history tells."""
+    parameters = Parameters(hindsight=True, threshold=threshold)
+    return sum(len(verdict.changes) for verdict in detect_changes(values, parameters))
+
+
+def fit(memory: float, measured: list[Measured]) -> Fit:
+    """The line log(alarms / years) = intercept - slope * threshold, by Newton's method."""
     thresholds, alarms, years = (np.array(column, dtype=np.float64) for column in zip(*measured, strict=True))
     design = np.stack([np.ones_like(thresholds), -thresholds], axis=1)
     answer = np.array([math.log(max(alarms.sum(), 1) / years.sum()) + 0.5 * thresholds.mean(), 0.5])
@@ -80,36 +106,78 @@ def fit(measured: list[tuple[float, int, float]]) -> tuple[float, float]:
         expected = years * np.exp(design @ answer)
         step = np.linalg.solve(design.T @ (expected[:, None] * design), design.T @ (alarms - expected))
         answer = answer + np.clip(step, -1, 1)
-    return float(answer[0]), float(answer[1])
+    line = Fit(memory, round(float(answer[0]), 3), round(float(answer[1]), 4), tuple(measured))
+    print(f"memory {memory}: log rate = {line.intercept} - {line.slope} threshold", flush=True)
+    return line
+
+
+def report(what: str, threshold: float, alarms: int, years: float) -> Measured:
+    """Print what was counted, and tell (threshold, alarms, series-years)."""
+    print(f"{what} threshold {threshold:5.2f}: {1000 * alarms / years:7.1f} per 1,000", flush=True)
+    return threshold, alarms, round(years, 1)
+
+
+def measure_alarms(series: int, seed: int) -> tuple[Fit, ...]:
+    """Alarms of a nightly watch, a line for each memory."""
+    years = series * (NIGHTS - FIRST) / 365
+    lines = []
+    for memory in MEMORIES:
+        values, measured = quiet_series(memory, series, seed), []
+        for threshold in THRESHOLDS:
+            alarms = count_alarms(values, Parameters(threshold=threshold))
+            measured.append(report(f"memory {memory}", threshold, alarms, years))
+        lines.append(fit(memory, measured))
+    return tuple(lines)
+
+
+def measure_suspicions(series: int, seed: int) -> Fit:
+    """Suspicions of a nightly watch of noise without memory."""
+    years = series * (NIGHTS - FIRST) / 365
+    values, measured = quiet_series(0.0, series, seed), []
+    for score in SUSPICION_SCORES:
+        alarms = count_suspicions(values, Parameters(suspicion=score))
+        measured.append(report("suspicions", round(score**2, 2), alarms, years))
+    return fit(0.0, measured)
+
+
+def measure_looks(series: int, seed: int) -> Fit:
+    """False changes of one look at a history: one line for all lengths and memories, each with the same weight."""
+    measured = []
+    for threshold in LOOK_THRESHOLDS:
+        alarms = 0
+        for nights in LOOK_NIGHTS:
+            for memory in LOOK_MEMORIES:
+                found = count_in_hindsight(quiet_series(memory, series, seed, nights), threshold)
+                report(f"  {nights} nights, memory {memory}", threshold, found, series)
+                alarms += found
+        measured.append(report("looks", threshold, alarms, len(LOOK_NIGHTS) * len(LOOK_MEMORIES) * series))
+    return fit(0.0, measured)
+
+
+def written(line: Fit) -> str:
+    """A line as source text."""
+    return f"Fit({line.memory}, {line.intercept}, {line.slope}, {line.measured!r})"
 
 
 def main() -> None:
     """Simulate, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", type=int, default=1000)
+    parser.add_argument("--part", default="alarms,suspicions,looks")
+    parser.add_argument("--series", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    years = arguments.series * (NIGHTS - FIRST) / 365
-    text = HEAD
-    for memory in MEMORIES:
-        values = 100 * np.exp(0.01 * noise_with_memory(memory, arguments.series, arguments.seed + round(100 * memory)))
-        measured = []
-        for threshold in THRESHOLDS:
-            begin = time.process_time()
-            alarms = count_alarms(values, Parameters(threshold=threshold))
-            measured.append((threshold, alarms, round(years, 1)))
-            rate, seconds = 1000 * alarms / years, time.process_time() - begin
-            print(
-                f"memory {memory} threshold {threshold:5.1f}: {rate:7.1f} per 1,000 series-years {seconds:5.0f} s",
-                flush=True,
-            )
-        intercept, slope = fit(measured)
-        points = ", ".join(map(repr, measured))
-        text += f"    Fit({memory}, {intercept:.3f}, {slope:.4f}, ({points})),\n"
-        print(f"memory {memory}: log rate = {intercept:.3f} - {slope:.4f} threshold", flush=True)
+    parts = arguments.part.split(",")
+    if unknown := set(parts) - {"alarms", "suspicions", "looks"}:
+        raise SystemExit(f"--part {sorted(unknown)}: expected alarms, suspicions, looks")
+    series, seed = arguments.series, arguments.seed
+    alarms = measure_alarms(series, seed) if "alarms" in parts else FITS
+    suspicions = measure_suspicions(series, seed) if "suspicions" in parts else SUSPICIONS
+    looks = measure_looks(series, seed) if "looks" in parts else LOOKS
     if arguments.write:
-        TABLE.write_text(text + ")\n", encoding="utf-8")
+        text = HEAD.replace("{alarms}", "\n".join(f"    {written(line)}," for line in alarms))
+        text = text.replace("{suspicions}", written(suspicions)).replace("{looks}", written(looks))
+        TABLE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

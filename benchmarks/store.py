@@ -5,9 +5,9 @@ Each night is one run of so many records; with several workloads so many runs sh
 commit each, through one open store as a long `ingest` does. On the way, at 1, 1,000 and all nights, it measures what a
 process that has just imported its modules does: `ingest` is opening the store, looking for small files to merge, making
 the rows, looking up whether the run is there, writing and committing; `read` is opening the store and reading 19
-columns of the last 90 nights of one workload. Reading the profile itself and imports are not counted. Figures are
-milliseconds: median (least to most); ingests that merged small files are told apart. With --keep a store that is there
-already is filled up, and measured then.
+columns of the last 90 nights of one workload as `regressions` and `site` do: texts stay dictionaries. Reading the
+profile itself and imports are not counted. Figures are milliseconds: median (least to most); ingests that merged small
+files are told apart. With --keep a store that is there already is filled up, and measured then.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def read(store: str, workloads: int, number: int) -> int:
     """Read the last nights of one workload."""
     since = FIRST + timedelta(days=max(0, number // workloads - NIGHTS_READ))
     where = [equals("model", "model-0"), equals("night", f"{since:%Y-%m-%d}", ">=")]
-    return int(History.open(store).records(READ, where).num_rows)
+    return sum(rows.num_rows for rows in History.open(store).coded_records(READ, where))
 
 
 def opened(store: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from aoe_reports.analysis.advice import RULES
 from aoe_reports.analysis.advice.thresholds import list_thresholds
 from aoe_reports.cli.main import COMMANDS, GROUPS
-from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
+from aoe_reports.renderers import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.workflows.rules import list_rules
 
@@ -132,8 +132,13 @@ def advice() -> str:
 
 def commands() -> str:
     """What --help says of every command."""
-    formats, for_ci = (", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS))
-    forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {for_ci}."
+    formats, of_check, of_regressions = (
+        ", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS, REGRESSION_RENDERERS)
+    )
+    forms = (
+        f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {of_check}; `regressions` also as "
+        f"{of_regressions}."
+    )
     parts = [NOTE, f"# Commands\n\n{forms}\n"]
     for command in ("", *(function.__name__ for function in COMMANDS), *_of_groups()):
         title = f"aoe-reports {command}".strip()

@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.cli.main import COMMANDS, GROUPS
-from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
+from aoe_reports.renderers import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.tables import TABLES
 from aoe_reports.workflows.rules import list_rules
 
@@ -27,7 +27,7 @@ def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
     names = [f"aoe-reports {function.__name__}" for function in COMMANDS]
     names += [f"aoe-reports {group.info.name}" for group in GROUPS]
-    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS, *CHECK_RENDERERS]
+    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS, *CHECK_RENDERERS, *REGRESSION_RENDERERS]
     assert [name for name in names if name not in text] == []
 
 
@@ -45,6 +45,7 @@ def test_the_readme_names_every_command() -> None:
         "CONTRIBUTING.md",
         "docs/tutorial.md",
         "docs/python.md",
+        "docs/regressions-formats.md",
         "docs/tuning.md",
         "docs/detection.md",
         "docs/regressions.md",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from aoe_reports.readers.summary import TableData, read_table
     from aoe_reports.records.record import Record
     from aoe_reports.regression.attribution import attribute_change
-    from aoe_reports.regression.detector import detect_changes
+    from aoe_reports.regression.detector import detect_changes, review_history
     from aoe_reports.results import Modification, TuningResult
     from aoe_reports.schemas import load_schema
     from aoe_reports.store import History
@@ -100,6 +100,7 @@ _HOMES = {
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
+    "review_history": "regression.detector",
     "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
     "verify": "workflows.verify",
@@ -157,6 +158,7 @@ __all__ = [
     "read_profile",
     "read_results",
     "read_table",
+    "review_history",
     "shares_of_tasks",
     "validate",
     "verify",

@@ -151,3 +151,21 @@ def test_a_gate_holds_for_what_it_says(fact: str, value: str, permille: int) -> 
     assert not gate.holds({**row, fact: value + "x"})
     assert not gate.holds({**row, "change": permille / 1000 - 0.0005})
     assert not gate.holds({**row, "change": None})
+
+
+def test_the_whole_history_shows_every_change_and_fails_on_none(cli: Cli, stores: dict[int, Path]) -> None:
+    ended = cli("regressions", "--store", stores[45], "--whole-history", "--format", "json")
+    assert (ended.code, ended.json["reasons"], ended.json["budget"]["whole_history"]) == (0, [], True)
+    rows = ended.json["rows"]
+    assert {row["since"] for row in rows if row["workload"] == f"{MODEL}/op/layer6/conv"} == {SLOWER_SINCE}
+    assert [row["scope"] for row in rows] == sorted((row["scope"] for row in rows), key=["step", "op_type", "op"].index)
+    (step,) = [row for row in rows if row["scope"] == "step"]
+    assert step["attribution"]["operators"][0]["op_name"] == "layer6/conv"
+    text = cli("regressions", "--store", stores[45], "--whole-history").out
+    assert "changes since the first night" in text
+    assert "this look may show 12 false changes" in text
+
+
+def test_a_suspicion_is_no_change_of_a_history(cli: Cli, stores: dict[int, Path]) -> None:
+    ended = cli("regressions", "--store", stores[39], "--whole-history", "--format", "json")
+    assert "suspect" not in {row["state"] for row in ended.json["rows"]}

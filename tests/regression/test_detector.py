@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.regression.budget import Budget
-from aoe_reports.regression.detector import Parameters, Verdict, detect_changes
+from aoe_reports.regression.detector import Parameters, Verdict, detect_changes, review_history
 from aoe_reports.regression.partition import partition
 
 
@@ -243,3 +243,101 @@ def test_the_partition_is_the_best_of_all() -> None:
         best = min(cost(values, bits) for bits in range(0, 512, 2))
         (found,) = partition(values[None, :], np.array([9]), np.array([2.0]), 2)
         assert math.isclose(cost(values, sum(1 << i for i in found)), best)
+
+
+def wandering(seed: int, nights: int, memory: float, count: int = 1) -> np.ndarray:
+    """(series, nights) of AR(1) noise of 1 %."""
+    steps = np.random.default_rng(seed).standard_normal((count, nights))
+    values = steps.copy()
+    for night in range(1, nights):
+        values[:, night] = memory * values[:, night - 1] + math.sqrt(1 - memory**2) * steps[:, night]
+    return 100 * np.exp(0.01 * values)
+
+
+def test_a_night_that_is_five_sigma_off_is_suspect_at_once() -> None:
+    table = np.stack([stepped(seed, at=119, shift=0.06) for seed in range(100)])
+    suspected = [verdict.suspect is not None for verdict in detect_changes(table)]
+    assert np.mean(suspected) >= 0.8
+
+
+def test_what_happened_before_is_suspect_only_when_two_nights_agree() -> None:
+    values = noisy(6)
+    values[40] *= 1.12
+    assert judge(np.append(values, 112.0)).suspect is None
+    suspect = judge(np.append(values, [112.0, 111.0])).suspect
+    assert suspect is not None
+    assert suspect.night == 120
+    assert judge(np.append(values, 88.0)).suspect is None
+    assert judge(np.append(values, [88.0, 98.0])).suspect is None  # only one of them is off as far
+
+
+@given(
+    st.floats(1e-6, 1e9),
+    st.lists(st.sampled_from([0.0, -1.0, -1e300, math.inf, -math.inf, math.nan, None]), min_size=1, max_size=200),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_no_time_never_makes_a_constant_series_alarm(level: float, nights: list[float | None]) -> None:
+    values = np.array([level if night is None else night for night in nights])
+    for (verdict,) in (detect_changes(values), review_history(values)):
+        assert (verdict.changes, verdict.suspect) == ((), None)
+        assert verdict.nights == nights.count(None)
+
+
+@given(st.lists(st.floats(100.0, 100.2), min_size=1, max_size=150))
+@settings(max_examples=60, deadline=None)
+def test_nothing_below_the_least_effect_is_ever_told(values: list[float]) -> None:
+    for (verdict,) in (detect_changes(values), review_history(values)):
+        assert (verdict.changes, verdict.suspect) == ((), None)
+
+
+@pytest.mark.parametrize("judged", [detect_changes, review_history])
+def test_ten_quiet_years_show_next_to_nothing(judged) -> None:
+    values = np.stack([noisy(seed, 3650) for seed in range(10)])
+    assert sum(bool(verdict.changes) for verdict in judged(values)) <= 1
+
+
+def test_hindsight_finds_in_a_short_history_what_the_watch_cannot_prove() -> None:
+    table = np.stack([stepped(seed, at=15, shift=0.025, nights=30) for seed in range(100)])
+    watched = sum(bool(verdict.changes) for verdict in detect_changes(table))
+    seen = sum(bool(verdict.changes) for verdict in review_history(table))
+    assert seen > 1.3 * watched
+    assert seen >= 50
+
+
+@pytest.mark.parametrize(("nights", "memory"), [(30, 0.0), (120, 0.4), (365, 0.0)])
+def test_quiet_histories_show_as_little_as_is_asked(nights: int, memory: float) -> None:
+    table = wandering(3, nights, memory, 400)
+    false = sum(len(verdict.changes) for verdict in review_history(table))
+    assert false <= 12  # 4 are asked for; four standard errors
+
+
+def test_memory_is_no_step_in_hindsight() -> None:
+    table = wandering(4, 120, 0.8, 200)
+    explained = sum(len(verdict.changes) for verdict in review_history(table))
+    unguarded = detect_changes(table, Parameters(threshold=Budget().look))
+    assert explained < sum(len(verdict.changes) for verdict in unguarded) / 2
+
+
+def test_hindsight_asks_less_of_a_larger_share_of_false_changes() -> None:
+    looks = [Budget(rate).look for rate in (0.1, 0.01, 0.001)]
+    assert looks == sorted(looks)
+    assert looks[1] < Budget(0.01).threshold(0.0)
+
+
+@given(st.integers(0, 1000), st.lists(st.integers(0, 99), max_size=30, unique=True))
+@settings(max_examples=20, deadline=None)
+def test_hindsight_looks_over_gaps_and_at_each_series_alone(seed: int, gaps: list[int]) -> None:
+    values = stepped(seed, at=50, shift=0.04, nights=100)
+    values[gaps] = np.nan
+    present = np.flatnonzero(~np.isnan(values))
+    (alone,) = review_history(values)
+    (dense,) = review_history(values[present])
+    assert [c.night for c in alone.changes] == [present[c.night] for c in dense.changes]
+    assert review_history(np.stack([noisy(seed, 100), values]))[1] == alone
+
+
+def test_ten_percent_within_sixty_nights_are_a_drift() -> None:
+    nights = np.arange(120)
+    slope = 1 + 0.1 * np.clip((nights - 50) / 60, 0, 1)
+    states = [judge(noisy(seed) * slope).state for seed in range(20)]
+    assert states.count("drift") >= 18

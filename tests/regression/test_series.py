@@ -97,3 +97,27 @@ def test_the_order_of_records_does_not_matter(random) -> None:
     again = judge_histories(put_together(frame(*records)))
     assert list(again.rows()) == list(judged.rows())
     assert again.verdicts == judged.verdicts
+
+
+def test_a_whole_history_has_a_row_for_each_change() -> None:
+    records = [record("s", night, 5.0 if 15 <= night < 30 else 4.0) for night in range(40)]
+    (watched,) = judge_histories(put_together(frame(*records))).rows()
+    assert watched["state"] == "recovered"
+    judged = judge_histories(put_together(frame(*records)), within=None)
+    assert [(row["state"], row["since"]) for row in judged.rows()] == [
+        ("confirmed", judged.histories.nights[15]),
+        ("recovered", judged.histories.nights[30]),
+    ]
+
+
+def test_a_clock_that_jumps_and_nights_that_come_twice_raise_no_alarm() -> None:
+    values = 10 * (1 + 0.01 * np.random.default_rng(2).standard_normal(60))
+    records = [record("s", night, float(value)) for night, value in enumerate(values)]
+    again = [record("s", night, float(value), run="again") for night, value in enumerate(values[::-1])]
+    ahead = [{**one, "night": f"203{place}-01-01"} for place, one in enumerate(records[10:13])]
+    behind = [{**one, "night": "1970-01-01"} for one in records[20:22]]
+    for within in (120, None):
+        judged = judge_histories(put_together(frame(*records, *again, *ahead, *behind)), within=within)
+        assert [verdict.changes for verdict in judged.verdicts] == [()]
+        assert judged.verdicts[0].suspect is None
+        assert judged.verdicts[0].nights == 64

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, say, write
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
 from aoe_reports.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ BaselineText = Annotated[
         "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three).",
     ),
 ]
+RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"]
 
 
 def regressions(
@@ -57,14 +58,26 @@ def regressions(
         bool, typer.Option("--record", help="Remember in the store what changed, as `nightly` does.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Series that did not change, or cannot be judged, too.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole-history",
+            help="Every change since the first night, looked at once; the false alarms are then those of this look. Fails on none.",
+        ),
+    ] = False,
+    form: Annotated[RegressionFormat, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
 ) -> None:
     """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""
+    from aoe_reports import __version__
+    from aoe_reports.renderers import REGRESSION_RENDERERS
+    from aoe_reports.reports.changes import Changes
     from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 
     gates, pinned = gates_of(gate), baseline_of(baseline)
-    selection = RegressionSelection(workload, scope, alarms, gates, fail_on, every, pinned, record)
+    if whole and (record or baseline != "segment"):
+        raise UsageError("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+    selection = RegressionSelection(workload, scope, alarms, gates, fail_on, every, pinned, record, whole_history=whole)
     found = find_regressions(store, selection)
     reasons = [reason for reason in found.reasons if reason != "not-enough-data" or strict_data]
     if form == "json":
@@ -82,13 +95,16 @@ def regressions(
         from aoe_reports.renderers.csv import render_rows as render_csv
 
         text = render_csv(found.rows)
+    elif form in REGRESSION_RENDERERS:
+        changes = Changes(found.rows, found.budget, found.findings, reasons, store, __version__)
+        text = REGRESSION_RENDERERS[form](changes)
     else:
         from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.regressions import regressions_report
 
         text = RENDERERS[form](regressions_report(found.rows, found.budget, found.incidents, found.remark))
     write(text, output)
-    if form != "json":
+    if form not in {"json", "junit", "sarif"}:  # those tell them themselves
         say(found.findings)
     raise typer.Exit(next((code for reason, code in CODES.items() if reason in reasons), 0))
 

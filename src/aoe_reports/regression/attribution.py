@@ -6,7 +6,6 @@ what operators took adds up, and what is neither an operator's nor communication
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -26,7 +25,8 @@ Cause = Literal[
 ]  # fmt: skip
 
 COLUMNS = ("side", "night", "op_type", "op_name", *INPUTS, "repository", "communication", "count", "total_ns")
-"""Of the calls: one row a night and kind of call. `repository` is whatever names the AOE knowledge that the calls used."""
+"""Of the calls: one row a night and kind of call. `repository` names the AOE knowledge that the calls used, as far as it is
+known to differ between the sides; null where nothing is known of it."""
 
 SURE_SCORES = 4.0
 """Standard errors taken off a change before operators are ranked: none of a thousand quiet ones gets past them."""
@@ -73,6 +73,8 @@ class OperatorShare:
     error_ns: float
     """Standard error of the change, from the scatter of the nights and what was expected of it."""
     cause: Cause
+    repository: str | None = None
+    """The knowledge of AOE that came into use between the sides, where that is the cause; the last of several."""
 
     @property
     def difference_ns(self) -> int:
@@ -246,7 +248,12 @@ def _share(
         inputs_ns=inputs_ns,
         error_ns=error,
         cause=cause,
+        repository=max(_new_repositories(used), default=None) if cause == "changed-repository" else None,
     )
+
+
+def _new_repositories(used: dict[str, set[str]]) -> set[str]:
+    return used.get("after", set()) - used.get("before", set())
 
 
 def _cause(
@@ -264,7 +271,7 @@ def _cause(
         return _changed_inputs(kinds)
     if abs(count_ns) == largest:
         return "more-calls" if count_ns > 0 else "fewer-calls"
-    if used.get("before", set()) != used.get("after", set()):
+    if _new_repositories(used):
         return "changed-repository"
     return "slower-calls" if calls_ns > 0 else "faster-calls"
 
@@ -281,27 +288,25 @@ def _errors(
     calls: pl.DataFrame, kept: pl.DataFrame, operator: list[str], sigma: float
 ) -> dict[tuple[str | None, str | None, bool], float]:
     """Standard error of each operator's change from night to night; a night without a call is a night of 0 ns."""
-    sides = [kept.filter(pl.col("side") == side).height for side in ("before", "after")]
+    sides = np.array([kept.filter(pl.col("side") == side).height for side in ("before", "after")])
     nightly = calls.group_by([*operator, "side", "night"]).agg(pl.col("total_ns").sum(), pl.col("steps").first())
     # in a fixed order, summed by numpy: the digits do not depend on threads
     nightly = nightly.sort([*operator, "side", "night"], nulls_last=True)
-    values: dict[tuple[str | None, str | None, bool], dict[str, list[float]]] = {}
-    for op_type, op_name, communication, side, total, steps in nightly.select(
-        [*operator, "side", "total_ns", "steps"]
-    ).iter_rows():
-        values.setdefault((op_type, op_name, bool(communication)), {}).setdefault(side, []).append(total / steps)
-    errors = {}
-    for key, by_side in values.items():
-        squares, largest = 0.0, 0.0
-        for side, count in zip(("before", "after"), sides, strict=True):
-            nights = np.zeros(count)
-            there = by_side.get(side, [])
-            nights[: len(there)] = there
-            squares += float(np.square(nights - nights.mean()).sum())
-            largest = max(largest, float(nights.mean()))
-        variance = (squares + PRIOR_NIGHTS * (sigma * largest) ** 2) / (sum(sides) - 2 + PRIOR_NIGHTS)
-        errors[key] = math.sqrt(variance * (1 / sides[0] + 1 / sides[1]))
-    return errors
+    if nightly.is_empty():
+        return {}
+    keys = nightly.select(operator).unique(maintain_order=True)
+    per_step = (nightly["total_ns"] / nightly["steps"]).to_numpy()
+    cells = nightly.select(pl.struct(operator).rle_id() * 2 + (pl.col("side") == "after")).to_series().to_numpy()
+    shape = (keys.height, 2)
+    means = np.bincount(cells, per_step, 2 * keys.height).reshape(shape) / sides
+    there = np.bincount(cells, minlength=2 * keys.height).reshape(shape)
+    squares = np.bincount(cells, np.square(per_step - means.ravel()[cells]), 2 * keys.height).reshape(shape)
+    squares += (sides - there) * np.square(means)
+    freedom = sides.sum() - 2 + PRIOR_NIGHTS
+    variance = (squares.sum(axis=1) + PRIOR_NIGHTS * np.square(sigma * means.max(axis=1))) / freedom
+    errors = np.sqrt(variance * (1 / sides).sum()).tolist()
+    found = [(op_type, op_name, bool(communication)) for op_type, op_name, communication in keys.iter_rows()]
+    return dict(zip(found, errors, strict=True))
 
 
 def _shifts(operators: Sequence[OperatorShare]) -> list[CostShift]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from statistics import NormalDist
 
-from aoe_reports.regression.run_lengths import FITS
+from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
 
 FALSE_ALARMS_PER_YEAR = 12.0
 """Bearable unless told otherwise: one a month over the whole store."""
@@ -21,7 +20,6 @@ SUSPECTS_PER_ALARM = 10.0
 """A suspicion costs a re-run of a night, not an engineer's morning: it may be wrong ten times as often as an alarm."""
 HIGHEST_RATE, LOWEST_RATE = 0.25, 1e-6
 """Above, thresholds would fall below what was simulated; below, the fit is stretched over more than it was measured on."""
-NIGHTS_PER_YEAR = 365.0
 WATCHED_NIGHTS = 120
 """How far back the detector looks each night: thresholds were simulated for that, and older changes have been told."""
 
@@ -49,9 +47,8 @@ class Budget:
 
     def threshold(self, memory: float) -> float:
         """The statistic (squared standard scores) that a change must reach in noise with AR(1) memory (0 … 1)."""
-        rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE)
         memories = [fit.memory for fit in FITS]
-        thresholds = [(fit.intercept - math.log(rate)) / fit.slope for fit in FITS]
+        thresholds = [self._threshold(fit, 1.0) for fit in FITS]
         if memory <= memories[0]:
             return thresholds[0]
         if memory >= memories[-1]:
@@ -62,6 +59,15 @@ class Budget:
 
     @property
     def suspicion(self) -> float:
-        """Standard scores that one night, or the mean of two, must be off to be suspect: each look has half of the rate."""
-        rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE) * SUSPECTS_PER_ALARM
-        return NormalDist().inv_cdf(1 - rate / NIGHTS_PER_YEAR / 4)
+        """Standard scores that one night, or the mean of two, must be off to be suspect: SUSPECTS_PER_ALARM times the rate."""
+        return math.sqrt(self._threshold(SUSPICIONS, SUSPECTS_PER_ALARM))
+
+    @property
+    def look(self) -> float:
+        """The statistic that a change must reach in one look at a whole history that may show `rate` false ones."""
+        return self._threshold(LOOKS, 1.0)
+
+    def _threshold(self, fit: Fit, times: float) -> float:
+        """Where the line of a fit has so many times the rate."""
+        rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE) * times
+        return (fit.intercept - math.log(rate)) / fit.slope

@@ -14,14 +14,15 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from aoe_reports.analysis.statistics import MAD_TO_SIGMA
 from aoe_reports.regression import noise
-from aoe_reports.regression.budget import Budget
+from aoe_reports.regression.budget import SERIES_RATE, Budget
 from aoe_reports.regression.noise import Floats
 from aoe_reports.regression.partition import partition
 
-VERSION = 1
+VERSION = 2
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
@@ -46,8 +47,12 @@ class Parameters:
     """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
     rare: float = 0.002
     """Share of spiked nights expected before a series has shown any; weighs as much as RARE_NIGHTS nights."""
+    hindsight: bool = False
+    """One look at a whole history instead of one every night: thresholds of one look, and steps must beat memory."""
     threshold: float | None = None
     """Instead of the threshold of the budget (for measuring run lengths)."""
+    suspicion: float | None = None
+    """Instead of the standard scores that the budget asks of a suspicion (for measuring run lengths)."""
 
     @property
     def least_nights(self) -> int:
@@ -69,6 +74,8 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
+TOGETHER = 2.0
+"""Sigma that two nights must both be off to agree: one spike beside a usual night reaches it once in forty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +147,23 @@ def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> l
     return verdicts
 
 
+def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
+    """What the whole history of each series shows when it is looked at once: values as for `detect_changes`.
+
+    `false_changes` is how many a look at one quiet series may show. Thresholds are those of one look, lower than those of
+    a look every night; in return levels must explain the nights better than memory alone would.
+    """
+    return detect_changes(values, Parameters(budget=Budget(false_changes), hindsight=True))
+
+
 def _detect(table: Floats, parameters: Parameters) -> list[Verdict]:
     logs, nights, lengths = noise.compact(table)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
     sigma, memory = noise.estimate(logs, lengths)
     scaled = noise.clip(logs, lengths, sigma)
-    quiet = parameters.budget.threshold(0.0) if parameters.threshold is None else parameters.threshold
+    quiet = parameters.threshold
+    if quiet is None:
+        quiet = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(0.0)
     # half of the roughly estimated memory, over five nights: a candidate too many costs time, one too few a change
     penalties = quiet * parameters.candidate_share * inflation(memory / 2, 5)
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
@@ -167,6 +185,8 @@ def _judge(
         return Verdict(len(logs), left_out, reason, level, None, None, None, None)
     examined = _Examined(logs, sigma, candidates, parameters)
     examined.prune()
+    if parameters.hindsight and examined.changes:
+        examined.outdo_memory()
     examined.locate()
     return Verdict(
         nights=len(logs),
@@ -217,8 +237,9 @@ class _Examined:
         clipped = np.minimum(np.maximum(residuals, -self.limit), self.limit)
         levels = len(self.levels)
         self.freedom = FREEDOM * max(count - levels, 1)
-        squares = float((clipped * clipped).sum())
+        squares = float(np.square(clipped).sum())
         self.sigma = max(math.sqrt(squares / max(count - levels, 1)), noise.FLOOR)
+        self.residuals, self.clipped = residuals, clipped
         products = clipped[1:] * clipped[:-1]
         if self.changes:
             products[np.array(self.changes) - 1] = 0.0
@@ -229,7 +250,7 @@ class _Examined:
         self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MOST_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
         some = bool(outside.any())
-        spikes = self._count_spikes(np.where(outside, np.sign(residuals), 0.0)) if some else 0
+        spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
         self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MOST_RARE)
         core = residuals[~outside] if some else residuals
         square = core * core
@@ -238,16 +259,19 @@ class _Examined:
         given = parameters.threshold
         # memory within its own standard error may be chance: the threshold of noise without memory holds
         certain = max(self.memory - 1 / math.sqrt(count), 0.0)
-        self.threshold = parameters.budget.threshold(certain) if given is None else given
+        if given is not None:
+            self.threshold = given
+        else:
+            self.threshold = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(certain)
 
     @staticmethod
-    def _count_spikes(sides: Floats) -> int:
-        """Nights out of line (sides -1, 1) whose neighbours are not out on the same side: a run of them is no spike."""
-        alone = sides != 0
+    def _stand_alone(sides: Floats) -> NDArray[np.bool_]:
+        """Which nights are out of line (sides -1, 1) with no neighbour out on the same side: a run of them is no spike."""
+        alone: NDArray[np.bool_] = sides != 0
         together = sides[1:] == sides[:-1]
         alone[1:] &= ~together
         alone[:-1] &= ~together
-        return int(alone.sum())
+        return alone
 
     def _middle(self, part: Floats) -> float:
         """The median, moved to the mean of the values clipped around it, twice."""
@@ -317,6 +341,33 @@ class _Examined:
             del self.changes[weakest]
             self.settle()
         self.statistics = []
+
+    def outdo_memory(self) -> None:
+        """Take changes out, the weakest first, as long as memory explains the nights as well as they do."""
+        states = [(self._wandering_loss(), list(self.changes), self.statistics)]
+        threshold = self.threshold
+        while self.changes:
+            del self.changes[min(range(len(self.statistics)), key=self.statistics.__getitem__)]
+            self.settle()
+            edges = self.edges
+            self.statistics = [
+                self._statistic(start, change, end)
+                for start, change, end in zip(edges, edges[1:], edges[2:], strict=False)
+            ]
+            states.append((self._wandering_loss(), list(self.changes), self.statistics))
+        best = min(states, key=lambda state: (state[0] + threshold * len(state[1]), len(state[1])))
+        if best[1] != self.changes:
+            self.changes, self.statistics = list(best[1]), best[2]
+            self.settle()
+
+    def _wandering_loss(self) -> float:
+        """Twice the negative log likelihood of the nights around their levels as AR(1) noise of the memory that fits best."""
+        residuals = self.logs - np.repeat(self.levels, np.diff(self.edges))
+        news = residuals[1:] - _MEMORIES[:, None] * residuals[:-1]
+        spread = MAD_TO_SIGMA * np.median(np.abs(news), axis=1, keepdims=True)
+        limits = noise.CLIP * np.maximum(spread, noise.FLOOR)
+        squares = np.square(np.minimum(np.abs(news), limits)).mean(axis=1)
+        return len(news[0]) * math.log(max(float(squares.min()), noise.FLOOR**2))
 
     def _statistic(self, start: int, change: int, end: int) -> float:
         """The squared score of a change; at or below 0 it is none by its form: too short, too small, not shared."""
@@ -443,19 +494,25 @@ class _Examined:
         edges, logs = self.edges, self.logs
         if abs(float(logs[-1]) - self.levels[-1]) < self.sigma:
             return None  # the newest night is in line: the usual case, told at a glance
-        needed = self.parameters.budget.suspicion
+        asked = self.parameters.suspicion
+        needed = self.parameters.budget.suspicion if asked is None else asked
+        spiky = self._happened_before(needed)
         for count in (2, 1):
             part, level = logs[-count:], logs[edges[-2] : -count]
-            if len(level) < self.parameters.least_level or (count == 1 and self._spiky()):
+            if len(level) < self.parameters.least_level or (count == 1 and spiky):
                 continue
+            # what is to be judged must not widen its own measure
+            squares = float(np.square(self.clipped[:-count]).sum())
+            sigma = max(math.sqrt(squares / max(len(logs) - count - len(self.levels), 1)), noise.FLOOR)
             before, after = self._level(level), float(part.mean())
             nearest = float(np.abs(part - before).min())
             error = math.sqrt(self._variance(len(level), count))
-            score = math.copysign(math.sqrt(self._normal(((after - before) / self.sigma / error) ** 2)), after - before)
+            score = math.copysign(math.sqrt(self._normal(((after - before) / sigma / error) ** 2)), after - before)
             # two nights are more than one spike and a usual night: both lie out on the same side
-            agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > 2 * self.sigma)
+            least = (needed if spiky else TOGETHER) * sigma
+            agreed = count == 1 or (abs(float(np.sign(part - before).sum())) == count and nearest > least)
             if abs(score) >= needed and agreed and abs(_relative(after - before)) >= self.parameters.least_effect:
-                half = INTERVAL_SCORE * self.sigma * error
+                half = INTERVAL_SCORE * sigma * error
                 return Change(
                     night=int(nights[len(logs) - count]),
                     until=int(nights[len(logs) - 1]) + 1,
@@ -470,9 +527,11 @@ class _Examined:
                 )
         return None
 
-    def _spiky(self) -> bool:
-        """Whether single spikes alone would raise more suspicions than are allowed: then two nights must agree."""
-        return self.rare > _SPIKY
+    def _happened_before(self, needed: float) -> bool:
+        """Whether a single night was off as far before: then one is no news, and two must be off as far each."""
+        scores = self.residuals / self.sigma
+        single = self._stand_alone(np.where(np.abs(scores) > TOGETHER, np.sign(scores), 0.0))
+        return bool((single & (np.abs(scores) >= needed))[:-2].any())
 
     def smallest_detectable(self) -> float | None:
         """The relative slow-down that is confirmed within POWER_NIGHTS nights in nine cases of ten."""
@@ -510,5 +569,5 @@ def _median(part: Floats) -> float:
 
 _SHARES = np.linspace(0.0, 1.0, 33)
 """Where between two levels a common one is looked for."""
-_SPIKY = 0.01
-"""One spike in a hundred nights is three or four suspicions a year."""
+_MEMORIES = np.linspace(0.0, noise.MOST_MEMORY, 31)
+"""Up to where memory is noise: what is remembered for longer is a level."""

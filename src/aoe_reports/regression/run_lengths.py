@@ -1,6 +1,6 @@
-"""False alarms a series and year against the threshold, simulated: written by benchmarks/run_lengths.py, not by hand.
+"""False alarms of quiet series against the threshold, simulated: written by benchmarks/run_lengths.py, not by hand.
 
-log(alarms a series-year) = intercept - slope * threshold, a Poisson regression over the measured points.
+log(rate) = intercept - slope * threshold, a Poisson regression over the measured points.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Fit(NamedTuple):
-    """Noise with AR(1) memory: the line through the logarithms of its alarm rates, and what was measured."""
+    """Noise with AR(1) memory: the line through the logarithms of its rates, and what was measured."""
 
     memory: float
     intercept: float
@@ -23,3 +23,8 @@ FITS = (
     Fit(0.4, 4.768, 0.3491, ((15.0, 204, 334.2), (17.0, 113, 334.2), (20.0, 33, 334.2))),
     Fit(0.6, 4.729, 0.3224, ((15.0, 296, 334.2), (17.0, 165, 334.2), (20.0, 57, 334.2))),
 )
+"""Alarms a series and year, watched every night."""
+SUSPICIONS = Fit(0.0, 4.431, 0.4812, ((9.0, 907, 835.6), (10.89, 397, 835.6), (12.96, 134, 835.6), (16.0, 27, 835.6)))
+"""Suspicions a series and year; the threshold is a squared standard score."""
+LOOKS = Fit(0.0, 2.437, 0.5067, ((10.0, 998, 13500), (12.0, 313, 13500), (14.0, 136, 13500), (17.0, 35, 13500)))
+"""False changes a look at a whole history: (threshold, false changes, histories), of noise without and with memory together."""

@@ -105,20 +105,31 @@ class Judged:
     version: int = VERSION
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row a series: its facts, its state and newest change, what it could not have shown. Times in ms."""
-        for row, (facts, verdict) in enumerate(
+        """A row a series: its facts, its state and newest change, what it could not have shown. Times in ms.
+
+        In hindsight a row for each of its changes.
+        """
+        return (row for _, _, row in self.told())
+
+    def told(self) -> Iterator[tuple[int, Change | None, dict[str, Any]]]:
+        """Each of `rows` with the number of its series and the change that it tells; None where there is none."""
+        for series, (facts, verdict) in enumerate(
             zip(self.histories.facts.iter_rows(named=True), self.verdicts, strict=True)
         ):
-            told = verdict.suspect or (verdict.changes[-1] if verdict.changes else None)
-            yield {
-                **facts,
-                "state": verdict.state,
-                "reason": verdict.reason,
-                "nights": verdict.nights,
-                "left_out": verdict.left_out,
-                **self._change(row, told),
-                "smallest_detectable": verdict.smallest_detectable,
-            }
+            changes: list[Change | None] = [*verdict.changes] or [None]
+            if not self.parameters.hindsight:
+                changes = [verdict.suspect or changes[-1]]
+            for change in changes:
+                row = {
+                    **facts,
+                    "state": None if change is None else change.state,
+                    "reason": verdict.reason,
+                    "nights": verdict.nights,
+                    "left_out": verdict.left_out,
+                    **self._change(series, change),
+                    "smallest_detectable": verdict.smallest_detectable,
+                }
+                yield series, change, row
 
     def _change(self, row: int, change: Change | None) -> dict[str, Any]:
         if change is None:
@@ -141,8 +152,11 @@ def judge_histories(
     *,
     within: int | None = WATCHED_NIGHTS,
 ) -> Judged:
-    """Every series judged by its last `within` nights (None: all); the budget is shared by those that can be judged."""
-    parameters = parameters or Parameters()
+    """Every series judged by its last `within` nights; the budget is shared by those that can be judged.
+
+    Without `within` whole histories are looked at once, in hindsight: the budget is what that look may show.
+    """
+    parameters = replace(parameters or Parameters(), hindsight=within is None)
     values = histories.values_ms if within is None else histories.values_ms.copy()
     if within is not None:
         values[:, : max(values.shape[1] - within, 0)] = np.nan

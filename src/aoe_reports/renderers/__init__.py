@@ -1,12 +1,14 @@
 """How things look; none of the functions opens a file.
 
 RENDERERS: format → function from a Report to text. CHECK_RENDERERS: format of CI systems → function from what `check` found.
+REGRESSION_RENDERERS: format of CI systems and dashboards → function from what `regressions` found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from aoe_reports.reports.changes import Changes
 from aoe_reports.reports.checked import Checked
 from aoe_reports.reports.report import Report
 
@@ -51,3 +53,35 @@ def _github(checked: Checked) -> str:
 
 
 CHECK_RENDERERS: dict[str, Callable[[Checked], str]] = {"junit": _junit, "sarif": _sarif, "github": _github}
+
+
+def _regressions_junit(changes: Changes) -> str:
+    from aoe_reports.renderers.regressions_junit import render  # noqa: PLC0415
+
+    return render(changes)
+
+
+def _regressions_sarif(changes: Changes) -> str:
+    from aoe_reports.renderers.regressions_sarif import render  # noqa: PLC0415
+
+    return render(changes)
+
+
+def _openmetrics(changes: Changes) -> str:
+    from aoe_reports.renderers.openmetrics import render  # noqa: PLC0415
+
+    return render(changes)
+
+
+def _grafana(changes: Changes) -> str:
+    from aoe_reports.renderers.grafana import render  # noqa: PLC0415
+
+    return render(changes)
+
+
+REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
+    "junit": _regressions_junit,
+    "sarif": _regressions_sarif,
+    "openmetrics": _openmetrics,
+    "grafana": _grafana,
+}

@@ -40,8 +40,8 @@ def render(checked: Checked) -> str:
 
 
 def _case(path: str, kind: str, findings: Sequence[Finding], checked: Checked) -> Iterator[str]:
-    name = _attribute(path)
-    attributes = f'name={name} classname={_attribute(kind)} file={name} time="0"'
+    name = attribute(path)
+    attributes = f'name={name} classname={attribute(kind)} file={name} time="0"'
     if not findings:
         yield f"    <testcase {attributes}/>"
         return
@@ -49,8 +49,8 @@ def _case(path: str, kind: str, findings: Sequence[Finding], checked: Checked) -
     failing = [finding for finding in findings if checked.fails(finding)]
     if failing:
         rest = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        message = _attribute(failing[0].message + rest)
-        yield f"      <failure message={message} type={_attribute(failing[0].rule)}>{_lines(failing)}</failure>"
+        message = attribute(failing[0].message + rest)
+        yield f"      <failure message={message} type={attribute(failing[0].rule)}>{_lines(failing)}</failure>"
     other = [finding for finding in findings if not checked.fails(finding)]
     if other:
         yield f"      <system-out>{_lines(other)}</system-out>"
@@ -58,13 +58,14 @@ def _case(path: str, kind: str, findings: Sequence[Finding], checked: Checked) -
 
 
 def _lines(findings: Sequence[Finding]) -> str:
-    return escape("\n".join(_clean(finding.as_text()) for finding in findings))
+    return escape("\n".join(clean(finding.as_text()) for finding in findings))
 
 
-def _attribute(text: str) -> str:
-    return quoteattr(_clean(text))
+def attribute(text: str) -> str:
+    """Text as an attribute of XML, quotes around it."""
+    return quoteattr(clean(text))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Text of characters that XML 1.0 allows."""
     return _NO_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", plain(text))

@@ -7,7 +7,9 @@ import re
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.reports.report import Grid, Report, Section
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&$])")
+_BLOCK = re.compile(r"^(?:([-+=])|(\d+)(?=[.)]))")
+"""What makes a paragraph a list or an underlined heading; white space before makes it code."""
 
 
 def render(report: Report) -> str:
@@ -25,13 +27,18 @@ def escape(text: str) -> str:
     return _MARKUP.sub(r"\\\1", plain(text))
 
 
+def _paragraph(text: str) -> str:
+    """Escaped text that is a paragraph, whatever it begins with."""
+    return _BLOCK.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\", escape(text).lstrip(), count=1)
+
+
 def _section(section: Section) -> list[str]:
     parts = [f"## {escape(section.title)}"] if section.title else []
-    parts += [escape(sentence) for sentence in section.sentences]
+    parts += [_paragraph(sentence) for sentence in section.sentences]
     if section.grid is not None:
         parts.append("\n".join(_grid(section.grid)))
     if section.lines:
-        parts.append("\n".join("- " + escape(line) for line in section.lines))
+        parts.append("\n".join("- " + _paragraph(line) for line in section.lines))
     return parts
 
 

@@ -24,10 +24,10 @@ def render(checked: Checked) -> str:
     """One run: its rules, the files that were looked at, a result a finding."""
     files: dict[str, dict[str, Any]] = {}
     for path in dict.fromkeys(str(row["path"]) for row in checked.rows):
-        location = _file(path)
+        location = place_of(path)
         files.setdefault(location["uri"], {"location": location, "roles": ["analysisTarget"]})
     for path in dict.fromkeys(finding.path for finding in checked.findings):
-        location = _file(path)
+        location = place_of(path)
         files.setdefault(location["uri"], {"location": location})
     places = {uri: index for index, uri in enumerate(files)}
     rules = {str(rule["rule"]): index for index, rule in enumerate(checked.rules)}
@@ -46,16 +46,16 @@ def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     about = f"Applies to {rule['on']}: {rule['reason']}"
     return {
         "id": rule["rule"],
-        "shortDescription": {"text": _message(rule["reason"])},
-        "fullDescription": {"text": _message(about)},
-        "help": {"text": _message(about + (f" ({rule['source']})" if rule["source"] else ""))},
+        "shortDescription": {"text": message_text(rule["reason"])},
+        "fullDescription": {"text": message_text(about)},
+        "help": {"text": message_text(about + (f" ({rule['source']})" if rule["source"] else ""))},
         "defaultConfiguration": {"level": LEVELS[rule["severity"]]},
         "properties": {"on": rule["on"], "source": rule["source"]},
     }
 
 
 def _result(finding: Finding, rules: Mapping[str, int], places: Mapping[str, int]) -> dict[str, Any]:
-    file = _file(finding.path)
+    file = place_of(finding.path)
     physical: dict[str, Any] = {"artifactLocation": {**file, "index": places[file["uri"]]}}
     if finding.line is not None:
         column = character_column(finding)
@@ -67,7 +67,7 @@ def _result(finding: Finding, rules: Mapping[str, int], places: Mapping[str, int
         "ruleId": finding.rule,
         "ruleIndex": rules[finding.rule],
         "level": LEVELS[finding.severity],
-        "message": {"text": _message(finding.message)},
+        "message": {"text": message_text(finding.message)},
         "locations": [location],
     }
 
@@ -81,13 +81,14 @@ def _logical(finding: Finding) -> dict[str, str] | None:
     return None if number is None else {"name": f"column {number}"}
 
 
-def _file(path: str) -> dict[str, str]:
+def place_of(path: str) -> dict[str, str]:
+    """Where a file or folder is: below the checkout, or absolute."""
     below = below_here(path)
     if below is None:
         return {"uri": Path(os.path.abspath(path)).as_uri()}
     return {"uri": quote_from_bytes(os.fsencode(below)), "uriBaseId": ROOT}
 
 
-def _message(text: str) -> str:
+def message_text(text: str) -> str:
     """Text in which nothing is a placeholder (`{0}`) or a link (`[text](target)`) of SARIF."""
     return plain(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")

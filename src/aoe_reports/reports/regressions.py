@@ -25,7 +25,8 @@ def regressions_report(
         sections.append(Section("Changes", ["Change is after / before - 1: above 0 is slower."], shown))
     sections += [attribution_section(row) for row in rows if row.get("attribution")]
     sections.append(Section("What an alarm is worth here", _price(rows, budget)))
-    return Report("Regressions", _headline(rows, remark), sections)
+    headline = f"{sum(row['state'] is not None for row in rows)} changes since the first night."
+    return Report("Regressions", headline if budget["whole_history"] else _headline(rows, remark), sections)
 
 
 def _headline(rows: Sequence[Mapping[str, Any]], remark: str | None) -> str:
@@ -53,16 +54,23 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
         f"A step takes {told['total_us']:+,.3f} us: {', '.join(parts)}, unattributed {told['unattributed_us']:+,.3f}."
     )
     shifts = [f"{', '.join(s['from'])} became {', '.join(s['to'])} ({s['moved_us']:,.3f} us)." for s in told["shifts"]]
-    lines = [sentence, *shifts]
+    tuned = [
+        f"AOE tuned {one['op_name'] or one['op_type']} in run {one['repository_run']} of {one['repository_night']}."
+        for one in told["operators"]
+        if one["repository_run"]
+    ]
+    lines = [sentence, *shifts, *tuned]
     grid = Grid(shown_columns("attribution", told["operators"]), told["operators"]) if told["operators"] else None
     return Section(f"Where the change of {row['workload']} is", lines, grid)
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
-    shared = (
-        f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; together they may raise "
-        f"{budget['false_alarms_per_year']:g} false alarms a year."
+    bearable = (
+        f"this look may show {budget['false_alarms_per_year']:g} false changes of them"
+        if budget["whole_history"]
+        else f"together they may raise {budget['false_alarms_per_year']:g} false alarms a year"
     )
+    shared = f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; {bearable}."
     said = [shared]
     known = [row["smallest_detectable"] for row in rows if row["smallest_detectable"] is not None]
     if known:

@@ -208,8 +208,12 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "attribution": (
         Column("op_type", "Operator type"),
         Column("op_name", "Operator"),
+        Column("before_us", "Before (us a step)", "us"),
+        Column("after_us", "After (us a step)", "us"),
         Column("difference_us", "Difference (us a step)", "us"),
         Column("cause", "Cause"),
+        Column("repository_run", "Tuned by run"),
+        Column("repository_night", "in night"),
     ),
     "plan": (
         Column("position", "#", "integer"),

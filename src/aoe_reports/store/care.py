@@ -19,7 +19,7 @@ from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
 
-SURPLUS = 18
+SURPLUS = 12
 """So many files more than needed are let be before an ingest merges some: each costs a reader about a millisecond."""
 
 SMALL_ROWS = 65_536

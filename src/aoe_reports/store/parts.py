@@ -9,7 +9,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,11 +125,11 @@ class Folder:
             return True
         return False
 
-    def read(self, part: Part, columns: Sequence[str], where: Where = ()) -> pa.Table:
-        """Rows of a part that fit."""
+    def read(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
+        """Rows of a part that fit; `coded` gives texts as dictionaries."""
         try:
             with self._source(part) as source:
-                return _rows_of(source, part, columns, where)
+                return _rows_of(source, part, columns, where, coded=coded)
         except (OSError, pa.ArrowException) as error:
             raise StoreError(f"{self.uri}/{part.path}: a file of the store cannot be read: {reason(error)}") from error
 
@@ -187,14 +187,14 @@ def _path_for(piece: Piece, content: pa.Buffer) -> str:
     return f"kind={piece.kind}/month={piece.month}/{name}"
 
 
-def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where) -> pa.Table:
-    """The rows that fit, each column as ROWS says."""
+def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where, *, coded: bool) -> pa.Table:
+    """The rows that fit, each column as ROWS says; `coded` gives texts as dictionaries."""
     where = part.undecided(where)
     asked = columns_of(where)
     file = pq.ParquetFile(source, page_checksum_verification=True)
     stored = file.schema_arrow.names
     present = [name for name in stored if name in asked or name in columns]
-    if where:  # words by number are cut down to the rows that fit in half the time
+    if where or coded:  # words by number are cut down to the rows that fit in half the time
         file = _coded(file, source, present)
     groups = [group for group in range(file.num_row_groups) if may_hold(where, _bounds_of(file, group, where))]
     read = file.read_row_groups(groups, columns=present, use_threads=False)
@@ -202,20 +202,24 @@ def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where) -> p
         for name in asked - set(present):
             read = read.append_column(name, _column(read, part, name))
         read = matching(read, where)
-    return _as_asked(read, part, columns)
+    return _as_asked(read, part, columns, _CODED_KINDS if coded else _KINDS)
 
 
-def _as_asked(read: pa.Table, part: Part, columns: Sequence[str]) -> pa.Table:
+def _as_asked(read: pa.Table, part: Part, columns: Sequence[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
     """The columns in the order in which they are asked for; asking Arrow for each by name costs more than reading it."""
     held = {field.name: (field.type, column) for field, column in zip(read.schema, read.columns, strict=True)}
     made = []
     for name in columns:
         kind, column = held.get(name, (None, None))
-        made.append(_column(read, part, name) if kind is None or kind != _KINDS.get(name, kind) else column)
+        as_it_is = kind is not None and kind == kinds.get(name, kind)
+        made.append(column if as_it_is else _column(read, part, name).cast(kinds[name]))
     return pa.Table.from_arrays(made, names=list(columns))
 
 
 _KINDS = {field.name: field.type for field in ROWS}
+_CODED_KINDS = {
+    name: pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind for name, kind in _KINDS.items()
+}
 
 
 def _whole(source: Any, part: Part) -> pa.Table:

@@ -23,7 +23,8 @@ from aoe_reports.regression.pinned import Baseline, hold_against
 from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
-from aoe_reports.workflows.attribution import attribute
+from aoe_reports.workflows.attribution import attribute, tuned_operators
+from aoe_reports.workflows.coded import read_coded
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.told import News, Told, read_told, record_news
 
@@ -39,6 +40,7 @@ _COLUMNS = (
     "count",
     "total_ns",
     "workload_args",
+    "metrics",
     *FACTS,
 )
 _FACTS_OF_ROW = (
@@ -67,6 +69,8 @@ class RegressionSelection:
     every: bool = False
     baseline: Baseline = field(default_factory=Baseline)
     record: bool = False
+    whole_history: bool = False
+    """Every change since the first night, looked at once, instead of what the watch says now; fails on nothing."""
     series: Collection[str] | None = None
     """Only these series are shown and recorded; all share the budget."""
 
@@ -101,9 +105,11 @@ def find_regressions(store: str, selection: RegressionSelection, command: str = 
     rows = [row for row in examined.rows() if _is_shown(row, selection)]
     reasons: set[str] = set()
     for row in rows:
-        reasons |= _why(row, selection)
-    rows.sort(key=_place)
-    findings = [*examined.findings, *examined.withdrawals()]
+        why = _why(row, selection)
+        row["fails"] = next(iter(why), None)
+        reasons |= why
+    rows.sort(key=_place_in_history if selection.whole_history else _place)
+    findings = [*examined.findings, *([] if selection.whole_history else examined.withdrawals())]
     remark = None
     if not examined.comparable():
         remark = examined.too_little()
@@ -115,6 +121,7 @@ def find_regressions(store: str, selection: RegressionSelection, command: str = 
         "eligible": examined.judged.eligible,
         "detector": examined.judged.version,
         "baseline": str(selection.baseline),
+        "whole_history": selection.whole_history,
     }
     rows = [{name: value for name, value in row.items() if name not in {"model", "engine", "source"}} for row in rows]
     incidents = examined.incident_rows({row["series_id"] for row in rows})
@@ -140,16 +147,14 @@ _REASONS = ("regression", "suspect", "not-enough-data")
 
 def examine(history: History, selection: RegressionSelection) -> Examination:
     """Judge the series of a store, and hold each against what was told, acknowledged and announced of it."""
+    within = None if selection.whole_history else WATCHED_NIGHTS
     every = _runs(history)
     runs = [row for row in every if row["run_kind"] != "tuning"]
     tunings = [row for row in every if row["run_kind"] == "tuning"]
-    records, jumps = _without_jumps(_records(history), runs, history.uri)
     told = read_told(history)
     chosen = _chosen_nights(history, selection.baseline, runs, told)
-    older = sorted(set(chosen or ()) - set(records["night"].unique().to_list()))
-    if older:
-        records = pl.concat([records, _records_of(history, older)])
-    judged = judge_histories(put_together(records), selection.false_alarms_per_year)
+    records, jumps = _without_jumps(_records(history, within, chosen or ()), runs, history.uri)
+    judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
     findings = [*jumps, *_mixed_hardware(judged)]
     return Examination(history, selection, records, judged, told, chosen, findings, tunings)
 
@@ -189,6 +194,7 @@ class Examination:
         }
         self._cutoffs = self._find_cutoffs()
         self._metadata: dict[str, list[Row]] = {}
+        self._tuned: Any = None
 
     def _course(self, index: int) -> Course:
         histories = self.judged.histories
@@ -234,9 +240,21 @@ class Examination:
 
     def rows(self) -> Iterator[Row]:
         """A row a series."""
+        if self.selection.whole_history:
+            yield from self._rows_of_history()
+            return
         for index in range(len(self.facts)):
             if self._is_ours(index):
                 yield self._row(index) if self.chosen is None else self._pinned_row(index)
+
+    def _rows_of_history(self) -> Iterator[Row]:
+        """A row a change since the first night, as one look shows it."""
+        for index, change, told in self.judged.told():
+            row = self._common(index)
+            row |= {name: told[name] for name in row if name in told}
+            if change is not None and self.facts[index]["scope"] == "step":
+                row["attribution"] = self._attribute(index, change)
+            yield row
 
     def _common(self, index: int) -> Row:
         """What a row says of its series, whatever it is held against."""
@@ -341,7 +359,12 @@ class Examination:
         newest: Change = self.judged.verdicts[index].changes[-1]
         if not any(move.since == self.judged.histories.nights[newest.night] for move in standing.moves):
             return None
-        return attribute(self.records, self.judged, index, newest)
+        return self._attribute(index, newest)
+
+    def _attribute(self, index: int, change: Change) -> Row | None:
+        if self._tuned is None:
+            self._tuned = tuned_operators(self.history)
+        return attribute(self.records, self.judged, index, change, self._tuned)
 
     def _metadata_around(self, incidents: Iterable[Incident]) -> None:
         """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
@@ -385,7 +408,7 @@ class Examination:
 
     def incident_rows(self, shown: Collection[str]) -> list[Row]:
         """The incidents that rows shown belong to, with all their members."""
-        if self.chosen is not None:
+        if self.chosen is not None or self.selection.whole_history:
             return []
         wanted = {
             self._incident(self.places[series], move)
@@ -525,24 +548,18 @@ def _title(lead: Moved) -> str:
     return f"{what} {lead.move.change:+.1%}"
 
 
-def _records(history: History) -> pl.DataFrame:
-    """Records of the nights that the detector looks at; AOE's own measurements and cut-off captures are no nights."""
+def _records(history: History, within: int | None, chosen: Sequence[str] = ()) -> pl.DataFrame:
+    """Records of the last `within` nights (None: all) and of `chosen` ones, however old they are.
+
+    AOE's own measurements and cut-off captures are no nights.
+    """
     nights = sorted(set(history.rows("run", ["night"])["night"].to_pylist()))
     where: Where = [equals("source", "aoe", "!=")]
-    if len(nights) > WATCHED_NIGHTS:
-        where = [*where, equals("night", nights[-WATCHED_NIGHTS], ">=")]
+    if within is not None and len(nights) > within:
+        where = [*where, (equals("night", nights[-within], ">="), *(equals("night", night) for night in chosen))]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     columns = [name for name in _COLUMNS if name in ROWS.names]
-    records = pl.DataFrame(history.records(columns, where))
-    return records.filter(~pl.col("run_id").is_in(incomplete))
-
-
-def _records_of(history: History, nights: Sequence[str]) -> pl.DataFrame:
-    """Records of nights of a chosen baseline, however old they are."""
-    where: Where = [equals("source", "aoe", "!="), tuple(equals("night", night) for night in nights)]
-    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
-    columns = [name for name in _COLUMNS if name in ROWS.names]
-    return pl.DataFrame(history.records(columns, where)).filter(~pl.col("run_id").is_in(incomplete))
+    return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
 
 
 def _runs(history: History) -> list[Row]:
@@ -649,7 +666,13 @@ def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
 def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
     """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
     slower = told["change"] is not None and told["change"] > 0 and any(gate.holds(told) for gate in selection.gates)
-    if not slower or selection.fail_on == "never" or told["acknowledged"] is not None or told["ended"]:
+    if (
+        not slower
+        or selection.fail_on == "never"
+        or selection.whole_history
+        or told["acknowledged"] is not None
+        or told["ended"]
+    ):
         return set()
     if told["state"] in {"confirmed", "drift"}:
         return {"regression"}
@@ -662,6 +685,12 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
     settled = row["acknowledged"] is not None or row["ended"]
     return state, settled, scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
+
+
+def _place_in_history(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Steps before what they are made of, each series in the order of nights."""
+    scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
+    return scope, row["workload"], row["series_id"], row["since"] or ""
 
 
 _SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")
