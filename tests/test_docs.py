@@ -48,6 +48,8 @@ def test_the_readme_names_every_command() -> None:
         "docs/regressions-formats.md",
         "docs/tuning.md",
         "docs/site.md",
+        "docs/detection.md",
+        "docs/regressions.md",
         "fixtures/README.md",
     ],
 )

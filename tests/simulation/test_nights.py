@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from commandline import Cli
 
-from aoe_reports.simulation.nights import NIGHTS, SLOW_NIGHT, SLOW_OPERATOR, write_nights
+from aoe_reports.simulation.nights import MODEL, NIGHTS, SLOW_BY, SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -40,7 +41,10 @@ def test_simulated_nights_pass_every_check(cli: Cli, tmp_path: Path) -> None:
 def test_the_demo_names_the_planted_operator(cli: Cli, tmp_path: Path) -> None:
     ended = cli("demo", "-o", tmp_path)
     assert ended.code == 0
-    assert f"operator {SLOW_OPERATOR} (Conv2D) by 8" in ended.out
+    (size,) = re.findall(
+        rf"Slower: {MODEL}: operator {SLOW_OPERATOR} \(Conv2D\) by ([0-9.]+)% since 2026-02-07", ended.out
+    )
+    assert abs(float(size) - 100 * SLOW_BY) < 1  # eight nights of 1 % noise
     assert "simulated data" in ended.out
     assert "exit code 1 (regression)" in ended.out
     page = (tmp_path / "site" / "report.html").read_text()

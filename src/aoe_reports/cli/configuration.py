@@ -53,6 +53,14 @@ COMMAND_LINE_ONLY = {
     "before": "what is compared",
     "after": "what is compared",
     "results": "what is known",
+    "reason": "what somebody vouches for",
+    "who": "what somebody vouches for",
+    "revoke": "what somebody vouches for",
+    "from": "what somebody vouches for",
+    "until": "what somebody vouches for",
+    "change": "what somebody vouches for",
+    "run": "what is named",
+    "record": "what is remembered",
 }
 """Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 

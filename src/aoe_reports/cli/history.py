@@ -10,7 +10,7 @@ from aoe_reports.errors import UsageError
 
 
 def history(
-    what: Annotated[Literal["runs", "records"], typer.Argument(help="What to list.")] = "runs",
+    what: Annotated[Literal["runs", "records", "changes", "acks"], typer.Argument(help="What to list.")] = "runs",
     store: Store = DEFAULT_STORE,
     workload: Annotated[
         str | None, typer.Option(help="Only this model, or this record's workload.", show_default=False)
@@ -29,11 +29,11 @@ def history(
     ] = "text",
     output: Output = None,
 ) -> None:
-    """List the runs or the records in the store, oldest first."""
+    """List what is in the store, oldest first: runs, records, changes that were told, what people said of them."""
     from aoe_reports.workflows.history import list_history, stored_documents
 
     if form == "jsonl":
-        if what == "runs" or last is not None:
+        if what != "records" or last is not None:
             raise UsageError("--format jsonl gives whole records; expected `history records` without --last")
         documents = stored_documents(store, workload=workload, scope=scope, since=since)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports import __version__
+from aoe_reports.cli.acknowledge import ack, expect, tag
 from aoe_reports.cli.adopt import adopt
 from aoe_reports.cli.advise import advise
 from aoe_reports.cli.breakdown import breakdown
@@ -39,7 +40,7 @@ from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
     inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
-    tune, verify, adopt, normalize, ingest, history, regressions, site, serve, nightly, demo, config,
+    tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, site, serve, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

@@ -22,6 +22,7 @@ from aoe_reports.cli.output import (
     run_options,
     write,
 )
+from aoe_reports.cli.regressions import CODES, Alarms, BaselineText, FailOn, Gates, StrictData, baseline_of, gates_of
 
 
 def nightly(
@@ -42,18 +43,29 @@ def nightly(
     max_expanded: MaxExpanded = None,
     raw: Raw = 0,
     renew: Renew = False,
+    alarms: Alarms = 12.0,
+    gate: Gates = None,
+    fail_on: FailOn = "confirmed",
+    strict_data: StrictData = False,
+    baseline: BaselineText = "segment",
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
     from aoe_reports.renderers import RENDERERS
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.workflows.nightly import run_nightly
+    from aoe_reports.workflows.regressions import RegressionSelection
 
+    selection = RegressionSelection(
+        false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
+    )
     result = run_nightly(
         paths,
         store,
         site,
         run_options(workload, hardware, engine_version, zone, max_expanded, raw, renew=renew),
+        selection=selection,
         strict=strict,
+        strict_data=strict_data,
     )
     if form == "json":
         inputs = [str(path) for path in paths]
@@ -61,5 +73,6 @@ def nightly(
     else:
         text = RENDERERS[form](result.report)
     write(text, output)
-    code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=result.reasons)
-    raise typer.Exit(code)
+    bad = [reason for reason in result.reasons if reason not in {"suspect", "not-enough-data"}]
+    code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=bad)
+    raise typer.Exit(code or next((CODES[reason] for reason in result.reasons if reason in CODES), 0))

@@ -1,12 +1,44 @@
 """`regressions`: what got slower or faster in the store."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
 from aoe_reports.errors import UsageError
 
+if TYPE_CHECKING:
+    from aoe_reports.regression.gate import Gate
+    from aoe_reports.regression.pinned import Baseline
+
+Alarms = Annotated[
+    float,
+    typer.Option(
+        "--max-false-alarms-per-year",
+        min=1e-6,
+        max=1e9,
+        help="How many false alarms a year the whole store may raise; its series share them.",
+    ),
+]
+Gates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gate", help='Fail only on such changes: "scope=step,effect>=3%"; may be repeated.', show_default=False
+    ),
+]
+FailOn = Annotated[
+    Literal["confirmed", "suspect", "never"],
+    typer.Option(help="Exit with 1 on what is confirmed; with suspect, with 5 on what is only suspected, too."),
+]
+StrictData = Annotated[bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")]
+BaselineText = Annotated[
+    str,
+    typer.Option(
+        "--baseline",
+        help="What the newest level is held against: segment (the level since the last accepted change), run:RUN_ID, "
+        "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three).",
+    ),
+]
 RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"]
 
 
@@ -17,25 +49,13 @@ def regressions(
         Literal["model", "step", "op_type", "op", "communication", "subgraph"] | None,
         typer.Option(help="Only series of this scope.", show_default=False),
     ] = None,
-    alarms: Annotated[
-        float,
-        typer.Option(
-            "--max-false-alarms-per-year",
-            min=1e-6,
-            max=1e9,
-            help="How many false alarms a year the whole store may raise; its series share them.",
-        ),
-    ] = 12.0,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(help='Fail only on such changes: "scope=step,effect>=3%"; may be repeated.', show_default=False),
-    ] = None,
-    fail_on: Annotated[
-        Literal["confirmed", "suspect", "never"],
-        typer.Option(help="Exit with 1 on what is confirmed; with suspect, with 5 on what is only suspected, too."),
-    ] = "confirmed",
-    strict_data: Annotated[
-        bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")
+    alarms: Alarms = 12.0,
+    gate: Gates = None,
+    fail_on: FailOn = "confirmed",
+    strict_data: StrictData = False,
+    baseline: BaselineText = "segment",
+    record: Annotated[
+        bool, typer.Option("--record", help="Remember in the store what changed, as `nightly` does.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Series that did not change, or cannot be judged, too.")] = False,
     whole: Annotated[
@@ -50,21 +70,27 @@ def regressions(
 ) -> None:
     """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""
     from aoe_reports import __version__
-    from aoe_reports.regression.gate import Gate, parse_gate
     from aoe_reports.renderers import REGRESSION_RENDERERS
     from aoe_reports.reports.changes import Changes
     from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 
-    try:
-        gates = tuple(map(parse_gate, gate or ())) or (Gate(),)
-    except ValueError as error:
-        raise UsageError(f"--gate {error}") from error
-    found = find_regressions(store, RegressionSelection(workload, scope, alarms, gates, fail_on, every, whole))
+    gates, pinned = gates_of(gate), baseline_of(baseline)
+    if whole and (record or baseline != "segment"):
+        raise UsageError("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+    selection = RegressionSelection(workload, scope, alarms, gates, fail_on, every, pinned, record, whole_history=whole)
+    found = find_regressions(store, selection)
     reasons = [reason for reason in found.reasons if reason != "not-enough-data" or strict_data]
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows
 
-        text = render_rows("regressions", [store], found.rows, found.findings, reasons, {"budget": found.budget})
+        text = render_rows(
+            "regressions",
+            [store],
+            found.rows,
+            found.findings,
+            reasons,
+            {"budget": found.budget, "incidents": found.incidents},
+        )
     elif form == "csv":
         from aoe_reports.renderers.csv import render_rows as render_csv
 
@@ -76,9 +102,32 @@ def regressions(
         from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.regressions import regressions_report
 
-        text = RENDERERS[form](regressions_report(found.rows, found.budget))
+        text = RENDERERS[form](regressions_report(found.rows, found.budget, found.incidents, found.remark))
     write(text, output)
     if form not in {"json", "junit", "sarif"}:  # those tell them themselves
         say(found.findings)
-    codes = {"regression": 1, "suspect": 5, "not-enough-data": 4}
-    raise typer.Exit(next((code for reason, code in codes.items() if reason in reasons), 0))
+    raise typer.Exit(next((code for reason, code in CODES.items() if reason in reasons), 0))
+
+
+CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
+"""The exit code of each reason, the one that counts first."""
+
+
+def gates_of(texts: list[str] | None) -> "tuple[Gate, ...]":
+    """The gates that options say; any change is one where none does."""
+    from aoe_reports.regression.gate import Gate, parse_gate
+
+    try:
+        return tuple(map(parse_gate, texts or ())) or (Gate(),)
+    except ValueError as error:
+        raise UsageError(f"--gate {error}") from error
+
+
+def baseline_of(text: str) -> "Baseline":
+    """The baseline that an option says."""
+    from aoe_reports.regression.pinned import parse_baseline
+
+    try:
+        return parse_baseline(text)
+    except ValueError as error:
+        raise UsageError(f"--baseline {error}") from error

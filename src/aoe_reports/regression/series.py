@@ -43,15 +43,19 @@ class Histories:
     """(series, nights): sample standard deviation of the runs of a night, NaN for fewer than two."""
     runs: np.ndarray[Any, np.dtype[np.object_]]
     """(series, nights): the newest run of a night, None where none ran."""
+    totals_ms: Floats
+    """(series, nights): what all calls of a run took together, the median of the runs of a night; NaN where none ran."""
 
 
 def put_together(records: pl.DataFrame) -> Histories:
-    """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean, and of FACTS what there is.
+    """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of FACTS and total_ns what there is.
 
     A time that is missing or not a number is no run. The order of rows does not matter, nor whether one is there twice.
     """
     missing = [pl.lit(None, dtype=pl.String).alias(name) for name in FACTS if name not in records.columns]
-    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *FACTS]
+    if "total_ns" not in records.columns:
+        missing.append(pl.lit(None, dtype=pl.Int64).alias("total_ns"))
+    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *FACTS, "total_ns"]
     ordered = (
         records.with_columns(missing)
         .select(columns)
@@ -71,6 +75,7 @@ def put_together(records: pl.DataFrame) -> Histories:
         .agg(
             pl.col("runtime_ms_mean").median().alias("value"),
             pl.col("runtime_ms_mean").std().alias("spread"),
+            pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean")).median().alias("total"),
             pl.col("run_id").last(),
         )
         .join(facts.select("series_id", "row"), on="series_id")
@@ -78,11 +83,13 @@ def put_together(records: pl.DataFrame) -> Histories:
     )
     shape = (facts.height, nights.height)
     values, spreads, runs = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    totals = np.full(shape, np.nan)
     places = cells["row"].to_numpy(), cells["column"].to_numpy()
     values[places] = cells["value"].to_numpy()
     spreads[places] = cells["spread"].fill_null(np.nan).to_numpy()
     runs[places] = cells["run_id"].to_list()
-    return Histories(facts.drop("row"), tuple(nights["night"].to_list()), values, spreads, runs)
+    totals[places] = cells["total"].to_numpy()
+    return Histories(facts.drop("row"), tuple(nights["night"].to_list()), values, spreads, runs, totals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.findings import SEVERITIES, Finding
-from aoe_reports.regression.compare import LEAST_NIGHTS, SIGMAS, THRESHOLD, WINDOW, Change, Series
+from aoe_reports.reports.incidents import incident_sections, is_open
+from aoe_reports.reports.regressions import attribution_section
 from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
 
-SHOWN_CHANGES = 20
+SHOWN_INCIDENTS = 10
 SHOWN_FINDINGS = 50
 SHOWN_HOTSPOTS = 10
 SHOWN_RUNS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The times (ms) of one series over its nights; `since` is the night at which something changed."""
+
+    name: str
+    nights: Sequence[str]
+    values_ms: Sequence[float]
+    since: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,112 +32,141 @@ class Night:
     """Everything the report is made of."""
 
     runs: Sequence[Mapping[str, Any]]
-    changes: Sequence[Change]
-    series_compared: int
-    series_too_short: int
+    changes: Sequence[Mapping[str, Any]]
+    """Rows of `regressions`, of the series of these runs."""
+    incidents: Sequence[Mapping[str, Any]]
+    budget: Mapping[str, Any]
+    """How the budget of false alarms was shared; empty where nothing was measured."""
+    remark: str | None
+    """Why nothing can be said of changes, where that is so."""
     hotspots: Sequence[Mapping[str, Any]]
     hotspot_run: str | None
     tunings: Sequence[Mapping[str, Any]]
     findings: Sequence[Finding]
-    step_series: Series | None
+    course: Course | None
     simulated: bool = False
 
 
 def nightly_report(night: Night) -> Report:
     """The one page that is read in the morning."""
+    told = [row for row in night.changes if _is_told(row)]
     sections = [
-        _changes(night),
-        *([_chart(night)] if night.changes or night.step_series else []),
+        _changes(night, told),
+        *_incidents(night, told),
+        *(attribution_section(row) for row in told if row["attribution"] and is_open(row)),
+        *([_chart(night.course)] if night.course is not None else []),
         _runs(night),
         *([_hotspots(night)] if night.hotspots else []),
         *([_tunings(night)] if night.tunings else []),
         _findings(night),
     ]
     title = "Nightly report" + (" (simulated data)" if night.simulated else "")
-    return Report(title, headline(night), sections, {"changes": [change_row(c) for c in night.changes]})
+    data = {"changes": list(night.changes), "incidents": list(night.incidents), "budget": dict(night.budget)}
+    return Report(title, headline(night), sections, data)
+
+
+def lead_of(changes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """What the headline is about: of what got slower the operator with the largest impact, else the series with it."""
+    slower = sorted((row for row in changes if is_open(row)), key=lambda row: -(row["impact_ms"] or 0.0))
+    return next((row for row in slower if row["op_name"]), None) or next(iter(slower), None)
 
 
 def headline(night: Night) -> str:
     """The answer in one sentence."""
-    slower = [change for change in night.changes if change.state == "confirmed"]
-    named = next((change for change in slower if change.series.facts.get("op_name")), None) or next(iter(slower), None)
-    if named is not None:
-        text = f"Slower: {_what(named)} by {named.change:.1%} since {named.since}"
-        rest = len(slower) - 1
-        text += f" ({named.before_ms * 1000:.3f} us before, {named.after_ms * 1000:.3f} us after)"
+    lead = lead_of(night.changes)
+    if lead is not None:
+        text = f"Slower: {_what(lead)} by {lead['change']:.1%} since {lead['since']}"
+        text += f" ({lead['before'] * 1000:.3f} us before, {lead['after'] * 1000:.3f} us after)"
+        rest = sum(is_open(row) for row in night.changes) - 1
         return text + (f"; {rest} other series moved with it or apart." if rest else ".")
     errors = sum(finding.severity == "error" for finding in night.findings)
     if not night.runs:
         why = next((finding.message for finding in night.findings if finding.severity == "error"), "nothing was found")
         return f"Nothing was stored: {why}"
-    text = (
-        f"Nothing got slower by more than {THRESHOLD:.0%}" if night.series_compared else "Nothing to compare with yet"
-    )
+    suspects = sum(row["state"] == "suspect" for row in night.changes)
+    if not night.budget or night.remark is not None:
+        text = "Nothing to compare with yet" if night.remark is None else _capital(night.remark)
+    elif suspects:
+        text = f"Nothing is confirmed to have got slower; {suspects} series suspect: run the night again"
+    else:
+        text = "Nothing got slower"
+        if any(row["acknowledged"] is not None for row in night.changes):
+            text += " that nobody accepted"
     return f"{text}; {errors} error{'s' if errors != 1 else ''} in what was read."
 
 
-def change_row(change: Change) -> dict[str, Any]:
-    """One change as a row for programs (the contract's `regressions` row; times in ms)."""
-    facts = change.series.facts
-    return {
-        "series_id": change.series.series_id,
-        "workload": facts.get("workload"),
-        "scope": facts.get("scope"),
-        "op_type": facts.get("op_type"),
-        "op_name": facts.get("op_name"),
-        "rank_id": facts.get("rank_id"),
-        "metric": "runtime_ms_mean",
-        "hardware": facts.get("hardware"),
-        "state": change.state,
-        "since_run": change.since_run,
-        "since": change.since,
-        "before": round(change.before_ms, 6),
-        "after": round(change.after_ms, 6),
-        "change": round(change.change, 6),
-        "impact_ms": round(change.impact_ms, 6),
-    }
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
-def _changes(night: Night) -> Section:
-    rule = (
-        f"A series is out of line when its newest night is more than {THRESHOLD:.0%} and more than {SIGMAS:g} robust "
-        f"standard deviations away from the median of up to {WINDOW} previous nights (at least {LEAST_NIGHTS}); runs "
-        "of one date are one night. Before is that median at the night since which it is so, after the median since then; "
-        "the impact is what all its calls in the newest run take longer. Confirmed: the newest night is out of line."
+def _is_told(row: Mapping[str, Any]) -> bool:
+    """Whether a change is told tonight: what is open or suspect is until it is settled, the rest in the night that it is new."""
+    return (
+        is_open(row)
+        or row["state"] == "suspect"
+        or (row["state"] is not None and (row["new"] or row["incident"] is None))
     )
+
+
+def _changes(night: Night, told: Sequence[Mapping[str, Any]]) -> Section:
+    if not night.budget:
+        return Section("What changed", ["Nothing was measured."])
+    budget = night.budget
+    price = (
+        f"{budget['eligible']} of {budget['series']} series of the store have enough nights to be judged; together they may raise "
+        f"{budget['false_alarms_per_year']:g} false alarms a year. Change is after / before - 1; before is the level since the "
+        "last accepted change, after the newest one; the impact is what all calls of a run take longer."
+    )
+    sentences = [price]
+    if budget["baseline"] != "segment":
+        sentences.append(f"The baseline was chosen: {budget['baseline']}.")
+    if night.remark is not None:
+        sentences.append(_capital(night.remark) + ".")
     incomplete = sum(row["status"] == "incomplete" for row in night.runs)
-    compared = f"{night.series_compared} series compared, {night.series_too_short} with too few nights."
-    rows = [{**change_row(change), "what": _what(change), "nights": change.since} for change in night.changes]
-    columns = (
-        Column("state", "State"),
-        Column("what", "What"),
-        Column("change", "Change (after/before - 1)", "change"),
-        Column("before", "Before (ms)", "ms"),
-        Column("after", "After (ms)", "ms"),
-        Column("impact_ms", "Impact on a run (ms)", "ms"),
-        Column("since", "Since"),
-    )
-    sentences = [rule, compared]
     if incomplete:
         sentences.append(f"{incomplete} of the runs read are cut off: stored, but compared with nothing.")
-    if not rows:
-        sentences.append("No series is out of line.")
-    if len(rows) > SHOWN_CHANGES:
-        sentences.append(f"The {SHOWN_CHANGES} with the largest impact of {len(rows)} are listed.")
-    return Section("What changed", sentences, Grid(columns, rows[:SHOWN_CHANGES]) if rows else None)
-
-
-def _chart(night: Night) -> Section:
-    change = next((c for c in night.changes if c.state == "confirmed"), None)
-    series = change.series if change is not None else night.step_series or night.changes[0].series
-    rank = series.facts.get("rank_id")
-    name = str(series.facts.get("workload")) + (f", rank {rank}" if rank is not None else "")
-    low, high = min(series.values_ms), max(series.values_ms)
-    description = (
-        f"{name}: mean time in ms over {_count(len(series.nights), 'night')} from {series.nights[0]} to {series.nights[-1]}, "
-        f"between {low:.6g} and {high:.6g} ms" + (f"; out of line since {change.since}" if change else "")
+    counts = [
+        (sum(is_open(row) for row in told), "series slower"),
+        (sum(row["state"] == "suspect" for row in told), "suspect (run the night again)"),
+        (sum(row["acknowledged"] is not None for row in told), "slower and accepted"),
+        (sum(row["state"] in {"recovered", "improved"} for row in told), "quicker"),
+        (len(night.changes) - len(told), "with a change that was told before and is settled"),
+    ]
+    said = ", ".join(f"{count} {words}" for count, words in counts if count)
+    sentences.append(f"{said}." if said else "No series changed.")
+    apart = [{**row, "what": _what(row)} for row in told if row["incident"] is None]
+    columns = (
+        Column("state", "State", "state"),
+        Column("what", "What"),
+        Column("change", "Change (after/before - 1)", "change"),
+        Column("ci_low", "from", "change"),
+        Column("ci_high", "to", "change"),
+        Column("before", "Before (ms)", "ms"),
+        Column("after", "After (ms)", "ms"),
+        Column("since", "Since"),
     )
-    chart = Chart(name, series.nights, {name: series.values_ms}, "ms", description, change.since if change else None)
+    return Section("What changed", sentences, Grid(columns, apart) if apart else None)
+
+
+def _incidents(night: Night, told: Sequence[Mapping[str, Any]]) -> list[Section]:
+    """What moved together, of what is told tonight: what is open first."""
+    wanted = {move["incident"] for row in told for move in row["moves"]}
+    shown = [incident for incident in night.incidents if incident["incident"] in wanted]
+    shown.sort(key=lambda incident: not incident["open"])
+    sections = incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
+    if len(shown) > SHOWN_INCIDENTS:
+        sections.append(Section("", [f"{len(shown) - SHOWN_INCIDENTS} more incidents: report.json has them all."]))
+    return sections
+
+
+def _chart(course: Course) -> Section:
+    low, high = min(course.values_ms), max(course.values_ms)
+    description = (
+        f"{course.name}: mean time in ms over {_count(len(course.nights), 'night')} from {course.nights[0]} to "
+        f"{course.nights[-1]}, between {low:.6g} and {high:.6g} ms"
+        + (f"; another level since {course.since}" if course.since else "")
+    )
+    chart = Chart(course.name, course.nights, {course.name: course.values_ms}, "ms", description, course.since)
     return Section("History", [description + "."], chart=chart)
 
 
@@ -200,11 +240,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _what(change: Change) -> str:
-    facts = change.series.facts
-    rank = f", rank {facts['rank_id']}" if facts.get("rank_id") is not None else ""
-    if facts.get("op_name"):
-        return f"operator {facts['op_name']} ({facts.get('op_type') or 'type unknown'}{rank})"
-    if facts.get("scope") == "op_type":
-        return f"operator type {facts.get('op_type')}{rank}"
-    return f"{facts.get('workload')}{rank}"
+def _what(row: Mapping[str, Any]) -> str:
+    rank = f", rank {row['rank_id']}" if row.get("rank_id") is not None else ""
+    workload = str(row["workload"])
+    if row.get("op_name"):
+        model = workload.removesuffix(f"/op/{row['op_name']}")
+        return f"{model}: operator {row['op_name']} ({row.get('op_type') or 'type unknown'}{rank})"
+    if row.get("scope") == "op_type":
+        model = workload.removesuffix(f"/op_type/{row.get('op_type')}")
+        return f"{model}: operator type {row.get('op_type')}{rank}"
+    return f"{workload}{rank}"

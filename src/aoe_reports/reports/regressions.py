@@ -6,32 +6,42 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from aoe_reports.reports.incidents import incident_sections, is_open
 from aoe_reports.reports.report import Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
 
 
-def regressions_report(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> Report:
-    """The changed series, the operators of each changed step, and the price: the budget and what it hides."""
-    whole = bool(budget["whole_history"])
-    slower = [row for row in rows if row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0]
-    if whole:
-        headline = f"{sum(row['state'] is not None for row in rows)} changes since the first night."
-    elif slower:
+def regressions_report(
+    rows: Sequence[Mapping[str, Any]],
+    budget: Mapping[str, Any],
+    incidents: Sequence[Mapping[str, Any]] = (),
+    remark: str | None = None,
+) -> Report:
+    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
+    sections = incident_sections(incidents, rows)
+    apart = [row for row in rows if row["incident"] is None]
+    if apart:
+        shown = Grid(shown_columns("regressions", apart), apart)
+        sections.append(Section("Changes", ["Change is after / before - 1: above 0 is slower."], shown))
+    sections += [attribution_section(row) for row in rows if row.get("attribution")]
+    sections.append(Section("What an alarm is worth here", _price(rows, budget)))
+    headline = f"{sum(row['state'] is not None for row in rows)} changes since the first night."
+    return Report("Regressions", headline if budget["whole_history"] else _headline(rows, remark), sections)
+
+
+def _headline(rows: Sequence[Mapping[str, Any]], remark: str | None) -> str:
+    slower = [row for row in rows if is_open(row)]
+    if slower:
         first = slower[0]
         since = f" since {first['since']}" if first["since"] else ""
-        headline = f"Slower: {first['workload']} by {first['change'] * 100:.1f}%{since}; {len(slower)} series in all."
-    else:
-        headline = "Nothing is confirmed to have got slower."
-    sections = []
-    if rows:
-        shown = Grid(shown_columns("regressions", rows), rows)
-        sections.append(Section("Changes", ["Change is after / before - 1: above 0 is slower."], shown))
-    sections += [_attribution(row) for row in rows if row.get("attribution")]
-    sections.append(Section("What an alarm is worth here", _price(rows, budget)))
-    return Report("Regressions", headline, sections)
+        return f"Slower: {first['workload']} by {first['change'] * 100:.1f}%{since}; {len(slower)} series in all."
+    accepted = sum(row["acknowledged"] is not None for row in rows)
+    text = "Nothing is confirmed to have got slower" + (" that nobody accepted." if accepted else ".")
+    return text if remark is None else f"{remark[:1].upper()}{remark[1:]}. {text}"
 
 
-def _attribution(row: Mapping[str, Any]) -> Section:
+def attribution_section(row: Mapping[str, Any]) -> Section:
+    """The change of a step over what ran in it."""
     told = row["attribution"]
     parts = [f"operators {told['operators_us']:+,.3f}"]
     for name, words in (

@@ -35,8 +35,8 @@ def run_demo(folder: Path) -> DemoResult:
 def _names(result: NightlyResult, operator: str, since: str) -> bool:
     """Whether the operator, and no other one, is said to be slower since that night."""
     slower: Sequence[tuple[object, str]] = [
-        (change.series.facts.get("op_name"), change.since)
+        (change["op_name"], change["since"])
         for change in result.changes
-        if change.state == "confirmed" and change.series.facts.get("op_name")
+        if change["state"] == "confirmed" and change["op_name"]
     ]
     return list(slower) == [(operator, since)]

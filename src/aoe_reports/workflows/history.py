@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -22,18 +23,23 @@ _COLUMNS = (
 
 def list_history(
     store: str,
-    what: Literal["runs", "records"],
+    what: Literal["runs", "records", "changes", "acks"],
     *,
     workload: str | None = None,
     scope: str | None = None,
     since: str | None = None,
     last: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs or records, oldest first; `last` keeps the newest."""
+    """Runs, records, told changes (by the night since which) or what people said of them; oldest first, `last` keeps the newest."""
     _refuse_no_date(since)
     history = History.open(store)
     where = [] if since is None else [equals("night", since, ">=")]
-    rows = _runs(history, workload, where) if what == "runs" else _records(history, workload, scope, where)
+    if what == "runs":
+        rows = _runs(history, workload, where)
+    elif what == "records":
+        rows = _records(history, workload, scope, where)
+    else:
+        rows = _words(history, what, workload, scope, since)
     return rows[-last:] if last is not None else rows
 
 
@@ -85,6 +91,39 @@ def _records(history: History, workload: str | None, scope: str | None, where: W
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     """What records are put in order by."""
     return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"]
+
+
+_ABOUT = ("night", "timestamp_ns", "state", "subject", "workload", "scope", "op_type", "op_name", "hardware", "rank_id")
+
+
+def _words(
+    history: History, what: Literal["changes", "acks"], workload: str | None, scope: str | None, since: str | None
+) -> list[dict[str, Any]]:
+    """Rows of changes (undone runs are such, too) or of acknowledgements, with what stands in their bodies."""
+    found = []
+    for row in history.rows("change" if what == "changes" else "ack", (*_ABOUT, "model", "body")).to_pylist():
+        model, body = row.pop("model"), _body(row.pop("body"))
+        if workload not in {None, model, row["workload"], row["subject"]} or scope not in {None, row["scope"]}:
+            continue
+        if since is not None and (row["night"] or _date(row["timestamp_ns"])) < since:
+            continue
+        when = datetime.fromtimestamp(row["timestamp_ns"] // 1_000_000_000, UTC).isoformat()
+        found.append({"when": when, **{name: value for name, value in body.items() if name not in row}, **row})
+    found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position", 0), row["state"]))
+    return found
+
+
+def _date(timestamp_ns: int) -> str:
+    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).date().isoformat()
+
+
+def _body(text: str | None) -> dict[str, Any]:
+    """What a row says of itself; nothing where that is damaged: `regressions` refuses such a store."""
+    try:
+        body = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
 
 
 def _conditions(workload: str | None, scope: str | None) -> Where:

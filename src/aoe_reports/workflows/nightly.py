@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from aoe_reports.errors import AoeReportsError
 from aoe_reports.findings import Finding, in_order, reasons_of
-from aoe_reports.regression.compare import FACTS, LEAST_NIGHTS, Change, Series, find_changes, series_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
-from aoe_reports.reports.nightly import Night, nightly_report
+from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
-from aoe_reports.store import History, Run, equals
-from aoe_reports.store.conditions import Where
+from aoe_reports.store import Run
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import write_whole
+from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
 REPORT_FILES = {"report.html": "html", "report.md": "markdown"}
-
-_SERIES_COLUMNS = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "total_ns", *FACTS)
 
 
 @dataclass(frozen=True, slots=True)
 class NightlyResult:
-    """The report, the changes in it, every finding, and why the exit code is not 0."""
+    """The report, the changes in it (rows of `regressions`), every finding, and why the exit code is not 0."""
 
     report: Report
     rows: list[dict[str, Any]]
-    changes: list[Change]
+    changes: list[dict[str, Any]]
     findings: list[Finding]
     reasons: list[str]
     unreadable: bool
@@ -45,51 +41,65 @@ def run_nightly(
     site: Path | None,
     options: RunOptions,
     *,
+    selection: RegressionSelection | None = None,
     strict: bool = False,
+    strict_data: bool = False,
     simulated: bool = False,
 ) -> NightlyResult:
-    """Do the main job over everything below `paths`; the report's files go into `site` where one is given."""
+    """Do the main job over everything below `paths`; the report's files go into `site` where one is given.
+
+    `selection` says against what the series of these runs are held, and what fails; what changed is remembered.
+    """
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
-    nights = {item.run.header.night for item in measured}
-    series = _series(History.open(store), measured) if measured else []
-    changes = find_changes(series, nights)
+    found = None
+    if measured:
+        ours = frozenset[str]().union(*(item.series for item in measured))
+        chosen = replace(selection or RegressionSelection(), series=ours, record=True)
+        found = find_regressions(store, chosen, "nightly")
+        findings = in_order([*findings, *(one for one in found.findings if one.rule != "not-enough-data")])
+    reasons = reasons_of(findings, strict=strict)
+    if found is not None:
+        reasons += [reason for reason in found.reasons if reason != "not-enough-data"]
+    if strict_data and (found is None or "not-enough-data" in found.reasons):
+        reasons.append("not-enough-data")
     rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
-    short = sum(len(one.nights) <= LEAST_NIGHTS for one in series)
     hotspot_run, hotspots = _hotspots(stored)
+    changes = found.rows if found is not None else []
     night = Night(
         rows,
         changes,
-        len(series) - short,
-        short,
+        found.incidents if found is not None else [],
+        found.budget if found is not None else {},
+        found.remark if found is not None else None,
         hotspots,
         hotspot_run,
         [_tuning_row(item) for item in stored if item.run.body.get("kind") in {"opat", "sgat"}],
         findings,
-        next((one for one in series if one.facts.get("scope") == "step"), None),
+        _course(found, changes) if found is not None else None,
         simulated,
     )
     report = nightly_report(night)
-    reasons = reasons_of(findings, strict=strict)
-    if any(change.state == "confirmed" for change in changes):
-        reasons.append("regression")
     result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
     if site is not None:
         _write_site(site, result, [str(path) for path in paths])
     return result
 
 
-def _series(history: History, measured: Sequence[Stored]) -> list[Series]:
-    """The histories that these runs continue, up to their newest night."""
-    newest = max(item.run.header.night for item in measured)
-    ours = frozenset[str]().union(*(item.series for item in measured))
-    models = tuple(equals("model", model) for model in sorted({item.run.header.model for item in measured}))
-    where: Where = [equals("source", "aoe", "!="), equals("night", newest, "<="), models]
-    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
-    records = pl.DataFrame(history.records(_SERIES_COLUMNS, where))
-    return series_of(records.filter(pl.col("series_id").is_in(ours) & ~pl.col("run_id").is_in(incomplete)))
+def _course(found: Regressions, changes: Sequence[dict[str, Any]]) -> Course | None:
+    """The history that the report shows: of what its headline is about, else of a step of ours."""
+    histories = found.judged.histories
+    lead = lead_of(changes)
+    index = found.places[lead["series_id"]] if lead is not None else found.step
+    if index is None:
+        return None
+    facts, values = histories.facts.row(index, named=True), histories.values_ms[index]
+    known = [place for place, value in enumerate(values.tolist()) if isfinite(value)]
+    since = lead["since"] if lead is not None else None
+    name = str(facts["workload"]) + (f", rank {facts['rank_id']}" if facts["rank_id"] is not None else "")
+    return Course(name, [histories.nights[place] for place in known], [float(values[place]) for place in known], since)
 
 
 def run_row(item: Stored) -> dict[str, Any]:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
+from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
+from aoe_reports.regression.baselines import Acceptance, Course, Level, Move, Scatter, Standing, ordinal, stand
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.regression.detector import Change
 from aoe_reports.regression.gate import Gate
-from aoe_reports.regression.series import FACTS, judge_histories, put_together
+from aoe_reports.regression.incidents import Incident, Moved, group_incidents
+from aoe_reports.regression.metadata import COLUMNS as METADATA_COLUMNS
+from aoe_reports.regression.metadata import NIGHTS as METADATA_NIGHTS
+from aoe_reports.regression.metadata import changed_metadata
+from aoe_reports.regression.pinned import Baseline, hold_against
+from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
 from aoe_reports.workflows.attribution import attribute, tuned_operators
 from aoe_reports.workflows.coded import read_coded
+from aoe_reports.workflows.origin import origin_of
+from aoe_reports.workflows.told import News, Told, read_told, record_news
 
 FailOn = Literal["confirmed", "suspect", "never"]
 Row = dict[str, Any]
@@ -32,17 +43,23 @@ _COLUMNS = (
     "metrics",
     *FACTS,
 )
-_ROW = (
-    "series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id", "state", "since_run",
-    "since", "before", "after", "change", "ci_low", "ci_high", "smallest_detectable", "nights", "left_out", "reason",
+_FACTS_OF_ROW = (
+    "series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id",
 )  # fmt: skip
 _STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
-_SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")
+_GROUP = ("model", "hardware", "engine", "source")
+"""What series have in common that can move together, and whose nights are one calendar."""
+
+CLOCK_GAP_DAYS = 365
+"""A night further than a year from all others is no gap in a history, but a clock that was wrong."""
+TUNINGS_NAMED = 5
+ENDED_NIGHTS = 10
+"""A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressionSelection:
-    """What is shown (None for all), how many false alarms a year are bearable, and what fails."""
+    """What is shown (None for all), how many false alarms a year are bearable, against what, and what fails."""
 
     workload: str | None = None
     scope: str | None = None
@@ -50,78 +67,591 @@ class RegressionSelection:
     gates: tuple[Gate, ...] = (Gate(),)
     fail_on: FailOn = "confirmed"
     every: bool = False
+    baseline: Baseline = field(default_factory=Baseline)
+    record: bool = False
     whole_history: bool = False
     """Every change since the first night, looked at once, instead of what the watch says now; fails on nothing."""
+    series: Collection[str] | None = None
+    """Only these series are shown and recorded; all share the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
-    """The rows, how the budget was shared, what was found on the way, and why the exit code is not 0."""
+    """The rows, the incidents, how the budget was shared, what was found on the way, and why the exit code is not 0."""
 
     rows: list[Row]
+    incidents: list[Row]
     budget: Row
     findings: list[Finding]
     reasons: list[str]
+    remark: str | None
+    """Why nothing can be said, where that is so."""
+    judged: Judged
+    places: dict[str, int]
+    """The row of each series in the histories."""
+    step: int | None
+    """The row of a step in the histories, where there is one."""
 
 
-def find_regressions(store: str, selection: RegressionSelection) -> Regressions:
+def find_regressions(store: str, selection: RegressionSelection, command: str = "regressions") -> Regressions:
     """Every series of the store that changed; `every` also those that did not, and those that cannot be judged.
 
     `before` and `after` are milliseconds, `change` is `after / before - 1` (above 0 is slower). All series of the store share
-    the budget, whatever is shown of them.
+    the budget, whatever is shown of them. Nothing is written, unless `record` asks to remember what changed.
     """
-    within = None if selection.whole_history else WATCHED_NIGHTS
-    history = History.open(store)
-    records, tuned = _records(history, within), tuned_operators(history)
-    judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
-    rows, reasons = [], set()
-    for index, change, told in judged.told():
-        row: Row = {name: told[name] for name in _ROW}
-        if not _is_shown(told, selection):
-            continue
-        if (
-            change is not None
-            and told["scope"] == "step"
-            and told["state"] in {"confirmed", "drift", "recovered", "improved"}
-        ):
-            row["attribution"] = attribute(records, judged, index, change, tuned)
-        else:
-            row["attribution"] = None
-        why = _why(told, selection)
+    examined = examine(History.open(store, origin=origin_of(command)), selection)
+    if selection.record:
+        examined.record()
+    rows = [row for row in examined.rows() if _is_shown(row, selection)]
+    reasons: set[str] = set()
+    for row in rows:
+        why = _why(row, selection)
         row["fails"] = next(iter(why), None)
-        rows.append(row)
         reasons |= why
     rows.sort(key=_place_in_history if selection.whole_history else _place)
-    findings = []
-    if not judged.eligible:
-        message = (
-            f"no series has enough nights to be judged ({judged.parameters.least_nights}); "
-            f"{len(judged.verdicts)} series are stored"
-        )
-        findings.append(Finding("warning", "not-enough-data", store, message))
+    findings = [*examined.findings, *([] if selection.whole_history else examined.withdrawals())]
+    remark = None
+    if not examined.comparable():
+        remark = examined.too_little()
+        findings.append(Finding("warning", "not-enough-data", store, remark))
         reasons.add("not-enough-data")
     budget = {
-        "false_alarms_per_year": judged.false_alarms_per_year,
-        "series": len(judged.verdicts),
-        "eligible": judged.eligible,
-        "detector": judged.version,
+        "false_alarms_per_year": examined.judged.false_alarms_per_year,
+        "series": len(examined.judged.verdicts),
+        "eligible": examined.judged.eligible,
+        "detector": examined.judged.version,
+        "baseline": str(selection.baseline),
         "whole_history": selection.whole_history,
     }
-    return Regressions(rows, budget, findings, [name for name in _REASONS if name in reasons])
+    rows = [{name: value for name, value in row.items() if name not in {"model", "engine", "source"}} for row in rows]
+    incidents = examined.incident_rows({row["series_id"] for row in rows})
+    changed = {incident["incident"]: incident["metadata"] for incident in incidents}
+    for row in rows:
+        if row["state"] in {"confirmed", "drift"}:
+            row["metadata"] = changed.get(row["incident"], [])
+    return Regressions(
+        rows,
+        incidents,
+        budget,
+        findings,
+        [name for name in _REASONS if name in reasons],
+        remark,
+        examined.judged,
+        examined.places,
+        examined.step(),
+    )
 
 
 _REASONS = ("regression", "suspect", "not-enough-data")
 
 
-def _records(history: History, within: int | None) -> pl.DataFrame:
-    """Records of the last `within` nights (None: all); AOE's own measurements and cut-off captures are no nights."""
+def examine(history: History, selection: RegressionSelection) -> Examination:
+    """Judge the series of a store, and hold each against what was told, acknowledged and announced of it."""
+    within = None if selection.whole_history else WATCHED_NIGHTS
+    every = _runs(history)
+    runs = [row for row in every if row["run_kind"] != "tuning"]
+    tunings = [row for row in every if row["run_kind"] == "tuning"]
+    told = read_told(history)
+    chosen = _chosen_nights(history, selection.baseline, runs, told)
+    records, jumps = _without_jumps(_records(history, within, chosen or ()), runs, history.uri)
+    judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
+    findings = [*jumps, *_mixed_hardware(judged)]
+    return Examination(history, selection, records, judged, told, chosen, findings, tunings)
+
+
+class Examination:
+    """The series of a store under one selection: courses, standings, incidents."""
+
+    def __init__(
+        self,
+        history: History,
+        selection: RegressionSelection,
+        records: pl.DataFrame,
+        judged: Judged,
+        told: Told,
+        chosen: Sequence[str] | None,
+        findings: list[Finding],
+        tunings: Sequence[Row],
+    ) -> None:
+        self.history, self.selection, self.records, self.judged = history, selection, records, judged
+        self.told, self.chosen, self.findings, self.tunings = told, chosen, findings, tunings
+        facts = judged.histories.facts
+        self.facts: list[Row] = list(facts.iter_rows(named=True))
+        self.places = {row["series_id"]: index for index, row in enumerate(self.facts)}
+        self.courses = [self._course(index) for index in range(len(self.facts))]
+        self.standings = [
+            stand(
+                course,
+                told.moves.get(row["series_id"], ()),
+                told.acceptances.get(row["series_id"], ()),
+                told.expectations_of(row),
+            )
+            for course, row in zip(self.courses, self.facts, strict=True)
+        ]
+        self.incidents = group_incidents([one for index in range(len(self.facts)) for one in self._moved(index)])
+        self._incident_of = {
+            (one.series, one.move.since): incident.id for incident in self.incidents for one in incident.members
+        }
+        self._cutoffs = self._find_cutoffs()
+        self._metadata: dict[str, list[Row]] = {}
+        self._tuned: Any = None
+
+    def _course(self, index: int) -> Course:
+        histories = self.judged.histories
+        verdict = self.judged.verdicts[index]
+        return Course(
+            histories.nights,
+            histories.values_ms[index],
+            verdict,
+            Scatter.of(verdict, self.judged.parameters),
+            histories.runs[index],
+            self.judged.parameters,
+        )
+
+    def _moved(self, index: int) -> Iterator[Moved]:
+        """The changes of a series that hold, as they may belong together with those of others."""
+        row = self.facts[index]
+        group = tuple(row[name] for name in _GROUP)
+        for move in self.standings[index].every:
+            place = self.courses[index].place(move.since)
+            yield Moved(row["series_id"], group, row, move, place, self._impact(index, move.before, move.after))
+
+    def _impact(self, index: int, before: float, after: float) -> float:
+        """How much longer all calls of a run take, by what they took in the newest one (ms)."""
+        totals = self.judged.histories.totals_ms[index]
+        known = totals[np.isfinite(totals)]
+        return float(known[-1] * (1 - before / after)) if len(known) else 0.0
+
+    def _find_cutoffs(self) -> dict[tuple[Any, ...], str]:
+        """The night since when a series of each group must have had a time, or it is not measured any more."""
+        nights: dict[tuple[Any, ...], set[int]] = {}
+        times = np.isfinite(self.judged.histories.values_ms)
+        for index, row in enumerate(self.facts):
+            nights.setdefault(tuple(row[name] for name in _GROUP), set()).update(np.flatnonzero(times[index]).tolist())
+        all_nights = self.judged.histories.nights
+        return {group: all_nights[sorted(found)[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
+
+    def _has_ended(self, index: int, last_night: str | None) -> bool:
+        cutoff = self._cutoffs.get(tuple(self.facts[index][name] for name in _GROUP))
+        return last_night is not None and cutoff is not None and last_night < cutoff
+
+    def _is_ours(self, index: int) -> bool:
+        return self.selection.series is None or self.facts[index]["series_id"] in self.selection.series
+
+    def rows(self) -> Iterator[Row]:
+        """A row a series."""
+        if self.selection.whole_history:
+            yield from self._rows_of_history()
+            return
+        for index in range(len(self.facts)):
+            if self._is_ours(index):
+                yield self._row(index) if self.chosen is None else self._pinned_row(index)
+
+    def _rows_of_history(self) -> Iterator[Row]:
+        """A row a change since the first night, as one look shows it."""
+        for index, change, told in self.judged.told():
+            row = self._common(index)
+            row |= {name: told[name] for name in row if name in told}
+            if change is not None and self.facts[index]["scope"] == "step":
+                row["attribution"] = self._attribute(index, change)
+            yield row
+
+    def _common(self, index: int) -> Row:
+        """What a row says of its series, whatever it is held against."""
+        verdict, facts = self.judged.verdicts[index], self.facts[index]
+        suspect = verdict.suspect
+        last_night = self.courses[index].last_night()
+        return {
+            **{name: facts[name] for name in (*_FACTS_OF_ROW, "model", "engine", "source")},
+            "state": None,
+            "since_run": None,
+            **dict.fromkeys(("since", "before", "after", "change", "ci_low", "ci_high")),
+            "smallest_detectable": verdict.smallest_detectable,
+            "nights": verdict.nights,
+            "left_out": verdict.left_out,
+            "reason": verdict.reason,
+            "last_night": last_night,
+            "ended": self._has_ended(index, last_night),
+            "impact_ms": None,
+            "incident": None,
+            "new": False,
+            "acknowledged": None,
+            "baseline": None,
+            "moves": [],
+            "suspicion": None
+            if suspect is None
+            else {"since": self.judged.histories.nights[suspect.night], "change": suspect.change},
+            "metadata": [],
+            "attribution": None,
+        }
+
+    def _row(self, index: int) -> Row:
+        standing, row = self.standings[index], self._common(index)
+        suspect = self.judged.verdicts[index].suspect
+        if suspect is not None and not standing.open:
+            nights, runs = self.judged.histories.nights, self.judged.histories.runs
+            row |= {"state": "suspect", "since": nights[suspect.night], "since_run": runs[index, suspect.night]}
+            row |= {name: getattr(suspect, name) for name in ("before", "after", "change", "ci_low", "ci_high")}
+            return row
+        if standing.state is None:
+            return row
+        first, last_night = standing.moves[0], row["last_night"]
+        assert standing.before is not None
+        assert standing.after is not None
+        return row | {
+            "state": standing.state,
+            "since": first.since,
+            "since_run": first.since_run,
+            "before": standing.before,
+            "after": standing.after,
+            "change": standing.change,
+            "ci_low": standing.ci_low,
+            "ci_high": standing.ci_high,
+            "impact_ms": self._impact(index, standing.before, standing.after),
+            "incident": self._incident(index, first),
+            "new": any(move.found in {None, last_night} for move in standing.moves),
+            "acknowledged": _acknowledged(standing),
+            "baseline": _baseline_row("segment", standing.baseline),
+            "moves": [self._move_row(index, move) for move in standing.moves],
+            "metadata": [],
+            "attribution": self._attribution(index, standing),
+        }
+
+    def _pinned_row(self, index: int) -> Row:
+        """A series held against the baseline that was chosen."""
+        course, row, baseline = self.courses[index], self._common(index), self.selection.baseline
+        assert self.chosen is not None
+        newest = None
+        chosen = self.chosen
+        if baseline.kind == "nights":
+            newest = self.judged.parameters.least_level
+            times = [night for place, night in enumerate(course.nights) if course.count(place, place + 1)]
+            chosen = times[: -newest or None][-baseline.nights :]
+        held = hold_against(course, chosen, newest=newest)
+        row["baseline"] = _baseline_row(str(baseline), held.baseline)
+        if held.baseline is None or held.newest is None:
+            row["reason"] = row["reason"] or ("no-baseline" if held.baseline is None else "too-few-nights")
+            return row
+        before, after = held.baseline.ms, held.newest.ms
+        return row | {
+            "state": held.state,
+            "since": held.since,
+            "since_run": None if held.since is None else course.runs[course.place(held.since)],
+            "before": before,
+            "after": after,
+            "change": after / before - 1,
+            "ci_low": held.ci_low,
+            "ci_high": held.ci_high,
+            "impact_ms": self._impact(index, before, after),
+        }
+
+    def _incident(self, index: int, move: Move) -> str | None:
+        return self._incident_of.get((self.facts[index]["series_id"], move.since))
+
+    def _move_row(self, index: int, move: Move) -> Row:
+        names = ("since", "since_run", "state", "before", "after", "change", "ci_low", "ci_high")
+        return {**{name: getattr(move, name) for name in names}, "incident": self._incident(index, move)}
+
+    def _attribution(self, index: int, standing: Standing) -> Row | None:
+        """The newest change of a step over what ran in it; null where the change is none that the detector sees now."""
+        if self.facts[index]["scope"] != "step" or not self.judged.verdicts[index].changes:
+            return None
+        newest: Change = self.judged.verdicts[index].changes[-1]
+        if not any(move.since == self.judged.histories.nights[newest.night] for move in standing.moves):
+            return None
+        return self._attribute(index, newest)
+
+    def _attribute(self, index: int, change: Change) -> Row | None:
+        if self._tuned is None:
+            self._tuned = tuned_operators(self.history)
+        return attribute(self.records, self.judged, index, change, self._tuned)
+
+    def _metadata_around(self, incidents: Iterable[Incident]) -> None:
+        """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
+        sides = {}
+        for incident in incidents:
+            lead = incident.lead
+            course = self.courses[self.places[lead.series]]
+            place = course.place(lead.move.since)
+            before = [run for run in course.runs[:place] if run is not None][-METADATA_NIGHTS:]
+            after = [run for run in course.runs[place:] if run is not None][:METADATA_NIGHTS]
+            if incident.id not in self._metadata and before and after:
+                sides[incident.id] = lead, before, after
+            else:
+                self._metadata.setdefault(incident.id, [])
+        if not sides:
+            return
+        series = tuple(equals("series_id", name) for name in sorted({lead.series for lead, _, _ in sides.values()}))
+        runs = sorted({run for _, before, after in sides.values() for run in (*before, *after)})
+        columns = ("series_id", "run_id", *METADATA_COLUMNS)
+        where: Where = [series, tuple(equals("run_id", run) for run in runs)]
+        rows = pl.DataFrame(self.history.records(columns, where))
+        for name, (lead, before, after) in sides.items():
+            mine = rows.filter(pl.col("series_id") == lead.series)
+            changed = changed_metadata(
+                mine.filter(pl.col("run_id").is_in(before)), mine.filter(pl.col("run_id").is_in(after))
+            )
+            self._metadata[name] = [*changed, *self._tunings_around(lead)]
+
+    def _tunings_around(self, lead: Moved) -> list[Row]:
+        """Runs of AOE for the workload between the last night before a change and its first."""
+        course = self.courses[self.places[lead.series]]
+        earlier = [
+            night for night in course.nights[: lead.place] if course.count(course.place(night), course.place(night) + 1)
+        ]
+        names = [
+            row["run_id"]
+            for row in self.tunings
+            if row["model"] == lead.facts["model"] and earlier[-1:] <= [row["night"]] <= [lead.move.since]
+        ]
+        return [{"name": "tuning_runs", "before": None, "after": ", ".join(names[:TUNINGS_NAMED])}] if names else []
+
+    def incident_rows(self, shown: Collection[str]) -> list[Row]:
+        """The incidents that rows shown belong to, with all their members."""
+        if self.chosen is not None or self.selection.whole_history:
+            return []
+        wanted = {
+            self._incident(self.places[series], move)
+            for series in shown
+            if self._tells_move(self.places[series])
+            for move in self.standings[self.places[series]].moves
+        }
+        chosen = [incident for incident in self.incidents if incident.id in wanted]
+        self._metadata_around(chosen)
+        return [self._incident_row(incident) for incident in chosen]
+
+    def _tells_move(self, index: int) -> bool:
+        """Whether the row of a series is about a change, and not about a suspicion."""
+        standing = self.standings[index]
+        return standing.state is not None and (standing.open or self.judged.verdicts[index].suspect is None)
+
+    def _incident_row(self, incident: Incident) -> Row:
+        lead = incident.lead
+        members = []
+        for one in incident.members:
+            index = self.places[one.series]
+            standing = self.standings[index]
+            told = any(move.since == one.move.since for move in standing.moves)
+            members.append(
+                {
+                    **{
+                        name: one.facts[name]
+                        for name in ("series_id", "workload", "scope", "op_type", "op_name", "rank_id")
+                    },
+                    "state": one.move.state,
+                    "since": one.move.since,
+                    "before": one.move.before,
+                    "after": one.move.after,
+                    "change": one.move.change,
+                    "impact_ms": one.impact_ms,
+                    "open": told and standing.open and not self._has_ended(index, self.courses[index].last_night()),
+                }
+            )
+        return {
+            "incident": incident.id,
+            "title": _title(lead),
+            "since": incident.since,
+            "since_run": incident.since_run,
+            **{name: lead.facts[name] for name in ("model", "hardware")},
+            "change": lead.move.change,
+            "impact_ms": lead.impact_ms,
+            "open": any(member["open"] for member in members),
+            "metadata": self._metadata[incident.id],
+            "members": members,
+        }
+
+    def record(self, command_series: Collection[str] | None = None) -> int:
+        """Remember what changed and was not told yet, and what was told and holds no more; how many rows that were."""
+        times = dict(self.records.group_by("series_id").agg(pl.col("timestamp_ns").max()).iter_rows())
+        news = []
+        for index, row in enumerate(self.facts):
+            if not self._is_ours(index) or (command_series is not None and row["series_id"] not in command_series):
+                continue
+            standing = self.standings[index]
+            fresh = [
+                replace(move, incident=self._incident(index, move)) for move in standing.every if move.found is None
+            ]
+            last_night = self.courses[index].last_night()
+            if (fresh or standing.withdrawn) and last_night is not None:
+                news.append(News(row, times[row["series_id"]], last_night, fresh, standing.withdrawn))
+        return record_news(self.history, self.told, news, self.judged.parameters, self.judged.false_alarms_per_year)
+
+    def withdrawals(self) -> list[Finding]:
+        """Changes that were told, and that the nights that are there now do not bear out."""
+        found = []
+        for index, (row, standing) in enumerate(zip(self.facts, self.standings, strict=True)):
+            if not self._is_ours(index):
+                continue
+            for move in standing.withdrawn:
+                message = (
+                    f"{row['workload']} (series {row['series_id']}): a change of {move.change:+.1%} since {move.since} was told "
+                    f"on {move.found}; the nights that are there now do not bear it out (incident {move.incident})"
+                )
+                found.append(Finding("warning", "change-withdrawn", self.history.uri, message))
+        return found
+
+    def comparable(self) -> bool:
+        """Whether anything can be said of any of our series."""
+        indexes = [index for index in range(len(self.facts)) if self._is_ours(index)]
+        if self.chosen is None:
+            return any(self.judged.verdicts[index].reason is None for index in indexes)
+        return any(self._pinned_row(index)["change"] is not None for index in indexes)
+
+    def too_little(self) -> str:
+        """That, and why, nothing can be said."""
+        nights = self.most_nights()
+        least = self.judged.parameters.least_nights
+        message = (
+            f"not enough nights yet ({nights} of {least}): no series can be judged; {len(self.facts)} series are stored"
+        )
+        if nights >= least:
+            message = f"no series has {self.selection.baseline} as its baseline and a newer level of three nights"
+        return message
+
+    def step(self) -> int | None:
+        """The row of the first step of ours."""
+        ours = (index for index in range(len(self.facts)) if self._is_ours(index))
+        return next((index for index in ours if self.facts[index]["scope"] == "step"), None)
+
+    def most_nights(self) -> int:
+        """The nights of our longest series."""
+        return max((self.judged.verdicts[i].nights for i in range(len(self.facts)) if self._is_ours(i)), default=0)
+
+
+def _acknowledged(standing: Standing) -> Row | None:
+    """Who accepted a slow-down, when and why; `kind` is ack or expect."""
+    if standing.accepted is None:
+        return None
+    told = asdict(standing.accepted)
+    kind = "ack" if isinstance(standing.accepted, Acceptance) else "expect"
+    return {"kind": kind, **{name: told[name] for name in ("id", "who", "when", "reason")}}
+
+
+def _baseline_row(kind: str, level: Level | None) -> Row | None:
+    if level is None:
+        return None
+    return {"kind": kind, "level": level.ms, "nights": level.nights, "until": level.until}
+
+
+def _title(lead: Moved) -> str:
+    """The step if it moved, else the operator with the largest impact, in words."""
+    facts = lead.facts
+    rank = f", rank {facts['rank_id']}" if facts.get("rank_id") is not None else ""
+    if facts.get("op_name"):
+        what = f"operator {facts['op_name']} ({facts.get('op_type') or 'type unknown'}{rank})"
+    elif facts.get("scope") == "op_type":
+        what = f"operator type {facts.get('op_type')}{rank}"
+    elif facts.get("scope") == "step":
+        what = f"step of {facts.get('model')}{rank}"
+    else:
+        what = f"{facts.get('workload')}{rank}"
+    return f"{what} {lead.move.change:+.1%}"
+
+
+def _records(history: History, within: int | None, chosen: Sequence[str] = ()) -> pl.DataFrame:
+    """Records of the last `within` nights (None: all) and of `chosen` ones, however old they are.
+
+    AOE's own measurements and cut-off captures are no nights.
+    """
     nights = sorted(set(history.rows("run", ["night"])["night"].to_pylist()))
     where: Where = [equals("source", "aoe", "!=")]
     if within is not None and len(nights) > within:
-        where = [*where, equals("night", nights[-within], ">=")]
+        where = [*where, (equals("night", nights[-within], ">="), *(equals("night", night) for night in chosen))]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     columns = [name for name in _COLUMNS if name in ROWS.names]
     return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
+
+
+def _runs(history: History) -> list[Row]:
+    columns = ("run_id", "night", "model", "hardware", "run_kind", "path")
+    rows: list[Row] = history.rows("run", columns).to_pylist()
+    return sorted(rows, key=lambda row: (row["night"], row["run_id"]))
+
+
+def _chosen_nights(history: History, baseline: Baseline, runs: Sequence[Row], told: Told) -> list[str] | None:
+    """The nights of a chosen baseline; None where it is the segment of each series."""
+    if baseline.kind == "segment":
+        return None
+    if baseline.kind == "nights":
+        return []  # each series has its own
+    if baseline.kind == "window":
+        nights = sorted({row["night"] for row in runs if baseline.first <= row["night"] <= baseline.last})
+        if not nights:
+            raise UsageError(f"--baseline {baseline}: {history.uri} has no night in it")
+        return nights
+    run = baseline.value
+    if baseline.kind == "tag":
+        if run not in told.tags:
+            known = ", ".join(sorted(told.tags)[:20]) or "none"
+            raise UsageError(f"--baseline {baseline}: no run has this name; names are {known} (see `tag`)")
+        run = told.tags[run].run
+    nights = sorted({row["night"] for row in runs if row["run_id"] == run})
+    if not nights:
+        raise UsageError(f"--baseline {baseline}: {history.uri} has no run {run}; `history runs` lists them")
+    return nights
+
+
+def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tuple[pl.DataFrame, list[Finding]]:
+    """(records without those of runs whose clock was wrong, what is said of those).
+
+    A workload's nights fall apart where more than a year lies between two. A part of fewer nights than make a level, beside
+    one that is long enough to be judged, is no history: it would be the newest night for ever, or the oldest.
+    """
+    found = []
+    for model in sorted({str(row["model"]) for row in runs}):
+        ours = [row for row in runs if str(row["model"]) == model]
+        parts = _apart(sorted({row["night"] for row in ours}))
+        if max((len(part) for part in parts), default=0) < _LEAST_HISTORY:
+            continue
+        gone = {night for part in parts if len(part) < _LEAST_LEVEL for night in part}
+        found += [row for row in ours if row["night"] in gone]
+    if not found:
+        return records, []
+    gone_runs = [row["run_id"] for row in found]
+    findings = [
+        Finding(
+            "warning",
+            "clock-jump",
+            row["path"] or store,
+            f"run {row['run_id']} of {row['model']} says {row['night']}, more than a year from all other nights of it: "
+            f"it is held against nothing (`store undo {row['run_id']}` takes it out)",
+        )
+        for row in found
+    ]
+    return records.filter(~pl.col("run_id").is_in(gone_runs)), findings
+
+
+_LEAST_LEVEL, _LEAST_HISTORY = 3, 10
+
+
+def _apart(nights: Sequence[str]) -> list[list[str]]:
+    """Nights in groups between which more than a year lies."""
+    parts: list[list[str]] = []
+    for night in nights:
+        near = parts and ordinal(night) - ordinal(parts[-1][-1]) <= CLOCK_GAP_DAYS
+        if near:
+            parts[-1].append(night)
+        else:
+            parts.append([night])
+    return parts
+
+
+def _mixed_hardware(judged: Judged) -> list[Finding]:
+    """Workloads that ran on several kinds of hardware: each kind has series of its own."""
+    facts = judged.histories.facts
+    kinds: dict[str, set[str]] = {}
+    for model, hardware in facts.select("model", "hardware").unique().iter_rows():
+        kinds.setdefault(str(model), set()).add(str(hardware))
+    return [
+        Finding(
+            "info",
+            "several-hardware",
+            model,
+            f"measured on {', '.join(sorted(found))}: nights on one are never held against nights on another",
+        )
+        for model, found in sorted(kinds.items())
+        if len(found) > 1
+    ]
 
 
 def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
@@ -134,9 +664,15 @@ def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
 
 
 def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
-    """Why a series makes the exit code other than 0: it is slower, and passes a gate."""
+    """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
     slower = told["change"] is not None and told["change"] > 0 and any(gate.holds(told) for gate in selection.gates)
-    if not slower or selection.fail_on == "never" or selection.whole_history:
+    if (
+        not slower
+        or selection.fail_on == "never"
+        or selection.whole_history
+        or told["acknowledged"] is not None
+        or told["ended"]
+    ):
         return set()
     if told["state"] in {"confirmed", "drift"}:
         return {"regression"}
@@ -144,13 +680,17 @@ def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Steps before what they are made of, the largest change first."""
+    """What is to be acted upon first; steps before what they are made of, the largest change first."""
     state = _STATES.index(row["state"]) if row["state"] in _STATES else len(_STATES)
     scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
-    return state, scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
+    settled = row["acknowledged"] is not None or row["ended"]
+    return state, settled, scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
 
 
 def _place_in_history(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """Steps before what they are made of, each series in the order of nights."""
     scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
     return scope, row["workload"], row["series_id"], row["since"] or ""
+
+
+_SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")

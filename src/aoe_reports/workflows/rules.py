@@ -151,6 +151,24 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("store-doubled", "error", "the store", "a run, or a member of one, is there twice"),
     ("store-half-run", "error", "the store", "rows of a run that is not there"),
+    (
+        "clock-jump",
+        "warning",
+        "runs",
+        "one or two nights more than a year from all others of the workload, which has at least ten: they are held against nothing",
+    ),
+    (
+        "several-hardware",
+        "info",
+        "the store",
+        "a workload measured on several kinds of hardware: each kind has series of its own",
+    ),
+    (
+        "change-withdrawn",
+        "warning",
+        "the store",
+        "a change that was told, and that the nights that are there now (filled in, undone) do not bear out",
+    ),
     ("not-enough-data", "warning", "the store", "no series has so many nights that a change could be told from noise"),
     ("store-not-compacted", "warning", "the store", "small files could not be merged: one of them is damaged"),
 )

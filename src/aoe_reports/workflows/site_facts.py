@@ -125,7 +125,8 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
     missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
-    return Histories(missing, nights, values, np.empty((0, 0)), runs)
+    unused = np.empty((0, 0))
+    return Histories(missing, nights, values, unused, runs, unused)
 
 
 def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:

@@ -64,11 +64,11 @@ REASONS: dict[str, tuple[str, str]] = {
     "conflict_ratio": ("Conflicts of banks take more than 4 % of the cycles", f"{_MSPROF}"),
     "slower_share": (
         "Calls with the same inputs should take the same time; 5 % more is out of line",
-        "as the comparison of nights (regression/compare.py)",
+        "own choice",
     ),
     "slower_sigmas": (
         "… and more than 4 robust standard deviations: noise of the calls alone does not explain it",
-        "as the comparison of nights (regression/compare.py)",
+        "own choice",
     ),
     "least_alike": ("Of fewer calls than 5 nobody can say which of them is out of line", "own choice"),
     "odd_shape_share": (

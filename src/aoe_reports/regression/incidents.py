@@ -1,0 +1,105 @@
+"""Incidents: everything of one workload on one hardware that moved on the same night is one thing to look at."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aoe_reports.regression.baselines import Move
+
+SCOPES = ("step", "model", "op", "op_type", "communication", "subgraph")
+"""What names an incident: the step, if it moved; else the operator, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A change of a series: whose it is, and how much longer all its calls of a night take (ms)."""
+
+    series: str
+    group: tuple[str | None, ...]
+    """Model, hardware, engine, source: only what these have in common can move together."""
+    facts: Mapping[str, Any]
+    move: Move
+    place: int
+    """The index of the night."""
+    impact_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Changes that moved together, the one that names it first, then the largest impact first."""
+
+    id: str
+    since: str
+    since_run: str | None
+    members: tuple[Moved, ...]
+
+    @property
+    def lead(self) -> Moved:
+        """The member that names the incident."""
+        return self.members[0]
+
+
+def group_incidents(moved: Sequence[Moved]) -> list[Incident]:
+    """The incidents that changes make up; the newest first.
+
+    A change belongs to the nearest one that its place, given how uncertain it is, can be at; one that was told as part of an
+    incident stays with it. The most certain places come first, so that no chain of uncertain ones ties nights together.
+    """
+    groups: dict[tuple[str | None, ...], list[Moved]] = {}
+    for one in moved:
+        groups.setdefault(one.group, []).append(one)
+    incidents = [incident for group in groups.values() for incident in _of_group(group)]
+    return sorted(incidents, key=lambda one: (_reversed(one.since), -abs(one.lead.impact_ms), one.id))
+
+
+def _of_group(moved: Sequence[Moved]) -> list[Incident]:
+    gathered: dict[str, list[Moved]] = {}
+    anchors: list[tuple[str, int, int]] = []  # id, place, reach
+    told = sorted((one for one in moved if one.move.incident), key=_certainty)
+    for one in told:
+        assert one.move.incident is not None
+        if one.move.incident not in gathered:
+            anchors.append((one.move.incident, one.place, one.move.reach))
+        gathered.setdefault(one.move.incident, []).append(one)
+    for one in sorted((one for one in moved if not one.move.incident), key=_certainty):
+        near = [
+            (abs(place - one.place), name)
+            for name, place, reach in anchors
+            if abs(place - one.place) <= max(reach, one.move.reach)
+        ]
+        name = min(near)[1] if near else incident_id(one)
+        if not near:
+            anchors.append((name, one.place, one.move.reach))
+        gathered.setdefault(name, []).append(one)
+    return [_incident(name, members) for name, members in gathered.items()]
+
+
+def _certainty(one: Moved) -> tuple[Any, ...]:
+    return one.move.reach, -abs(one.impact_ms), one.series, one.place
+
+
+def _incident(name: str, members: Sequence[Moved]) -> Incident:
+    surest = min(members, key=_certainty)
+    lead = min(members, key=_naming)
+    others = sorted((one for one in members if one is not lead), key=lambda one: (-abs(one.impact_ms), one.series))
+    return Incident(name, surest.move.since, surest.move.since_run, (lead, *others))
+
+
+def _naming(one: Moved) -> tuple[Any, ...]:
+    scope = one.facts.get("scope")
+    rank = SCOPES.index(scope) if scope in SCOPES else len(SCOPES)
+    return rank, -abs(one.impact_ms), one.series
+
+
+def incident_id(one: Moved) -> str:
+    """The name of an incident that a change begins: its night, and what it is of. Once stored it stays, wherever the night moves."""
+    night = one.move.since.replace("-", "")
+    return f"{night}-{hashlib.sha256(repr((one.group, one.move.since)).encode()).hexdigest()[:8]}"
+
+
+def _reversed(night: str) -> tuple[int, ...]:
+    """The newest night first."""
+    return tuple(-ord(letter) for letter in night)

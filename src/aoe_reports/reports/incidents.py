@@ -1,0 +1,76 @@
+"""Incidents as sections: what moved on one night, the largest impact first, who accepted it, what else changed there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aoe_reports.reports.report import Grid, Section
+from aoe_reports.reports.rows import shown_columns
+
+Row = Mapping[str, Any]
+
+SHOWN_MEMBERS = 20
+
+
+def is_open(row: Row) -> bool:
+    """Whether a row tells of a slow-down that nobody accepted, of a series that is still measured."""
+    slower = row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0
+    return slower and row.get("acknowledged") is None and not row.get("ended")
+
+
+def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Section]:
+    """One section an incident, its members under it: as their rows say where the incident is where those begin."""
+    by_series = {row["series_id"]: row for row in rows}
+    sections = []
+    for incident in incidents:
+        members = [
+            _member(member, by_series.get(member["series_id"]), incident["incident"]) for member in incident["members"]
+        ]
+        sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"])]
+        if len(members) > SHOWN_MEMBERS:
+            sentences.append(
+                f"The first {SHOWN_MEMBERS} of {len(members)} series are listed; the JSON form has them all."
+            )
+        shown = members[:SHOWN_MEMBERS]
+        grid = Grid(shown_columns("incident", shown), shown)
+        sections.append(Section(f"{incident['since']}: {incident['title']}", sentences, grid))
+    return sections
+
+
+def _member(member: Row, row: Row | None, incident: str) -> Row:
+    """A member, as its row tells it: against the baseline that is frozen, if its row begins with this incident."""
+    return row if row is not None and row["incident"] == incident else member
+
+
+def _where(incident: Row) -> list[str]:
+    count = len(incident["members"])
+    series = "1 series" if count == 1 else f"{count} series"
+    state = "Open" if incident["open"] else "Nothing of it is open"
+    run = f", run {incident['since_run']}" if incident["since_run"] else ""
+    return [f"Incident {incident['incident']} ({incident['model']} on {incident['hardware']}{run}): {series}. {state}."]
+
+
+def _words(members: Sequence[Row]) -> Iterator[str]:
+    """Who accepted what, and what was held against a baseline further back; equal sentences once."""
+    said: dict[str, None] = {}
+    for row in members:
+        accepted = row.get("acknowledged")
+        if accepted is not None:
+            how = "Acknowledged" if accepted["kind"] == "ack" else "Expected, announced"
+            said[f"{how} {accepted['when']} by {accepted['who'] or 'nobody named'}: {accepted['reason']}"] = None
+        if len(row.get("moves", ())) > 1:
+            steps = ", ".join(f"{move['change']:+.1%} {move['since']}" for move in row["moves"])
+            said[f"{row['workload']} is held against the level before the first of its changes: {steps}."] = None
+        if row.get("ended"):
+            said[
+                f"{row['workload']} (series {row['series_id']}) is not measured any more since {row['last_night']}."
+            ] = None
+    yield from said
+
+
+def _metadata(changed: Sequence[Row]) -> list[str]:
+    if not changed:
+        return []
+    told = "; ".join(f"{one['name']} {one['before']} -> {one['after']}" for one in changed)
+    return [f"What else changed there: {told}."]

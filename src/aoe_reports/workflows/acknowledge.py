@@ -1,0 +1,148 @@
+"""People's word on changes: accepting a new level, announcing a change, naming a run, taking such a word back."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from aoe_reports.errors import UsageError
+from aoe_reports.regression.baselines import Acceptance, limit_of
+from aoe_reports.regression.pinned import is_date
+from aoe_reports.store import History, equals
+from aoe_reports.workflows.origin import origin_of
+from aoe_reports.workflows.regressions import Examination, RegressionSelection, examine
+from aoe_reports.workflows.told import Told, ack_id, ack_rows, read_told
+
+Row = dict[str, Any]
+
+EXPECTED_DAYS = 7
+"""How long an announced change is waited for unless told otherwise: an upgrade that slips by more is announced anew."""
+_RANGE = re.compile(r"\s*(?:(?P<low>[+-]?[0-9.]+)\s*%?\s*\.\.\s*)?(?P<high>[+-]?[0-9.]+)\s*%\s*")
+
+
+def acknowledge(store: str, subject: str, reason: str, who: str | None) -> Row:
+    """Accept the level that a series, or all series of an incident, have now; what is not told yet is told with it."""
+    history = History.open(store, origin=origin_of("ack"))
+    examined = examine(history, RegressionSelection())
+    indexes = _open_series(examined, subject)
+    accepted = [_acceptance(examined, index) for index in indexes if examined.standings[index].open]
+    if not accepted:
+        standing = _standing_ack(examined, indexes)
+        if standing is None:
+            raise UsageError(f"{subject}: nothing is open here: no slow-down waits for an acknowledgement")
+        return _row(subject, "unchanged", standing.id, standing.who, standing.reason, len(indexes))
+    examined.record({one["series_id"] for one in accepted})
+    body: Row = {"reason": reason, "who": _who(history, who), "accepted": accepted}
+    return _store(history, subject, "acknowledged", body, len(accepted))
+
+
+def _open_series(examined: Examination, subject: str) -> list[int]:
+    """The rows of the series that an id or an incident names."""
+    if subject in examined.places:
+        return [examined.places[subject]]
+    for incident in examined.incidents:
+        if incident.id == subject:
+            return sorted({examined.places[member.series] for member in incident.members})
+    raise UsageError(f"{subject}: no series and no incident of the store is called so; `regressions` shows them")
+
+
+def _acceptance(examined: Examination, index: int) -> Row:
+    standing = examined.standings[index]
+    series = examined.facts[index]["series_id"]
+    return {"series_id": series, "through": standing.moves[-1].since, "limit": limit_of(standing)}
+
+
+def _standing_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | None:
+    accepted = [examined.standings[index].accepted for index in indexes]
+    return next((one for one in accepted if isinstance(one, Acceptance)), None)
+
+
+def revoke(store: str, subject: str, reason: str, who: str | None) -> Row:
+    """Take acknowledgements and expectations back: one by its id, or all of a series, an incident or a workload."""
+    history = History.open(store, origin=origin_of("ack"))
+    told = read_told(history)
+    ids = sorted(name for name, of in told.standing.items() if subject in {name, of})
+    if not ids:
+        raise UsageError(f"{subject}: no acknowledgement or expectation that stands is called so, or is about it")
+    body: Row = {"reason": reason, "who": _who(history, who), "ids": ids}
+    timestamp_ns = time.time_ns()
+    history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
+    return _row(subject, "revoked", ", ".join(ids), body["who"], reason, None)
+
+
+def expect(store: str, workload: str, since: str, until: str | None, change: str, reason: str, who: str | None) -> Row:
+    """Announce a change: slow-downs of this size, of this workload, that begin between two nights fail no job."""
+    low, high = parse_range(change)
+    until = _later(since) if until is None else until
+    for name, night in (("--from", since), ("--until", until)):
+        if not is_date(night):
+            raise UsageError(f"{name} {night!r}: expected a date such as 2026-01-31")
+    if until < since:
+        raise UsageError(f"--until {until} is before --from {since}")
+    history = History.open(store, origin=origin_of("expect"))
+    places = {"since": since, "until": until, "low": low, "high": high}
+    body = {"reason": reason, "who": _who(history, who), **places}
+    told = read_told(history)
+    for subject, one in told.expectations:
+        same = {"since": one.since, "until": one.until, "low": one.low, "high": one.high}
+        if subject == workload and same == places and one.reason == reason:
+            return {**_row(workload, "unchanged", one.id, one.who, reason, None), **places}
+    return {**_store(history, workload, "expected", body, None), **places}
+
+
+def parse_range(text: str) -> tuple[float, float]:
+    """`5%` (to either side), `0..5%` or `-3%..5%` as shares; UsageError for what is none."""
+    found = _RANGE.fullmatch(text)
+    try:
+        assert found is not None
+        high = float(found["high"]) / 100
+        low = -abs(high) if found["low"] is None else float(found["low"]) / 100
+        high = abs(high) if found["low"] is None else high
+    except (AssertionError, ValueError):
+        low, high = 1.0, 0.0
+    if not (math.isfinite(low) and math.isfinite(high) and -1 < low <= high):
+        raise UsageError(f"--change {text!r}: expected 5% (slower or faster), 0..5% or -3%..5%")
+    return low, high
+
+
+def _later(since: str) -> str:
+    if not is_date(since):
+        return since  # refused under its own name
+    try:
+        return (date.fromisoformat(since) + timedelta(days=EXPECTED_DAYS)).isoformat()
+    except OverflowError:
+        return since
+
+
+def tag(store: str, name: str, run: str, who: str | None) -> Row:
+    """Give a run a name, by which `--baseline tag:NAME` finds it; the newest of equal names counts."""
+    history = History.open(store, origin=origin_of("tag"))
+    found = history.runs([equals("run_id", run)])
+    if not found:
+        raise UsageError(f"--run {run}: there is no such run; `history runs` lists them")
+    told: Told = read_told(history)
+    row = {"tag": name, "run": run, "night": found[0].night, "workload": found[0].model}
+    if name in told.tags and told.tags[name].run == run:
+        return {**row, "outcome": "unchanged"}
+    body = {"run": run, "night": found[0].night, "who": _who(history, who)}
+    history.add_extra(ack_rows(name, "tag", body, time.time_ns()))
+    return {**row, "outcome": "added"}
+
+
+def _store(history: History, subject: str, state: str, body: Row, series: int | None) -> Row:
+    timestamp_ns = time.time_ns()
+    name = ack_id(subject, body, timestamp_ns)
+    history.add_extra(ack_rows(subject, state, {**body, "id": name}, timestamp_ns))
+    return _row(subject, "added", name, body["who"], body["reason"], series)
+
+
+def _who(history: History, who: str | None) -> str | None:
+    return who if who is not None else history.log.origin.user
+
+
+def _row(subject: str, outcome: str, name: str, who: str | None, reason: str, series: int | None) -> Row:
+    return {"id": name, "subject": subject, "outcome": outcome, "series": series, "who": who, "reason": reason}
