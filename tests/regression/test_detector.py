@@ -148,8 +148,10 @@ def test_missing_nights_move_indexes_and_nothing_else(seed: int, gaps: list[int]
     present = np.flatnonzero(~np.isnan(values))
     sparse, dense = judge(values), judge(values[present])
     assert [c.night for c in sparse.changes] == [present[c.night] for c in dense.changes]
-    assert [c.statistic for c in sparse.changes] == [c.statistic for c in dense.changes]
-    assert (sparse.sigma, sparse.memory, sparse.level) == (dense.sigma, dense.memory, dense.level)
+    # sums of another shape may be added in another order
+    assert np.allclose([c.statistic for c in sparse.changes], [c.statistic for c in dense.changes], rtol=1e-9)
+    facts = [(one.sigma, one.memory, one.level) for one in (sparse, dense)]
+    assert np.allclose(*facts, rtol=1e-9)
 
 
 @given(st.integers(0, 1000), st.sampled_from([2.0**-20, 0.5, 1024.0]))
