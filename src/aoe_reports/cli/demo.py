@@ -28,6 +28,7 @@ def demo(
         f"This is simulated data: operator {result.planted} was made 8 % slower from {result.planted_night} on.",
         f"It was {'found' if result.found else 'NOT found'}. `nightly` as a gate would have ended with exit code {code} ({reasons}).",
         f"Report: {result.folder / 'site' / 'report.html'}",
+        f"Pages: {result.folder / 'site' / 'index.html'}",
         "",
     ]
     write("\n".join(lines), None)

@@ -29,7 +29,8 @@ def nightly(
     paths: Paths,
     store: Store = DEFAULT_STORE,
     site: Annotated[
-        Path | None, typer.Option(help="Folder for report.html, .md and .json.", show_default=False)
+        Path | None,
+        typer.Option(help="Folder for the pages of `site`, and for report.html, .md and .json.", show_default=False),
     ] = None,
     workload: Workload = None,
     hardware: Hardware = None,
@@ -48,6 +49,7 @@ def nightly(
     fail_on: FailOn = "confirmed",
     strict_data: StrictData = False,
     baseline: BaselineText = "segment",
+    language: Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the pages.")] = "en",
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
     from aoe_reports.renderers import RENDERERS
@@ -66,6 +68,7 @@ def nightly(
         selection=selection,
         strict=strict,
         strict_data=strict_data,
+        language=language,
     )
     if form == "json":
         inputs = [str(path) for path in paths]

@@ -14,13 +14,13 @@ from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
+from aoe_reports.site.texts import Language
 from aoe_reports.store import Run
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
-from aoe_reports.workflows.output import write_whole
+from aoe_reports.workflows.output import REPORT_FILES, write_whole
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
-
-REPORT_FILES = {"report.html": "html", "report.md": "markdown"}
+from aoe_reports.workflows.site import build_site, refuse_other_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,14 @@ def run_nightly(
     strict: bool = False,
     strict_data: bool = False,
     simulated: bool = False,
+    language: Language = "en",
 ) -> NightlyResult:
-    """Do the main job over everything below `paths`; the report's files go into `site` where one is given.
+    """Do the main job over everything below `paths`; the report and the pages go into `site` where one is given.
 
     `selection` says against what the series of these runs are held, and what fails; what changed is remembered.
     """
+    if site is not None:
+        refuse_other_folder(site)
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
@@ -84,7 +87,9 @@ def run_nightly(
     report = nightly_report(night)
     result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
     if site is not None:
-        _write_site(site, result, [str(path) for path in paths])
+        _write_report(site, result, [str(path) for path in paths])
+        if stored:  # else there may be no store, and the pages are what they were
+            build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
     return result
 
 
@@ -182,13 +187,15 @@ def _hotspot_row(
     }
 
 
-def _write_site(site: Path, result: NightlyResult, inputs: list[str]) -> None:
+def _write_report(site: Path, result: NightlyResult, inputs: list[str]) -> None:
     try:
         site.mkdir(parents=True, exist_ok=True)
-        for name, form in REPORT_FILES.items():
-            write_whole(site / name, RENDERERS[form](result.report))
         more = dict(result.report.data)
-        text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, more)
-        write_whole(site / "report.json", text)
+        for name, form in REPORT_FILES.items():
+            if form == "json":
+                text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, more)
+            else:
+                text = RENDERERS[form](result.report)
+            write_whole(site / name, text)
     except OSError as error:
         raise AoeReportsError(f"{site}: the report cannot be written: {error.strerror or error}") from error

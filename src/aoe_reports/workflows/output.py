@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+REPORT_FILES = {"report.html": "html", "report.md": "markdown", "report.json": "json"}
+"""What `nightly` leaves beside the pages of a site, and the form of each."""
+
 
 def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it; a pipe or a device is written to, not replaced."""

@@ -23,7 +23,7 @@ from aoe_reports.site.texts import Language, Texts
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
 from aoe_reports.store import History
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
-from aoe_reports.workflows.nightly import REPORT_FILES
+from aoe_reports.workflows.output import REPORT_FILES
 from aoe_reports.workflows.site_facts import read_details, read_facts
 
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
@@ -41,7 +41,7 @@ def build_site(
     store: str, folder: Path, false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR, language: Language = "en"
 ) -> BuiltSite:
     """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms."""
-    _refuse_other_folder(folder)
+    refuse_other_folder(folder)
     history, facts = read_facts(store, false_alarms_per_year)
     made = {"format": FORMAT, "language": language, "look": look()}
     try:
@@ -51,13 +51,13 @@ def build_site(
         raise AoeReportsError(f"{folder}: the site cannot be written: {error.strerror or error}") from error
 
 
-def _refuse_other_folder(folder: Path) -> None:
+def refuse_other_folder(folder: Path) -> None:
     """A site takes the whole folder: one that holds something else is left alone."""
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder}: this is a file; expected a folder for the site")
+        raise AoeReportsError(f"{folder}: this is a file; expected a folder for the site")
     if not folder.exists() or (folder / MANIFEST).is_file():
         return
-    others = sorted({path.name for path in folder.iterdir()} - {*REPORT_FILES, "report.json"})
+    others = sorted({path.name for path in folder.iterdir()} - set(REPORT_FILES))
     if others:
         raise UsageError(
             f"{folder}: this folder holds {others[0]} and is no site; expected a new or an empty folder, or a site"

@@ -1,0 +1,54 @@
+"""`nightly --site` leaves the report and the pages of the store, in one folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import Cli
+
+from aoe_reports.simulation.nights import write_nights
+
+REPORTS = {"report.html", "report.md", "report.json"}
+
+
+def test_the_pages_are_those_of_site(cli: Cli, tmp_path: Path) -> None:
+    nights = write_nights(tmp_path / "nights", nights=12)
+    store, there, alone = (str(tmp_path / name) for name in ("history", "there", "alone"))
+    cli("nightly", str(nights[0].parent), "--store", store, "--site", there, "--workload", "net")
+    cli("site", "--store", store, "-o", alone)
+    names = {str(path.relative_to(there)) for path in Path(there).rglob("*") if path.is_file()}
+    assert names - REPORTS == {str(path.relative_to(alone)) for path in Path(alone).rglob("*") if path.is_file()}
+    assert names >= REPORTS
+    for name in names - REPORTS:
+        assert (Path(there) / name).read_bytes() == (Path(alone) / name).read_bytes(), name
+
+
+def test_the_next_night_takes_its_place_in_the_same_folder(cli: Cli, tmp_path: Path) -> None:
+    nights = write_nights(tmp_path / "nights", nights=12)
+    store, site = str(tmp_path / "history"), tmp_path / "site"
+    for night in nights[-2:]:
+        ended = cli("nightly", str(night), "--store", store, "--site", str(site), "--workload", "net", "--lang", "zh")
+        assert ended.code == 0, ended.err
+        assert json.loads((site / "report.json").read_text())["inputs"] == [str(night)]
+    assert 'lang="zh' in (site / "index.html").read_text()
+    assert nights[-1].name in (site / "index.html").read_text()
+
+
+def test_a_folder_of_something_else_is_refused_before_anything_is_stored(cli: Cli, tmp_path: Path) -> None:
+    (night,) = write_nights(tmp_path / "nights", nights=1)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "letters.txt").write_text("mine")
+    ended = cli("nightly", str(night), "--store", str(tmp_path / "history"), "--site", str(home))
+    assert ended.code == 2
+    assert "letters.txt" in ended.err
+    assert not (tmp_path / "history").exists()
+    assert [path.name for path in home.iterdir()] == ["letters.txt"]
+
+
+def test_nothing_to_store_leaves_a_report_and_no_pages(cli: Cli, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    cli("nightly", str(empty), "--store", str(tmp_path / "history"), "--site", str(tmp_path / "site"))
+    assert {path.name for path in (tmp_path / "site").iterdir()} == REPORTS
