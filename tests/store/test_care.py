@@ -182,7 +182,7 @@ def test_a_damaged_file_keeps_an_ingest_from_merging_and_that_is_said(
     ingest(cli, others[-1], store)
     ended = cli("ingest", first, "--store", store, "--workload", MODEL, "--format", "json")
     assert [row["outcome"] for row in ended.json["rows"]] == ["added"]
-    for _ in others:  # one kind is merged at a time; what is whole is merged, and what is not is told
+    for _ in others:  # what is whole is merged, and what is not is told
         ended = cli("ingest", first, "--store", store, "--workload", MODEL, "--format", "json")
     assert "store-not-compacted" in ended.rules()
     assert len(parts(store, "run")) == len(parts(store, "finding")) == 1 < len(parts(store, "record"))

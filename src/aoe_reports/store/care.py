@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,8 +20,8 @@ from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
 
-SURPLUS = 12
-"""So many files more than needed are let be before an ingest merges some: each costs a reader about a millisecond."""
+SURPLUS = 18
+"""So many files more than needed are let be before an ingest merges them: each costs a reader half a millisecond."""
 
 SMALL_ROWS = 65_536
 SMALL_RUNS = 2048
@@ -75,22 +76,28 @@ class Merged:
 
 
 def tend(log: Log, failed: list[StoreError]) -> Merged | None:
-    """Merge small files of one kind and month if there are many, so that no single ingest pays for all of them.
+    """Merge small files of all kinds and months in one commit if there are many, as far as they have few rows together.
 
-    Files that cannot be merged are told in `failed`, and others are; where somebody else commits meanwhile, it is left
-    for the next time.
+    A commit costs as much as merging the rows, so it is done seldom and then for all. Files that cannot be merged are
+    told in `failed`, and others are; where somebody else commits meanwhile, it is left for the next time.
     """
     small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
     if len(small) - len(set(small)) < SURPLUS:
         return None
-    for group in sorted(_mergeable(log.parts()), key=lambda group: (-len(group), group[0].path)):
+    groups = sorted(_mergeable(log.parts()), key=lambda group: (-len(group), group[0].path))
+    batches = deque(_batches(groups, SMALL_ROWS))
+    while batches:
+        batch = batches.popleft()
         try:
-            merged = _merge(log, [group])
+            merged = _merge(log, batch)
         except CommitFailedError:
             log.refresh()
             return None
         except StoreError as error:
-            failed.append(error)
+            if len(batch) == 1:
+                failed.append(error)
+            else:
+                batches.extendleft([group] for group in reversed(batch))  # one of them is damaged
         else:
             log.clean()
             return merged
@@ -142,13 +149,13 @@ def _small(kind: str) -> int:
     return SMALL_RUNS if kind == "run" else SMALL_ROWS
 
 
-def _batches(groups: Sequence[list[Part]]) -> Iterator[list[list[Part]]]:
+def _batches(groups: Sequence[list[Part]], most: int = AT_ONCE) -> Iterator[list[list[Part]]]:
     """Groups that are merged together: not too many rows, and one group at least."""
     batch: list[list[Part]] = []
     rows = 0
     for group in groups:
         count = sum(part.rows for part in group)
-        if batch and rows + count > AT_ONCE:
+        if batch and rows + count > most:
             yield batch
             batch, rows = [], 0
         batch.append(group)

@@ -126,7 +126,7 @@ TEND_EVERY = 16
 """Runs after which an ingest of many looks whether there are small files to be merged."""
 
 MERGES = 16
-"""So many merges at most are made then, one kind and month each; an ingest of one run makes one."""
+"""So many merges at most are made then, each as a commit; an ingest of one run makes one."""
 
 
 def ingest(
