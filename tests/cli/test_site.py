@@ -155,6 +155,44 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert "layer6/conv +28.1 us (calls take longer)" in front
 
 
+def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
+    cli: Cli, hostile: Path, tmp_path: Path
+) -> None:
+    """150 nights with a step in the first month: the watch has forgotten it, the look back has not; a gone series shares."""
+    lines = []
+    for night in range(150):
+        for name in ("m/step", *(["m/gone"] if night < 20 else [])):
+            when = datetime(2026, 1, 1, 2, tzinfo=UTC) + timedelta(days=night)
+            time = (1.2 if night >= 20 else 1.0) * (1 + 0.002 * ((night * 7) % 5))
+            lines.append(
+                json.dumps({"workload": name, "engine": "e", "hardware": "h", "runtime_ms_mean": time, "runtime_ms_std": None,
+                            "timestamp": when.timestamp(), "schema_version": "0.1", "metadata": {}})
+            )  # fmt: skip
+    (tmp_path / "years.jsonl").write_text("\n".join(lines) + "\n")
+    ingest([tmp_path / "years.jsonl"], str(tmp_path / "years"), RunOptions(), Gathered())
+    for place, store in enumerate((tmp_path / "years", hostile)):
+        folder = tmp_path / f"site-{place}"
+        assert cli("site", "--store", store, "-o", folder).code == 0
+        told = cli("regressions", "--store", store, "--whole-history", "--format", "json").json["rows"]
+        names = ("run", "state", "before", "after", "change", "ci_low", "ci_high")
+        expected = [
+            (row["series_id"], row["since"], row["since_run"], *(row[name] for name in names[1:])) for row in told
+        ]
+        seen = [
+            (twin["row"]["series_id"], change["night"], *(change[name] for name in names))
+            for path in (folder / "series").glob("*.json")
+            if path.stem != "index"
+            for twin in [json.loads(path.read_text())]
+            for change in twin["hindsight"]["changes"]
+        ]
+        assert sorted(seen) == sorted(expected)
+        assert seen
+    (path,) = (path for path in (tmp_path / "site-0" / "series").glob("*.json") if path.stem != "index")
+    twin = json.loads(path.read_text())
+    assert (twin["changes"], [change["night"] for change in twin["hindsight"]["changes"]]) == ([], ["2026-01-21"])
+    assert "Looking back over all nights" in Page(path.with_suffix(".html").read_text()).text
+
+
 def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, tmp_path: Path) -> None:
     cli("site", "--store", store, "-o", tmp_path / "site")
     runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]

@@ -51,6 +51,10 @@ class SeriesFacts:
     """Time in the newest run over the time of its steps; None where the store cannot tell."""
     step_series: str | None
     """The series of the step of the same run, rank and device."""
+    hindsight: tuple[Leap, ...] = ()
+    """Changes of the whole history looked at once, as `regressions --whole-history` tells them; the watch's are `leaps`."""
+    hindsight_level: float | None = None
+    """Of the newest nights in ms, by the same look."""
 
     @property
     def id(self) -> str:

@@ -212,6 +212,11 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "to_night": ("To", "到"),
     "level": ("Level (ms)", "水平（毫秒）"),
     "against_before": ("Against the level before", "与前一水平相比"),
+    "hindsight": ("Looking back over all nights", "回顾全部夜"),
+    "hindsight_about": (
+        "All nights looked at once. This is history, not the watch above: it raises no alarm, and its thresholds are lower.",
+        "一次性回顾全部夜。这是历史，而非上面的监视结果：不发出警报，阈值也更低。",
+    ),
     "newest_nights": ("The newest {nights} nights", "最新 {nights} 夜"),
     "value": ("Time (ms)", "时间（毫秒）"),
     "metadata": ("What else changed at that run", "那次运行的其他变化"),

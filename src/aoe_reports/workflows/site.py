@@ -13,12 +13,13 @@ import orjson
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.site import FORMAT
-from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.charts import Level
+from aoe_reports.site.facts import Leap, Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
-from aoe_reports.site.series import differences_of, levels_of, series_page
+from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page
 from aoe_reports.site.texts import Language, Texts
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
 from aoe_reports.store import History
@@ -142,13 +143,12 @@ class _Builder:
             "level": series.level,
             "sigma": series.sigma,
             "watched_nights": series.watched,
-            "levels": [[series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in levels_of(series)],
-            "changes": [
-                {"night": series.nights[leap.start], "run": series.runs[leap.start], "last_night": series.nights[leap.until - 1],
-                 "state": leap.state, "before": leap.before, "after": leap.after, "change": leap.change,
-                 "ci_low": leap.ci_low, "ci_high": leap.ci_high}
-                for leap in series.leaps
-            ],
+            "levels": [_level(series, one) for one in levels_of(series)],
+            "changes": [_change(series, leap) for leap in series.leaps],
+            "hindsight": {
+                "levels": [_level(series, one) for one in hindsight_levels_of(series)],
+                "changes": [_change(series, leap) for leap in series.hindsight],
+            },
             "metadata_differences": differences,
             "nights": series.nights,
             "values_ms": values,
@@ -273,6 +273,24 @@ class _Builder:
             content = [self._page(template, page, name, at, context), orjson.dumps(_clean(told), option=_NUMPY)]
             key = key_of(*content)
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
+
+
+def _level(series: SeriesFacts, one: Level) -> list[Any]:
+    return [series.nights[one.start], series.nights[one.until - 1], one.first, one.last]
+
+
+def _change(series: SeriesFacts, leap: Leap) -> dict[str, Any]:
+    return {
+        "night": series.nights[leap.start],
+        "run": series.runs[leap.start],
+        "last_night": series.nights[leap.until - 1],
+        "state": leap.state,
+        "before": leap.before,
+        "after": leap.after,
+        "change": leap.change,
+        "ci_low": leap.ci_low,
+        "ci_high": leap.ci_high,
+    }
 
 
 def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:

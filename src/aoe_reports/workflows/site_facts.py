@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aoe_reports.regression.budget import WATCHED_NIGHTS
-from aoe_reports.regression.detector import Change, Parameters, Verdict
+from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
+from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
 from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
 from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
@@ -22,7 +22,7 @@ from aoe_reports.workflows.regressions import Regressions, RegressionSelection, 
 
 Row = dict[str, Any]
 
-_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean")
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
 _NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *FACTS)
 _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
@@ -39,8 +39,10 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
     nights = sorted({run.night for run in runs})
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]
     ids = [row["series_id"] for row in told.rows]
-    histories = _histories(history, ids, incomplete) if ids else None
-    series = _series(history, told, histories, nights, incomplete) if histories is not None else []
+    series = []
+    if ids:
+        histories, gone = _histories(history, ids, incomplete)
+        series = _series(history, told, histories, gone, nights, incomplete)
     verdicts = [
         {"model": row["model"], "night": row["night"], **json.loads(row["body"])}
         for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "body"))
@@ -104,15 +106,17 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> Histories:
-    """The whole histories of these series, a month at a time: no night lies in two of them."""
+def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> tuple[Histories, Sequence[int]]:
+    """The whole histories of these series, a month at a time: no night lies in two of them; of others how many nights."""
     row_of = {series_id: row for row, series_id in enumerate(ids)}
     known = pl.DataFrame({"series_id": list(ids)}).with_row_index("row")
     blocks = []
+    gone: Counter[str] = Counter()
     for month, parts in sorted(_months(history.log.parts("record")).items()):
         records = pl.concat([pl.DataFrame(history.log.folder.read(part, _TIMES)) for part in parts]).filter(
             pl.col("night").str.starts_with(month), ~pl.col("run_id").is_in(list(incomplete))
         )
+        gone.update(_counted_nights(records.join(known, on="series_id", how="anti")))
         records = records.join(known, on="series_id")
         if not records.is_empty():
             blocks.append(_block(records, row_of))
@@ -125,7 +129,22 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
     missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
-    return Histories(missing, nights, values, np.empty((0, 0)), runs)
+    return Histories(missing, nights, values, np.empty((0, 0)), runs), list(gone.values())
+
+
+def _counted_nights(records: pl.DataFrame) -> dict[str, int]:
+    """Nights with a time of each series that is measured no more: it takes its share of the budget of whole histories."""
+    if records.is_empty():
+        return {}
+    time = pl.col("runtime_ms_mean")
+    nights = (
+        records.filter(pl.col("source") != "aoe", time.is_not_null() & time.is_not_nan())
+        .unique(["series_id", "night", "run_id", "runtime_ms_mean"])
+        .group_by("series_id", "night")
+        .agg(time.median())
+        .filter(time.is_finite() & (time > 0))
+    )
+    return dict(nights.group_by("series_id").len().iter_rows())
 
 
 def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:
@@ -178,12 +197,18 @@ def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
 
 
 def _series(
-    history: History, told: Regressions, histories: Histories, nights: Sequence[str], incomplete: Sequence[str]
+    history: History,
+    told: Regressions,
+    histories: Histories,
+    gone: Sequence[int],
+    nights: Sequence[str],
+    incomplete: Sequence[str],
 ) -> list[SeriesFacts]:
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     # the same nights under the same budget as `regressions`: the same verdicts
     judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(histories.nights) - start)
+    whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
     newest = _newest(history, since, incomplete)
 
     @cache
@@ -212,9 +237,20 @@ def _series(
                 int((columns >= start).sum()),
                 facts.get("share_of_step"),
                 facts.get("step_series"),
+                tuple(_leap(change, columns) for change in whole[place].changes),
+                whole[place].level,
             )
         )
     return found
+
+
+def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
+    """What `regressions --whole-history` says of these series: all series that ever were share its budget."""
+    least = Parameters().least_nights
+    values = histories.values_ms
+    counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
+    eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
+    return detect_changes(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
 
 
 def _changes(verdict: Verdict) -> list[Change]:
