@@ -119,3 +119,7 @@ class StoreFacts:
     """The rows that `regressions` prints: series that changed."""
     findings: Sequence[Row] = ()
     by_id: Mapping[str, RunFacts] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """Of each tuning run what AOE says it changed: scope, name, before_us, after_us."""
+    failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""

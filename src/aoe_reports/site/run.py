@@ -195,11 +195,11 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         cell(after, "us"),
         drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
         changed(row.get("change"), interval(row)),
-        stated(_VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
+        stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
     ]
 
 
-_VERDICTS = {"confirmed": "good", "partly": "good"}
+VERDICTS = {"confirmed": "good", "partly": "good"}
 """How verdicts look: `confirmed` is a gain here, and a slow-down of a series elsewhere."""
 
 

@@ -326,6 +326,70 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "previous": ("Before", "之前"),
     "next": ("After", "之后"),
     "changes_here": ("Series that changed with this run", "自这次运行起变化的序列"),
+    # tuning
+    "tuning_history": ("Tuning", "调优"),
+    "tuning_title": ("Tuning jobs (AOE)", "调优任务（AOE）"),
+    "tuning_about": (
+        "What AOE did and claims, job by job. A claim comes from AOE's own microbenchmarks and proves nothing.",
+        "AOE 逐个任务的工作与宣称。宣称来自 AOE 自身的微基准，不能作为证明。",
+    ),
+    "jobs": ("Jobs", "任务"),
+    "no_jobs": ("No tuning job is stored.", "没有保存的调优任务。"),
+    "jobs_about": (
+        "The newest first. Proven is what verify --store stored under the same workload from two profiles; nothing else is.",
+        "最新的在前。只有 verify --store 以同一工作负载名、依据两次采集保存的结果才算已证明。",
+    ),
+    "jobs_shown": (
+        "The newest {shown} of {count} jobs; the JSON has all.",
+        "{count} 个任务中最新的 {shown} 个；JSON 中有全部。",
+    ),
+    "names_shown": ("The first {shown} of {count}; the JSON has all.", "{count} 个中的前 {shown} 个；JSON 中有全部。"),
+    "no_counts": ("The stored jobs tell no counts.", "所保存的任务没有计数。"),
+    "added": ("Added", "新增"),
+    "updated": ("Updated", "更新"),
+    "hit": ("Hit", "命中"),
+    "unsatisfied": ("Unsatisfied", "未满足"),
+    "tuning_failures": ("Failed", "失败"),
+    "claimed_speed_up": ("Claimed (before/after - 1)", "宣称（之前/之后 - 1）"),
+    "proven": ("Proven", "已证明"),
+    "not_proven": ("not verified", "未验证"),
+    "step_changed": ("step {change} ({interval})", "步长 {change}（{interval}）"),
+    "measured_step": ("Step before → after (ms)", "步长 之前 → 之后（毫秒）"),
+    "nights_of": ("{before}, {after}", "{before}，{after}"),
+    "measured_about": (
+        (
+            "Step before and after: the model's step in the last night before a job and the first after it. It is no proof: "
+            "anything else may have changed between them, and one night of each says little."
+        ),
+        "步长之前与之后：任务前最后一夜与任务后第一夜的步长。这不是证明：其间其他内容也可能变化，且各只有一夜。",
+    ),
+    "never": ("Never improved", "从未改善"),
+    "never_about": (
+        (
+            "Operators that AOE named and never made quicker. AOE names only what it changed or failed on: what it tried "
+            "without success is in the counts of unsatisfied ones, without names."
+        ),
+        "AOE 提到名称但从未变快的算子。AOE 只列出它更改或失败的算子：尝试未果的只计入未满足数，没有名称。",
+    ),
+    "never_none": ("No such operator is stored.", "没有这样的算子。"),
+    "tuning_failed": ("tuning failed, never changed", "调优失败，从未更改"),
+    "no_gain": ("changed, no gain claimed", "已更改，未宣称收益"),
+    "never_confirmed": ("a gain is claimed, verify never confirmed it", "宣称有收益，但从未被验证确认"),
+    "jobs_failed": ("Jobs that failed on it", "失败的任务数"),
+    "jobs_changed": ("Jobs that changed it", "更改它的任务数"),
+    "growth": ("Growth of the knowledge banks", "知识库的增长"),
+    "growth_about": (
+        (
+            "Entries that AOE says it added or updated, summed over all stored jobs. What was deleted from a bank, or put into "
+            "it otherwise, is not stored."
+        ),
+        "AOE 称新增或更新的条目，按所有已保存任务累计。从知识库删除或以其他方式加入的条目未保存。",
+    ),
+    "growth_chart": (
+        "Entries added and updated from {first} to {last}: {sum} in all.",
+        "从 {first} 到 {last} 新增和更新的条目：共 {sum} 个。",
+    ),
+    "bank_sum": ("Added and updated so far", "累计新增与更新"),
 }
 """Each text in English and in Chinese."""
 

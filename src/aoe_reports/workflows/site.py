@@ -22,6 +22,7 @@ from aoe_reports.site.run import run_page
 from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page
 from aoe_reports.site.texts import Language, Texts
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
+from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
 from aoe_reports.workflows.nightly import REPORT_FILES
@@ -250,7 +251,16 @@ class _Builder:
             "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
             "groups": {group: [row["series_id"] for row in series if row["group"] == group] for group in GROUPS},
         }  # fmt: skip
+        jobs, never = jobs_of(facts), never_improved(facts)
+        growth = bank_growth(jobs)
         pages = (
+            (
+                "tuning",
+                "tuning_history",
+                "tuning.html",
+                tuning_page(jobs, never, growth, facts, text),
+                {"rows": jobs, "never_improved": never, "bank_growth": growth},
+            ),
             ("index", "overview", "index.html", {"title": text("overview"), **overview(facts, text)}, twin),
             (
                 "list",

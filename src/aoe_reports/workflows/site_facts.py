@@ -15,6 +15,7 @@ import polars as pl
 from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
 from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
+from aoe_reports.results import join_name
 from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
@@ -60,6 +61,8 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
         [row for row in told.rows if row["state"] is not None],
         [finding.as_dict() for finding in told.findings],
         {run.run_id: run for run in runs},
+        _claims_of_runs(history, runs),
+        {run.run_id: [join_name(name) for name in run.body.get("failed_operators") or ()] for run in runs},
     )
     return history, facts
 
@@ -380,6 +383,38 @@ def _group(row: Row, whole: int, more: str) -> Row:
         "share": total / whole if whole and total is not None else None,
         "series_id": row["series_id"],
     }
+
+
+_CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata", "metadata", "workload", "series_id",
+          "runtime_ms_mean")  # fmt: skip
+
+
+def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Row]]:
+    """What AOE says it changed, run by run; where it has no records from its row."""
+    tunings = [run for run in runs if run.kind == "tuning"]
+    if not tunings:
+        return {}
+    first, last = min(run.night for run in tunings), max(run.night for run in tunings)
+    where: Where = [equals("source", "aoe"), equals("night", first, ">="), equals("night", last, "<=")]
+    records = pl.DataFrame(history.records(_CLAIM, where)).filter(pl.col("phase").is_not_null())
+    found = {
+        str(key[0]): [
+            {"scope": one["scope"], "name": one["name"] or one["op_type"] or "?",
+             "before_us": one["claimed_before_us"], "after_us": one["claimed_after_us"]}
+            for one in _claims(of_run)
+            if one["claimed_before_us"] is not None and one["claimed_after_us"] is not None
+        ]
+        for key, of_run in records.partition_by("run_id", as_dict=True).items()
+    }  # fmt: skip
+    for run in tunings:  # where no record could be made the run's row tells of them
+        for part in run.body.get("modifications") or ():
+            if part["before"] is not None and part["after"] is not None:
+                scale = 1000 if part["unit"] == "ms" else 1
+                scope = "op" if run.body.get("kind") == "opat" else "subgraph"
+                claim = {"scope": scope, "name": join_name(part["name"]), "before_us": part["before"] * scale,
+                         "after_us": part["after"] * scale}  # fmt: skip
+                found.setdefault(run.run_id, []).append(claim)
+    return found
 
 
 def _claims(records: pl.DataFrame) -> list[Row]:
