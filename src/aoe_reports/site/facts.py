@@ -83,6 +83,16 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A type, an operator or a communication of one run, with all that it took."""
+
+    key: tuple[Any, ...]
+    """scope, rank_id, device_id, op_type, op_name, workload_args as JSON: the same in two runs is the same work."""
+    count: int | None
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunDetails:
     """The records of one run, as far as its page shows them."""
 
@@ -98,6 +108,10 @@ class RunDetails:
     """All compute tasks of all ranks."""
     claims: Sequence[Row] = ()
     """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
+    groups: Sequence[Group] = ()
+    """Everything of the run that can be held against another run, in the order of keys."""
+    untimed: int = 0
+    """Records that tell no total and are in no group."""
 
 
 @dataclass(frozen=True, slots=True)

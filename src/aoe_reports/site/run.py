@@ -39,6 +39,7 @@ def run_page(
         "facts": list(_facts(run, text)),
         "previous": _neighbour(around[0]),
         "next": _neighbour(around[1]),
+        "compare": f"a={file_name(around[0].run_id)}&b={file_name(run.run_id)}" if measured and around[0] else "",
         "changed_columns": [(text("what"), "text"), (text("change"), "number"), (text("state"), "text")],
         "changed": [_change_cells(series, text) for series in changes],
         "measured": measured,

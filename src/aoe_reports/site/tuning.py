@@ -162,9 +162,7 @@ def bank_growth(jobs: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def tuning_page(
-    jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row], facts: StoreFacts, text: Texts
-) -> dict[str, Any]:
+def tuning_page(jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row], text: Texts) -> dict[str, Any]:
     """The context of the page."""
     shown = jobs[:SHOWN_JOBS]
     known = any(job["added"] is not None for job in jobs)
@@ -194,19 +192,19 @@ def tuning_page(
 def _job_columns(text: Texts) -> Columns:
     counts = ("added", "updated", "hit", "unsatisfied", "tuning_failures")
     return [
-        (text("night"), "text"), (text("what"), "text"), (text("status"), "text"), *((text(name), "number") for name in counts),
+        (text("night"), "text"), (text("what"), "text"), *((text(name), "number") for name in counts),
         (text("claimed_speed_up"), "number"), (text("proven"), "text"), (text("measured_step"), "number"),
     ]  # fmt: skip
 
 
 def _job_cells(job: Row, text: Texts) -> list[str]:
     kind = str(job["kind"] or "?").upper()
+    name = job["tuning_name"] if job["tuning_name"] != job["workload"] else None
     claimed = (job["claimed_before_ms"], job["claimed_after_ms"])
     times = " → ".join(show(value, "ms") for value in claimed) if None not in claimed else None
     return [
         head(job["night"], f"runs/{file_name(job['run'])}.html"),
-        cell(job["workload"], "text", " · ".join(part for part in (kind, job["tuning_name"]) if part)),
-        cell(job["status"]),
+        cell(job["workload"], "text", " · ".join(part for part in (kind, name, job["status"]) if part)),
         *(cell(job[name], "integer") for name in ("added", "updated", "hit", "unsatisfied", "failed")),
         cell(job["claimed_speed_up"], "gain", times and f"{times} ms"),
         _proven_cell(job["proven"], text),

@@ -16,7 +16,7 @@ from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
 from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
 from aoe_reports.results import join_name
-from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.facts import Floats, Group, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
@@ -347,7 +347,22 @@ def _details(records: pl.DataFrame) -> RunDetails:
         operators.height,
         whole / 1000 if whole else None,
         _claims(records.filter(pl.col("phase").is_not_null())),
+        *_groups(measured),
     )
+
+
+_COMPARED = ("op_type", "op", "communication")
+_KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
+
+
+def _groups(measured: pl.DataFrame) -> tuple[list[Group], int]:
+    """(what can be held against another run, how many records tell no total)."""
+    records = measured.filter(pl.col("scope").is_in(_COMPARED)).select(*_KEY, "count", "total_ns")
+    timed = records.filter(pl.col("total_ns").is_not_null())
+    if timed.select(_KEY).is_duplicated().any():  # the same work under two series is one piece of work
+        timed = timed.group_by(_KEY).agg(pl.col("count", "total_ns").sum())
+    rows = timed.sort(_KEY, nulls_last=True).rows()
+    return [Group(row[:-2], row[-2], row[-1]) for row in rows], records.height - timed.height
 
 
 def _longest(records: pl.DataFrame, count: int) -> pl.DataFrame:
@@ -362,6 +377,7 @@ def _step(row: Row) -> Row:
         "rank_id": row["rank_id"],
         "device_id": row["device_id"],
         "series_id": row["series_id"],
+        "workload": row["workload"],
         "steps": row["count"],
         "step_ms": row["runtime_ms_mean"],
         "std_ms": row["runtime_ms_std"],
