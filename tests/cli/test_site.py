@@ -155,6 +155,146 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert "layer6/conv +28.1 us (calls take longer)" in front
 
 
+def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
+    cli: Cli, hostile: Path, tmp_path: Path
+) -> None:
+    """150 nights with a step in the first month: the watch has forgotten it, the look back has not; a gone series shares."""
+    lines = []
+    for night in range(150):
+        for name in ("m/step", *(["m/gone"] if night < 20 else [])):
+            when = datetime(2026, 1, 1, 2, tzinfo=UTC) + timedelta(days=night)
+            time = (1.2 if night >= 20 else 1.0) * (1 + 0.002 * ((night * 7) % 5))
+            lines.append(
+                json.dumps({"workload": name, "engine": "e", "hardware": "h", "runtime_ms_mean": time, "runtime_ms_std": None,
+                            "timestamp": when.timestamp(), "schema_version": "0.1", "metadata": {}})
+            )  # fmt: skip
+    (tmp_path / "years.jsonl").write_text("\n".join(lines) + "\n")
+    ingest([tmp_path / "years.jsonl"], str(tmp_path / "years"), RunOptions(), Gathered())
+    for place, store in enumerate((tmp_path / "years", hostile)):
+        folder = tmp_path / f"site-{place}"
+        assert cli("site", "--store", store, "-o", folder).code == 0
+        told = cli("regressions", "--store", store, "--whole-history", "--format", "json").json["rows"]
+        names = ("run", "state", "before", "after", "change", "ci_low", "ci_high")
+        expected = [
+            (row["series_id"], row["since"], row["since_run"], *(row[name] for name in names[1:])) for row in told
+        ]
+        seen = [
+            (twin["row"]["series_id"], change["night"], *(change[name] for name in names))
+            for path in (folder / "series").glob("*.json")
+            if path.stem != "index"
+            for twin in [json.loads(path.read_text())]
+            for change in twin["hindsight"]["changes"]
+        ]
+        assert sorted(seen) == sorted(expected)
+        assert seen
+    (path,) = (path for path in (tmp_path / "site-0" / "series").glob("*.json") if path.stem != "index")
+    twin = json.loads(path.read_text())
+    assert (twin["changes"], [change["night"] for change in twin["hindsight"]["changes"]]) == ([], ["2026-01-21"])
+    assert "Looking back over all nights" in Page(path.with_suffix(".html").read_text()).text
+
+
+def test_the_comparison_of_the_newest_night_is_what_compare_says(
+    cli: Cli, nights: Path, store: Path, tmp_path: Path
+) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    runs = {row["run"]: row for row in cli("history", "runs", "--store", store, "--format", "json").json["rows"]}
+    sides = [runs[told[side]] for side in ("baseline", "candidate")]
+    changed = cli("regressions", "--store", store, "--scope", "step", "--format", "json").json["rows"][0]
+    before = max(row["night"] for row in runs.values() if row["kind"] == "profile" and row["night"] < changed["since"])
+    assert [row["night"] for row in sides] == [before, max(row["night"] for row in runs.values())]
+    paths = [nights / row["night"] for row in sides]
+    for by, scope in (("op_type", "op_type"), ("op_name", "op")):
+        rows = cli("compare", *paths, "--by", by, "--top", "10000", "--format", "json").json["rows"]
+        names = ("op_type", "op_name") if scope == "op" else ("op_type",)
+        parts = ("baseline_total_us", "candidate_total_us", "difference_us", "baseline_count", "candidate_count")
+        expected = {tuple(row[name] for name in names): [row[part] for part in parts] for row in rows}
+        seen = {tuple(row[name] for name in names): [row[part] for part in parts] for row in told[f"{scope}_rows"]}
+        assert seen == expected
+        sizes = [abs(row["difference_us"]) for row in told[f"{scope}_rows"]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert told["totals"][scope]["difference_us"] == pytest.approx(sum(row["difference_us"] for row in rows))
+    (step,) = told["steps"]
+    series = json.loads((tmp_path / "site" / "series" / f"{changed['series_id']}.json").read_text())
+    at = [series["nights"].index(row["night"]) for row in sides]
+    assert [step["baseline_ms"], step["candidate_ms"]] == [series["values_ms"][place] for place in at]
+
+
+def test_what_one_run_has_alone_is_a_row_of_its_own(cli: Cli, nights: Path, tmp_path: Path) -> None:
+    """An operator under another name: both names stand there with all of their time, and neither has a ratio."""
+    for night in sorted(nights.iterdir())[:2]:
+        shutil.copytree(night, tmp_path / "two" / night.name)
+    (table,) = (tmp_path / "two" / sorted(nights.iterdir())[1].name).rglob("op_summary*.csv")
+    table.write_text(table.read_text().replace("layer6/conv", "fresh/conv"))
+    ingest([tmp_path / "two"], str(tmp_path / "store"), RunOptions(MODEL), Gathered())
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    alone = {row["op_name"]: row for row in told["op_rows"] if row["side"] != "both"}
+    assert {name: row["side"] for name, row in alone.items()} == {"layer6/conv": "baseline", "fresh/conv": "candidate"}
+    assert alone["layer6/conv"]["difference_us"] == -alone["layer6/conv"]["baseline_total_us"]
+    assert alone["fresh/conv"]["difference_us"] == alone["fresh/conv"]["candidate_total_us"]
+    assert [row["ratio"] for row in alone.values()] == [None, None]
+    assert told["why"] == "night"
+    whole = sum(row["difference_us"] for row in told["op_rows"])
+    assert whole == pytest.approx(told["totals"]["op"]["difference_us"])
+    files_of_keys = list((tmp_path / "site" / "runs").glob("keys.*.js"))
+    assert len(files_of_keys) == 2
+    files_of_keys[0].unlink()  # a run's numbers are of no use without: they are made again
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    assert sorted((tmp_path / "site" / "runs").glob("keys.*.js")) == sorted(files_of_keys)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path: Path) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    prebuilt = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
+    ended = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}",
+         "--virtual-time-budget=8000", "--dump-dom",
+         f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    shown = Page(ended.stdout).text
+    wanted = prebuilt.text[prebuilt.text.index("What a step goes on") :]
+    numbers = re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", wanted)
+    assert len(numbers) > 50
+    begin = shown.index("What a step goes on")
+    assert re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", shown[begin:])[: len(numbers)] == numbers
+
+
+def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, tmp_path: Path) -> None:
+    cli("site", "--store", store, "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / "tuning.json").read_text())
+    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    assert [row["run"] for row in told["rows"]] == [row["run"] for row in reversed(runs) if row["kind"] == "tuning"]
+    records = cli("history", "records", "--store", store, "--scope", "model", "--format", "json").json["rows"]
+    for row in told["rows"]:
+        claimed = {r["phase"]: r["runtime_ms_mean"] for r in records if r["run"] == row["run"]}
+        assert (row["claimed_before_ms"], row["claimed_after_ms"]) == (claimed["before"], claimed["after"])
+        assert row["claimed_speed_up"] == claimed["before"] / claimed["after"] - 1
+        assert row["proven"] is None
+        assert row["measured"]["before_night"] <= row["night"] < row["measured"]["after_night"]
+    growth = told["bank_growth"]
+    assert growth[-1]["sum"] == sum(row["added"] + row["updated"] for row in told["rows"])
+    assert sum(row["jobs"] for row in growth) == len(told["rows"])
+    page = Page((tmp_path / "site" / "tuning.html").read_text()).text
+    assert "not verified" in page
+    assert "It is no proof" in page
+
+
+def test_operators_that_tuning_never_improved_are_named(cli: Cli, aoe: Path, tmp_path: Path) -> None:
+    for folder in ("invalid/tuning-failed", "valid/array_grouped"):
+        cli("ingest", aoe.parent / folder, "--store", tmp_path / "store", "--workload", "m")
+    assert cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site").code == 0
+    told = json.loads((tmp_path / "site" / "tuning.json").read_text())
+    never = {row["op_name"]: (row["reason"], row["failed"], row["changed"]) for row in told["never_improved"]}
+    assert never["res4a_branch1"] == ("tuning_failed", 1, 0)
+    assert "block1/conv" not in never
+    assert {row["failed"] for row in told["rows"]} == {0, 1}
+    assert all(row["measured"] is None for row in told["rows"])  # no profile is stored, so nothing was measured
+
+
 def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, tmp_path: Path) -> None:
     cli("site", "--store", store, "-o", tmp_path / "site")
     runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
@@ -211,7 +351,7 @@ def test_what_did_not_change_stays_the_same_file(cli: Cli, store: Path, tmp_path
         row["kind"]: row["written"]
         for row in cli("site", "--store", store, "-o", tmp_path / "site", "--format", "json").json["rows"]
     }
-    assert counts == {"overview": 2, "series": 36, "run": 0, "asset": 0}
+    assert counts == {"overview": 2, "series": 36, "run": 0, "comparison": 0, "asset": 0}
     assert set(seen()) == set(before)
 
 
@@ -322,7 +462,11 @@ def test_every_link_leads_somewhere_and_nothing_leaves_the_folder(
                 target, _, anchor = link.partition("#")
                 there = (path.parent / target).resolve() if target else path
                 assert there.is_file(), (path, link)
-                assert not anchor or anchor in (found[there].ids if there in found else Page(there.read_text()).ids)
+                assert (
+                    not anchor
+                    or "=" in anchor
+                    or anchor in (found[there].ids if there in found else Page(there.read_text()).ids)
+                )
 
 
 def test_hostile_names_are_text(cli: Cli, hostile: Path, tmp_path: Path) -> None:

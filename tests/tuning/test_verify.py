@@ -177,6 +177,12 @@ def test_verdicts_go_into_the_store_once_and_become_priors(bench: Bench) -> None
     planned = bench.run("plan", loop.before, "-o", bench.root / "next", "--store", store, "--format", "json")
     prior = {row["op_type"]: row["prior"] for row in planned.json["rows"]}["Conv2D"]
     assert (prior["source"], prior["results"]) == ("measured", 3)
+    assert bench.run("ingest", loop.result, "--store", store, "--workload", "mine").code == 0
+    assert bench.run("site", "--store", store, "-o", bench.root / "site").code == 0
+    (job,) = json.loads((bench.root / "site" / "tuning.json").read_text())["rows"]
+    step = next(row for row in first.json["rows"] if row["scope"] == "step")
+    assert (job["proven"]["verdict"], job["proven"]["step"]["change"]) == ("confirmed", step["change"])
+    assert job["claimed_speed_up"] is None  # its file has no time of the model
 
 
 def test_the_same_profile_twice_is_refused(bench: Bench) -> None:

@@ -6,7 +6,7 @@ programming over all partitions), for all series of a block together, night by n
 
 from __future__ import annotations
 
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ Integers = NDArray[np.int64]
 
 BLOCK = 128
 """Series partitioned together: their sums of one night stay in the cache."""
+THREADS = 2
+"""Blocks at once: numpy lets other threads run while it counts; more wait for the memory."""
 
 
 def partition(values: Floats, lengths: Integers, penalties: Floats, least: int) -> list[list[int]]:
@@ -23,12 +25,15 @@ def partition(values: Floats, lengths: Integers, penalties: Floats, least: int) 
 
     Only the first `lengths` values of a series count. No segment is shorter than `least` nights.
     """
-    found: list[list[int]] = []
-    for start in range(0, len(values), BLOCK):
+
+    def of_block(start: int) -> list[list[int]]:
         block = slice(start, start + BLOCK)
         nights = int(lengths[block].max(initial=0))
-        found += _partition_block(values[block, :nights], lengths[block], penalties[block], least)
-    return found
+        return _partition_block(values[block, :nights], lengths[block], penalties[block], least)
+
+    starts = range(0, len(values), BLOCK)
+    with ThreadPoolExecutor(THREADS) as pool:
+        return [changes for block in pool.map(of_block, starts) for changes in block]  # in order, however many threads
 
 
 def _partition_block(values: Floats, lengths: Integers, penalties: Floats, least: int) -> list[list[int]]:
@@ -39,10 +44,8 @@ def _partition_block(values: Floats, lengths: Integers, penalties: Floats, least
     # the least cost of the first nights is kept without them
     best = np.full((nights + 1, count), np.inf)
     best[0] = -penalties
-    previous = np.zeros((nights + 1, count), dtype=np.int32)
     shares = 1.0 / np.arange(nights, 0, -1, dtype=np.float64)[:, None] if nights else np.empty((0, 1))
     room = np.empty((nights, count))
-    columns = np.arange(count)
     for end in range(least, nights + 1):
         starts = end - least + 1
         costs = room[:starts]
@@ -50,16 +53,17 @@ def _partition_block(values: Floats, lengths: Integers, penalties: Floats, least
         np.square(costs, out=costs)
         np.multiply(costs, shares[nights - end : nights - end + starts], out=costs)
         np.subtract(best[:starts], costs, out=costs)
-        chosen = costs.argmin(axis=0)
-        previous[end] = chosen
-        best[end] = costs[chosen, columns] + penalties
-    return [_walk(previous[:, i], int(lengths[i])) for i in range(count)]
+        np.add(costs.min(axis=0), penalties, out=best[end])
+    return [_walk(first[:, i], best[:, i], int(lengths[i]), least) for i in range(count)]
 
 
-def _walk(previous: NDArray[Any], end: int) -> list[int]:
+def _walk(first: Floats, best: Floats, end: int, least: int) -> list[int]:
+    """The changes of the least cost, from the last; where a segment began is looked up again for its few ends only."""
     changes: list[int] = []
-    while end > 0:
-        end = int(previous[end])
+    while end >= least:
+        starts = end - least + 1
+        shares = 1.0 / np.arange(end, least - 1, -1, dtype=np.float64)
+        end = int((best[:starts] - np.square(first[end] - first[:starts]) * shares).argmin())
         if end > 0:
             changes.append(end)
     return changes[::-1]

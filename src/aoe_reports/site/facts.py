@@ -51,6 +51,10 @@ class SeriesFacts:
     """Time in the newest run over the time of its steps; None where the store cannot tell."""
     step_series: str | None
     """The series of the step of the same run, rank and device."""
+    hindsight: tuple[Leap, ...] = ()
+    """Changes of the whole history looked at once, as `regressions --whole-history` tells them; the watch's are `leaps`."""
+    hindsight_level: float | None = None
+    """Of the newest nights in ms, by the same look."""
 
     @property
     def id(self) -> str:
@@ -79,6 +83,16 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A type, an operator or a communication of one run, with all that it took."""
+
+    key: tuple[Any, ...]
+    """scope, rank_id, device_id, op_type, op_name, workload_args as JSON: the same in two runs is the same work."""
+    count: int | None
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunDetails:
     """The records of one run, as far as its page shows them."""
 
@@ -94,6 +108,10 @@ class RunDetails:
     """All compute tasks of all ranks."""
     claims: Sequence[Row] = ()
     """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
+    groups: Sequence[Group] = ()
+    """Everything of the run that can be held against another run, in the order of keys."""
+    untimed: int = 0
+    """Records that tell no total and are in no group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +133,7 @@ class StoreFacts:
     """The rows that `regressions` prints: series that changed."""
     findings: Sequence[Row] = ()
     by_id: Mapping[str, RunFacts] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """Of each tuning run what AOE says it changed: scope, name, before_us, after_us."""
+    failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""

@@ -172,12 +172,17 @@ def _model_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
-    runs = [run for run in facts.runs if run.model == model]
+def slowest_of(model: str, facts: StoreFacts) -> SeriesFacts | None:
+    """The series of the longest step of a model, for want of steps of the whole model."""
     measured = [series for series in facts.series if series.model == model and series.nights]
     steps = [series for series in measured if series.row["scope"] == "step"]
     wholes = steps or [series for series in measured if series.row["scope"] == "model"]
-    slowest = max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)
+    return max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)
+
+
+def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
+    runs = [run for run in facts.runs if run.model == model]
+    slowest = slowest_of(model, facts)
     cells = [head(model)]
     if slowest is None:
         cells += [cell(None), cell(None, "ms"), cell(None)]

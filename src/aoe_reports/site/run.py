@@ -39,6 +39,7 @@ def run_page(
         "facts": list(_facts(run, text)),
         "previous": _neighbour(around[0]),
         "next": _neighbour(around[1]),
+        "compare": f"a={file_name(around[0].run_id)}&b={file_name(run.run_id)}" if measured and around[0] else "",
         "changed_columns": [(text("what"), "text"), (text("change"), "number"), (text("state"), "text")],
         "changed": [_change_cells(series, text) for series in changes],
         "measured": measured,
@@ -195,11 +196,11 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         cell(after, "us"),
         drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
         changed(row.get("change"), interval(row)),
-        stated(_VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
+        stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
     ]
 
 
-_VERDICTS = {"confirmed": "good", "partly": "good"}
+VERDICTS = {"confirmed": "good", "partly": "good"}
 """How verdicts look: `confirmed` is a gain here, and a slow-down of a series elsewhere."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, linked
 from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
-from aoe_reports.site.facts import Days, Row, RunFacts, SeriesFacts
+from aoe_reports.site.facts import Days, Leap, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
@@ -46,8 +46,16 @@ def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[di
 def levels_of(series: SeriesFacts) -> list[Level]:
     """The levels between changes of the nights that were judged; a drift is a slope. A suspicion is no level."""
     leaps = [leap for leap in series.leaps if leap.state != "suspect"]
-    begin, count = len(series.nights) - series.watched, len(series.nights)
-    if series.level is None or not series.watched:
+    return _levels(leaps, len(series.nights) - series.watched, len(series.nights), series.level)
+
+
+def hindsight_levels_of(series: SeriesFacts) -> list[Level]:
+    """The levels of the whole history, looked at once."""
+    return _levels(series.hindsight, 0, len(series.nights), series.hindsight_level)
+
+
+def _levels(leaps: Sequence[Leap], begin: int, count: int, newest: float | None) -> list[Level]:
+    if newest is None or begin == count:
         return []
     edges = [begin, *(leap.start for leap in leaps), count]
     found = []
@@ -55,7 +63,7 @@ def levels_of(series: SeriesFacts) -> list[Level]:
         if until <= start:
             continue
         if place == 0:
-            level = leaps[0].before if leaps else series.level
+            level = leaps[0].before if leaps else newest
             found.append(Level(start, until, level, level))
             continue
         leap = leaps[place - 1]
@@ -73,6 +81,10 @@ def series_page(
     days = days_of(series.nights)
     newest = min(SHOWN_NIGHTS, len(series.nights))
     leaps = list(series.leaps)
+    older = series.watched < len(series.nights) or any(
+        all(leap.start != one.start for one in series.leaps) for leap in series.hindsight
+    )
+    hindsight = hindsight_levels_of(series) if older else []
     todo = text(f"do_{row['state']}") if row["state"] else ""
     return {
         "title": str(row["workload"]),
@@ -84,7 +96,9 @@ def series_page(
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
-        "levels": [_level_cells(series, one, place, text) for place, one in enumerate(levels)],
+        "levels": [_level_cells(series, series.leaps, one, place, text) for place, one in enumerate(levels)],
+        "hindsight_chart": _hindsight_chart(series, days, text) if hindsight else None,
+        "hindsight": [_level_cells(series, series.hindsight, one, place, text) for place, one in enumerate(hindsight)],
         "newest_title": text("newest_nights", nights=newest),
         "newest_columns": [(text("night"), "text"), (text("value"), "number"), (text("run"), "text")],
         "newest": [
@@ -171,25 +185,38 @@ def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
 
 
 def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:
-    count, begin = len(days), len(days) - series.watched
-    starts = [leap.start for leap in series.leaps]
-    windows = [(begin, text("last_nights", nights=series.watched))] if series.watched else []
-    if begin > 0:
-        windows.append((0, text("whole_history", nights=count)))
-    for start, title in windows:
-        values = series.values_ms[start:]
-        inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in levels]
-        said = text(
-            "chart_series",
-            count=count - start,
-            first=series.nights[start],
-            last=series.nights[-1],
-            low=show(float(values.min()), "ms"),
-            high=show(float(values.max()), "ms"),
-            changes=len(starts),
-        )
-        marks = [place - start for place in starts]
-        yield {"title": title, "svg": history_chart(days[start:], values, inside, series.sigma, marks, said)}
+    """The nights that are watched."""
+    begin = len(days) - series.watched
+    if series.watched:
+        marks = [leap.start for leap in series.leaps]
+        title = text("last_nights", nights=series.watched)
+        yield _chart(series, days, begin, levels, marks, series.sigma, title, text)
+
+
+def _hindsight_chart(series: SeriesFacts, days: Days, text: Texts) -> dict[str, Any]:
+    """The whole history with what a look back over all of it shows."""
+    marks = [leap.start for leap in series.hindsight]
+    title = text("whole_history", nights=len(days))
+    return _chart(series, days, 0, hindsight_levels_of(series), marks, None, title, text)
+
+
+def _chart(
+    series: SeriesFacts, days: Days, start: int, levels: list[Level], marks: list[int], sigma: float | None,
+    title: str, text: Texts,
+) -> dict[str, Any]:  # fmt: skip
+    values = series.values_ms[start:]
+    inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in levels]
+    said = text(
+        "chart_series",
+        count=len(days) - start,
+        first=series.nights[start],
+        last=series.nights[-1],
+        low=show(float(values.min()), "ms"),
+        high=show(float(values.max()), "ms"),
+        changes=len(marks),
+    )
+    places = [place - start for place in marks]
+    return {"title": title, "svg": history_chart(days[start:], values, inside, sigma, places, said)}
 
 
 def _level_columns(text: Texts) -> Columns:
@@ -199,8 +226,8 @@ def _level_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _level_cells(series: SeriesFacts, one: Level, place: int, text: Texts) -> list[str]:
-    leap = next((leap for leap in series.leaps if leap.start == one.start and place), None)
+def _level_cells(series: SeriesFacts, leaps: Sequence[Leap], one: Level, place: int, text: Texts) -> list[str]:
+    leap = next((leap for leap in leaps if leap.start == one.start and place), None)
     told: Row = {"ci_low": None, "ci_high": None} if leap is None else {"ci_low": leap.ci_low, "ci_high": leap.ci_high}
     return [
         head(series.nights[one.start]),

@@ -212,6 +212,11 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "to_night": ("To", "到"),
     "level": ("Level (ms)", "水平（毫秒）"),
     "against_before": ("Against the level before", "与前一水平相比"),
+    "hindsight": ("Looking back over all nights", "回顾全部夜"),
+    "hindsight_about": (
+        "All nights looked at once. This is history, not the watch above: it raises no alarm, and its thresholds are lower.",
+        "一次性回顾全部夜。这是历史，而非上面的监视结果：不发出警报，阈值也更低。",
+    ),
     "newest_nights": ("The newest {nights} nights", "最新 {nights} 夜"),
     "value": ("Time (ms)", "时间（毫秒）"),
     "metadata": ("What else changed at that run", "那次运行的其他变化"),
@@ -321,6 +326,130 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "previous": ("Before", "之前"),
     "next": ("After", "之后"),
     "changes_here": ("Series that changed with this run", "自这次运行起变化的序列"),
+    # tuning
+    "tuning_history": ("Tuning", "调优"),
+    "tuning_title": ("Tuning jobs (AOE)", "调优任务（AOE）"),
+    "tuning_about": (
+        "What AOE did and claims, job by job. A claim comes from AOE's own microbenchmarks and proves nothing.",
+        "AOE 逐个任务的工作与宣称。宣称来自 AOE 自身的微基准，不能作为证明。",
+    ),
+    "jobs": ("Jobs", "任务"),
+    "no_jobs": ("No tuning job is stored.", "没有保存的调优任务。"),
+    "jobs_about": (
+        "The newest first. Proven is what verify --store stored under the same workload from two profiles; nothing else is.",
+        "最新的在前。只有 verify --store 以同一工作负载名、依据两次采集保存的结果才算已证明。",
+    ),
+    "jobs_shown": (
+        "The newest {shown} of {count} jobs; the JSON has all.",
+        "{count} 个任务中最新的 {shown} 个；JSON 中有全部。",
+    ),
+    "names_shown": ("The first {shown} of {count}; the JSON has all.", "{count} 个中的前 {shown} 个；JSON 中有全部。"),
+    "no_counts": ("The stored jobs tell no counts.", "所保存的任务没有计数。"),
+    "added": ("Added", "新增"),
+    "updated": ("Updated", "更新"),
+    "hit": ("Hit", "命中"),
+    "unsatisfied": ("Unsatisfied", "未满足"),
+    "tuning_failures": ("Failed", "失败"),
+    "claimed_speed_up": ("Claimed (before/after - 1)", "宣称（之前/之后 - 1）"),
+    "proven": ("Proven", "已证明"),
+    "not_proven": ("not verified", "未验证"),
+    "step_changed": ("step {change} ({interval})", "步长 {change}（{interval}）"),
+    "measured_step": ("Step before → after (ms)", "步长 之前 → 之后（毫秒）"),
+    "nights_of": ("{before}, {after}", "{before}，{after}"),
+    "measured_about": (
+        (
+            "Step before and after: the model's step in the last night before a job and the first after it. It is no proof: "
+            "anything else may have changed between them, and one night of each says little."
+        ),
+        "步长之前与之后：任务前最后一夜与任务后第一夜的步长。这不是证明：其间其他内容也可能变化，且各只有一夜。",
+    ),
+    "never": ("Never improved", "从未改善"),
+    "never_about": (
+        (
+            "Operators that AOE named and never made quicker. AOE names only what it changed or failed on: what it tried "
+            "without success is in the counts of unsatisfied ones, without names."
+        ),
+        "AOE 提到名称但从未变快的算子。AOE 只列出它更改或失败的算子：尝试未果的只计入未满足数，没有名称。",
+    ),
+    "never_none": ("No such operator is stored.", "没有这样的算子。"),
+    "tuning_failed": ("tuning failed, never changed", "调优失败，从未更改"),
+    "no_gain": ("changed, no gain claimed", "已更改，未宣称收益"),
+    "never_confirmed": ("a gain is claimed, verify never confirmed it", "宣称有收益，但从未被验证确认"),
+    "jobs_failed": ("Jobs that failed on it", "失败的任务数"),
+    "jobs_changed": ("Jobs that changed it", "更改它的任务数"),
+    "growth": ("Growth of the knowledge banks", "知识库的增长"),
+    "growth_about": (
+        (
+            "Entries that AOE says it added or updated, summed over all stored jobs. What was deleted from a bank, or put into "
+            "it otherwise, is not stored."
+        ),
+        "AOE 称新增或更新的条目，按所有已保存任务累计。从知识库删除或以其他方式加入的条目未保存。",
+    ),
+    "growth_chart": (
+        "Entries added and updated from {first} to {last}: {sum} in all.",
+        "从 {first} 到 {last} 新增和更新的条目：共 {sum} 个。",
+    ),
+    "bank_sum": ("Added and updated so far", "累计新增与更新"),
+    # comparisons
+    "comparisons": ("Compare", "比较"),
+    "compare_title": ("Compare two runs", "比较两次运行"),
+    "compare_about": (
+        "Choose two runs, or follow a link from the page of a run.",
+        "选择两次运行，或从运行页面的链接进入。",
+    ),
+    "compare_signs": (
+        "Difference is candidate - baseline, ratio is candidate / baseline: above 0 and above 1 is slower.",
+        "差值为候选 - 基线，比值为候选 / 基线：大于 0、大于 1 表示更慢。",
+    ),
+    "compare_without": (
+        "Choosing runs needs JavaScript. Without it, the models below have a page each; any two profiles are compared by:",
+        "选择运行需要 JavaScript。没有时，下面每个模型有一页；任意两次采集可用以下命令比较：",
+    ),
+    "compare_models": ("The newest night against its baseline", "最新一夜与基线"),
+    "compare_of": ("{model}, {night} against its baseline", "{model}，{night} 与基线"),
+    "compare_segment": (
+        "The baseline is the last run before the model's step changed.",
+        "基线是该模型步长变化之前的最后一次运行。",
+    ),
+    "compare_night": (
+        "The baseline is the night before: the model's step has not changed in the watched nights.",
+        "基线是前一夜：在监视的夜中该模型的步长没有变化。",
+    ),
+    "compare_previous": ("Compare with the run before", "与前一次运行比较"),
+    "compare_op_type": ("Operator types", "算子类型"),
+    "compare_op": ("Operators", "算子"),
+    "compare_communication": ("Communication", "通信"),
+    "compare_sums": (
+        "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
+        "{count} 项中差值最大的 {shown} 项；合计由 {baseline} 微秒变为 {candidate} 微秒（{difference} 微秒）。",
+    ),
+    "compare_metadata": ("What else differs", "其他差异"),
+    "compare_same": ("Nothing that the store knows of the two runs differs.", "就存储所知，两次运行没有其他差异。"),
+    "choose": ("Compare", "比较"),
+    "chosen_missing": ("One of these runs is not in this folder.", "其中一次运行不在此文件夹中。"),
+    "baseline": ("Baseline", "基线"),
+    "candidate": ("Candidate", "候选"),
+    "difference_us_c": ("Difference (us)", "差值（微秒）"),
+    "difference_ms_c": ("Difference (ms)", "差值（毫秒）"),
+    "ratio": ("Ratio", "比值"),
+    "baseline_us": ("Baseline (us)", "基线（微秒）"),
+    "candidate_us": ("Candidate (us)", "候选（微秒）"),
+    "baseline_ms": ("Baseline (ms)", "基线（毫秒）"),
+    "candidate_ms": ("Candidate (ms)", "候选（毫秒）"),
+    "side": ("On which side", "所在一侧"),
+    "both_sides": ("both", "两侧"),
+    "only_baseline": ("baseline only", "仅基线"),
+    "only_candidate": ("candidate only", "仅候选"),
+    "part_step": ("a step", "一步"),
+    "part_computing": ("computing", "计算"),
+    "part_communication": ("communication, not overlapped", "未重叠的通信"),
+    "part_free": ("free", "空闲"),
+    "of_steps": ("mean of {count} steps", "{count} 步的平均"),
+    "tasks_of": ("{count} tasks", "{count} 个任务"),
+    "untimed": (
+        "Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.",
+        "没有总时间、未列入表格的记录：基线 {baseline} 条，候选 {candidate} 条。",
+    ),
 }
 """Each text in English and in Chinese."""
 

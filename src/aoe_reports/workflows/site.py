@@ -13,21 +13,35 @@ import orjson
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.site import FORMAT
-from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.charts import Level
+from aoe_reports.site.comparison import (
+    KEYS_AT,
+    Pair,
+    chooser_page,
+    compare_runs,
+    comparison_page,
+    keys_file,
+    list_file,
+    page_of,
+    pairs_of,
+    run_file,
+)
+from aoe_reports.site.facts import Leap, Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
-from aoe_reports.site.series import differences_of, levels_of, series_page
+from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page
 from aoe_reports.site.texts import Language, Texts
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
+from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
 from aoe_reports.workflows.output import REPORT_FILES
 from aoe_reports.workflows.site_facts import read_details, read_facts
 
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
-KINDS = ("overview", "series", "run", "asset")
+KINDS = ("overview", "series", "run", "comparison", "asset")
 
 
 @dataclass(slots=True)
@@ -86,7 +100,9 @@ class _Builder:
         for series in self.facts.series:
             self._series(series)
         self._runs()
-        self._lists()
+        pairs = pairs_of(self.facts)
+        self._comparisons(pairs)
+        self._lists(pairs)
         gone = set(self.generation.known) - set(self.generation.files)
         for name in gone:
             self.counts[_kind_of(name)]["removed"] += 1
@@ -142,13 +158,12 @@ class _Builder:
             "level": series.level,
             "sigma": series.sigma,
             "watched_nights": series.watched,
-            "levels": [[series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in levels_of(series)],
-            "changes": [
-                {"night": series.nights[leap.start], "run": series.runs[leap.start], "last_night": series.nights[leap.until - 1],
-                 "state": leap.state, "before": leap.before, "after": leap.after, "change": leap.change,
-                 "ci_low": leap.ci_low, "ci_high": leap.ci_high}
-                for leap in series.leaps
-            ],
+            "levels": [_level(series, one) for one in levels_of(series)],
+            "changes": [_change(series, leap) for leap in series.leaps],
+            "hindsight": {
+                "levels": [_level(series, one) for one in hindsight_levels_of(series)],
+                "changes": [_change(series, leap) for leap in series.hindsight],
+            },
             "metadata_differences": differences,
             "nights": series.nights,
             "values_ms": values,
@@ -174,22 +189,48 @@ class _Builder:
         for run, around, tunings, changes, verdicts in self._surroundings():
             told[run.run_id] = (around, tunings, changes, verdicts)
             key = self._run_key(run, around, tunings, changes, verdicts)
-            place = f"runs/{file_name(run.run_id)}"
-            names = [f"{place}.html", f"{place}.json"]
-            if not self.lost and all(self.generation.unchanged(name, key) for name in names):
+            names = _run_names(run)
+            if not self.lost and all(self.generation.unchanged(name, key) for name in names) and self._keep_keys(names):
                 self._put("run", names, key, None)
             else:
                 wanted.append(run)
         for run, details in read_details(self.history, wanted):
             around, tunings, changes, verdicts = told[run.run_id]
             key = self._run_key(run, around, tunings, changes, verdicts)
-            place = f"runs/{file_name(run.run_id)}"
+            names = _run_names(run)
             context = run_page(run, details, around, tunings, changes, verdicts, self.pages, self.text)
             made = [
-                self._page("run", "run", f"{place}.html", "", context),
+                self._page("run", "run", names[0], "", context),
                 _run_twin(run, details, around, tunings, changes, verdicts),
             ]
-            self._put("run", [f"{place}.html", f"{place}.json"], key, lambda made=made: made, anew=self.lost)
+            if run.kind != "tuning":
+                keys, content = keys_file(details.groups)
+                self._put_keys(keys, content)
+                made.append(run_file(run, details, keys))
+            self._put("run", names, key, lambda made=made: made, anew=self.lost)
+
+    def _keep_keys(self, names: Sequence[str]) -> bool:
+        """Keep the file of keys that a run's numbers belong to; False where it is not there."""
+        if len(names) < 3:  # noqa: PLR2004 -- page, twin, numbers: a tuning has no numbers
+            return True
+        with (self.generation.old / names[2]).open("rb") as file:
+            keys = file.read(KEYS_AT.stop)[KEYS_AT].decode("ascii", "replace")
+        name = f"runs/keys.{keys}.js"
+        if name in self.generation.files:
+            return True
+        if not keys.isalnum() or not self.generation.unchanged(name, keys):
+            return False
+        self.generation.keep(name)
+        return True
+
+    def _put_keys(self, keys: str, content: bytes) -> None:
+        name = f"runs/keys.{keys}.js"
+        if name in self.generation.files:
+            return
+        if self.generation.unchanged(name, keys):
+            self.generation.keep(name)
+        else:
+            self.generation.write(name, keys, content)
 
     def _run_key(
         self,
@@ -232,7 +273,26 @@ class _Builder:
             proved = verdicts[run.model, run.night] if measured else []
             yield run, (before, after), beside, changes[run.run_id], proved
 
-    def _lists(self) -> None:
+    def _comparisons(self, pairs: Mapping[str, Pair]) -> None:
+        """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
+        fresh = {}
+        for model, pair in pairs.items():
+            sides = [[_run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
+            key = key_of(sides, pair.why)
+            names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
+            if all(self.generation.unchanged(name, key) for name in names):
+                self._put("comparison", names, key, None)
+            else:
+                fresh[model] = (pair, names, key)
+        wanted = {run.run_id: run for pair, _, _ in fresh.values() for run in (pair.baseline, pair.candidate)}
+        details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
+        for pair, names, key in fresh.values():
+            told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
+            twin = orjson.dumps(_clean({"format_version": 1, "page": "comparison", **told}))
+            page = self._page("compare", "comparison", names[0], "", comparison_page(pair, told, self.text))
+            self._put("comparison", names, key, lambda made=(page, twin): made)
+
+    def _lists(self, pairs: Mapping[str, Pair]) -> None:
         facts, text = self.facts, self.text
         series = [
             {
@@ -250,8 +310,37 @@ class _Builder:
             "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
             "groups": {group: [row["series_id"] for row in series if row["group"] == group] for group in GROUPS},
         }  # fmt: skip
+        jobs, never = jobs_of(facts), never_improved(facts)
+        growth = bank_growth(jobs)
+        compared = [(model, f"{page_of(model)}.html") for model in pairs]
+        listed = list_file(facts.runs)
+        self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
+        prebuilt = [
+            {
+                "workload": model,
+                "baseline": pair.baseline.run_id,
+                "candidate": pair.candidate.run_id,
+                "why": pair.why,
+                "page": f"{page_of(model)}.html",
+            }
+            for model, pair in pairs.items()
+        ]
         pages = (
-            ("index", "overview", "index.html", {"title": text("overview"), **overview(facts, text)}, twin),
+            ("choose", "comparisons", "compare.html", chooser_page(pairs, text), {"rows": prebuilt}),
+            (
+                "tuning",
+                "tuning_history",
+                "tuning.html",
+                tuning_page(jobs, never, growth, text),
+                {"rows": jobs, "never_improved": never, "bank_growth": growth},
+            ),
+            (
+                "index",
+                "overview",
+                "index.html",
+                {"title": text("overview"), "compared": compared, **overview(facts, text)},
+                twin,
+            ),
             (
                 "list",
                 "all_series",
@@ -275,6 +364,24 @@ class _Builder:
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
 
 
+def _level(series: SeriesFacts, one: Level) -> list[Any]:
+    return [series.nights[one.start], series.nights[one.until - 1], one.first, one.last]
+
+
+def _change(series: SeriesFacts, leap: Leap) -> dict[str, Any]:
+    return {
+        "night": series.nights[leap.start],
+        "run": series.runs[leap.start],
+        "last_night": series.nights[leap.until - 1],
+        "state": leap.state,
+        "before": leap.before,
+        "after": leap.after,
+        "change": leap.change,
+        "ci_low": leap.ci_low,
+        "ci_high": leap.ci_high,
+    }
+
+
 def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:
     """Of each run those of the same model before and after it; measurements and tunings apart."""
     of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
@@ -289,9 +396,17 @@ def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, Ru
 
 def _kind_of(name: str) -> str:
     folder = name.rpartition("/")[0]
-    if name.endswith(("index.html", "index.json")):
+    if name.startswith("compare-"):
+        return "comparison"
+    if name.endswith(("index.html", "index.json", "all.list.js")):
         return "overview"
     return {"series": "series", "runs": "run", "assets": "asset"}.get(folder, "overview")
+
+
+def _run_names(run: RunFacts) -> list[str]:
+    """The files of a run: page, twin, and of a measurement the numbers for comparisons."""
+    place = f"runs/{file_name(run.run_id)}"
+    return [f"{place}.html", f"{place}.json", *([] if run.kind == "tuning" else [f"{place}.js"])]
 
 
 def _run_row(run: RunFacts) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aoe_reports.regression.budget import WATCHED_NIGHTS
-from aoe_reports.regression.detector import Change, Parameters, Verdict
+from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
+from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
 from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
-from aoe_reports.site.facts import Floats, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.results import join_name
+from aoe_reports.site.facts import Floats, Group, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
 Row = dict[str, Any]
 
-_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean")
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
 _NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *FACTS)
 _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
@@ -39,8 +40,10 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
     nights = sorted({run.night for run in runs})
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]
     ids = [row["series_id"] for row in told.rows]
-    histories = _histories(history, ids, incomplete) if ids else None
-    series = _series(history, told, histories, nights, incomplete) if histories is not None else []
+    series = []
+    if ids:
+        histories, gone = _histories(history, ids, incomplete)
+        series = _series(history, told, histories, gone, nights, incomplete)
     verdicts = [
         {"model": row["model"], "night": row["night"], **json.loads(row["body"])}
         for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "body"))
@@ -58,6 +61,8 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
         [row for row in told.rows if row["state"] is not None],
         [finding.as_dict() for finding in told.findings],
         {run.run_id: run for run in runs},
+        _claims_of_runs(history, runs),
+        {run.run_id: [join_name(name) for name in run.body.get("failed_operators") or ()] for run in runs},
     )
     return history, facts
 
@@ -104,15 +109,17 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> Histories:
-    """The whole histories of these series, a month at a time: no night lies in two of them."""
+def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> tuple[Histories, Sequence[int]]:
+    """The whole histories of these series, a month at a time: no night lies in two of them; of others how many nights."""
     row_of = {series_id: row for row, series_id in enumerate(ids)}
     known = pl.DataFrame({"series_id": list(ids)}).with_row_index("row")
     blocks = []
+    gone: Counter[str] = Counter()
     for month, parts in sorted(_months(history.log.parts("record")).items()):
         records = pl.concat([pl.DataFrame(history.log.folder.read(part, _TIMES)) for part in parts]).filter(
             pl.col("night").str.starts_with(month), ~pl.col("run_id").is_in(list(incomplete))
         )
+        gone.update(_counted_nights(records.join(known, on="series_id", how="anti")))
         records = records.join(known, on="series_id")
         if not records.is_empty():
             blocks.append(_block(records, row_of))
@@ -126,7 +133,22 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         column = until
     missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
     unused = np.empty((0, 0))
-    return Histories(missing, nights, values, unused, runs, unused)
+    return Histories(missing, nights, values, unused, runs, unused), list(gone.values())
+
+
+def _counted_nights(records: pl.DataFrame) -> dict[str, int]:
+    """Nights with a time of each series that is measured no more: it takes its share of the budget of whole histories."""
+    if records.is_empty():
+        return {}
+    time = pl.col("runtime_ms_mean")
+    nights = (
+        records.filter(pl.col("source") != "aoe", time.is_not_null() & time.is_not_nan())
+        .unique(["series_id", "night", "run_id", "runtime_ms_mean"])
+        .group_by("series_id", "night")
+        .agg(time.median())
+        .filter(time.is_finite() & (time > 0))
+    )
+    return dict(nights.group_by("series_id").len().iter_rows())
 
 
 def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:
@@ -179,12 +201,18 @@ def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
 
 
 def _series(
-    history: History, told: Regressions, histories: Histories, nights: Sequence[str], incomplete: Sequence[str]
+    history: History,
+    told: Regressions,
+    histories: Histories,
+    gone: Sequence[int],
+    nights: Sequence[str],
+    incomplete: Sequence[str],
 ) -> list[SeriesFacts]:
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     # the same nights under the same budget as `regressions`: the same verdicts
     judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(histories.nights) - start)
+    whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
     newest = _newest(history, since, incomplete)
 
     @cache
@@ -213,9 +241,20 @@ def _series(
                 int((columns >= start).sum()),
                 facts.get("share_of_step"),
                 facts.get("step_series"),
+                tuple(_leap(change, columns) for change in whole[place].changes),
+                whole[place].level,
             )
         )
     return found
+
+
+def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
+    """What `regressions --whole-history` says of these series: all series that ever were share its budget."""
+    least = Parameters().least_nights
+    values = histories.values_ms
+    counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
+    eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
+    return detect_changes(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
 
 
 def _changes(verdict: Verdict) -> list[Change]:
@@ -309,7 +348,22 @@ def _details(records: pl.DataFrame) -> RunDetails:
         operators.height,
         whole / 1000 if whole else None,
         _claims(records.filter(pl.col("phase").is_not_null())),
+        *_groups(measured),
     )
+
+
+_COMPARED = ("op_type", "op", "communication")
+_KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
+
+
+def _groups(measured: pl.DataFrame) -> tuple[list[Group], int]:
+    """(what can be held against another run, how many records tell no total)."""
+    records = measured.filter(pl.col("scope").is_in(_COMPARED)).select(*_KEY, "count", "total_ns")
+    timed = records.filter(pl.col("total_ns").is_not_null())
+    if timed.select(_KEY).is_duplicated().any():  # the same work under two series is one piece of work
+        timed = timed.group_by(_KEY).agg(pl.col("count", "total_ns").sum())
+    rows = timed.sort(_KEY, nulls_last=True).rows()
+    return [Group(row[:-2], row[-2], row[-1]) for row in rows], records.height - timed.height
 
 
 def _longest(records: pl.DataFrame, count: int) -> pl.DataFrame:
@@ -324,6 +378,7 @@ def _step(row: Row) -> Row:
         "rank_id": row["rank_id"],
         "device_id": row["device_id"],
         "series_id": row["series_id"],
+        "workload": row["workload"],
         "steps": row["count"],
         "step_ms": row["runtime_ms_mean"],
         "std_ms": row["runtime_ms_std"],
@@ -345,6 +400,38 @@ def _group(row: Row, whole: int, more: str) -> Row:
         "share": total / whole if whole and total is not None else None,
         "series_id": row["series_id"],
     }
+
+
+_CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata", "metadata", "workload", "series_id",
+          "runtime_ms_mean")  # fmt: skip
+
+
+def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Row]]:
+    """What AOE says it changed, run by run; where it has no records from its row."""
+    tunings = [run for run in runs if run.kind == "tuning"]
+    if not tunings:
+        return {}
+    first, last = min(run.night for run in tunings), max(run.night for run in tunings)
+    where: Where = [equals("source", "aoe"), equals("night", first, ">="), equals("night", last, "<=")]
+    records = pl.DataFrame(history.records(_CLAIM, where)).filter(pl.col("phase").is_not_null())
+    found = {
+        str(key[0]): [
+            {"scope": one["scope"], "name": one["name"] or one["op_type"] or "?",
+             "before_us": one["claimed_before_us"], "after_us": one["claimed_after_us"]}
+            for one in _claims(of_run)
+            if one["claimed_before_us"] is not None and one["claimed_after_us"] is not None
+        ]
+        for key, of_run in records.partition_by("run_id", as_dict=True).items()
+    }  # fmt: skip
+    for run in tunings:  # where no record could be made the run's row tells of them
+        for part in run.body.get("modifications") or ():
+            if part["before"] is not None and part["after"] is not None:
+                scale = 1000 if part["unit"] == "ms" else 1
+                scope = "op" if run.body.get("kind") == "opat" else "subgraph"
+                claim = {"scope": scope, "name": join_name(part["name"]), "before_us": part["before"] * scale,
+                         "after_us": part["after"] * scale}  # fmt: skip
+                found.setdefault(run.run_id, []).append(claim)
+    return found
 
 
 def _claims(records: pl.DataFrame) -> list[Row]:

@@ -1,0 +1,291 @@
+"""Two runs against each other: step parts, operator types, operators, what is known of how they ran.
+
+`assets/compare.js` does the same for any two runs, from the data files of runs that this module writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from aoe_reports.renderers.values import plain, show
+from aoe_reports.site.cells import Columns, cell, changed, head, stated
+from aoe_reports.site.facts import Group, Row, RunDetails, RunFacts, StoreFacts
+from aoe_reports.site.overview import slowest_of
+from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
+
+SHOWN_ROWS = 50
+"""Rows of a table, the largest difference first: its JSON has all."""
+SCOPES = ("op_type", "op", "communication")
+PARTS = ("step", "computing", "communication", "free")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The newest run of a model and what it is held against."""
+
+    baseline: RunFacts
+    candidate: RunFacts
+    why: str
+    """`segment`: the last run before the newest change of the model's step; `night`: the night before, as nothing changed."""
+
+
+def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
+    """Per model, by name: its newest whole run, and the run that tells most beside it."""
+    found = {}
+    for model in sorted({run.model for run in facts.runs}):
+        runs = [run for run in facts.runs if run.model == model and run.kind != "tuning" and run.status != "incomplete"]
+        earlier = [run for run in runs if run.night < runs[-1].night]
+        if not earlier:
+            continue
+        pair = Pair(earlier[-1], runs[-1], "night")
+        step = slowest_of(model, facts)
+        leaps = [leap for leap in step.leaps if leap.state != "suspect" and leap.start] if step is not None else []
+        if step is not None and leaps and (run := facts.by_id.get(step.runs[leaps[-1].start - 1])):
+            pair = Pair(run, runs[-1], "segment")
+        found[model] = pair
+    return found
+
+
+def page_of(model: str) -> str:
+    """The file of a model's prebuilt comparison, without its ending."""
+    return f"compare-{file_name(model)}"
+
+
+def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> dict[str, Any]:
+    """Difference = candidate - baseline, ratio = candidate / baseline; what only one side has is a row of its own."""
+    tables = {scope: _groups(before.groups, after.groups, scope) for scope in SCOPES}
+    totals = {}
+    for scope, rows in tables.items():
+        sums = [sum(group.total_ns for group in side.groups if group.key[0] == scope) for side in (before, after)]
+        totals[scope] = {"groups": len(rows), **_difference(sums[0], sums[1], 1000, "total_us")}
+    return {
+        "baseline": pair.baseline.run_id,
+        "candidate": pair.candidate.run_id,
+        "why": pair.why,
+        "steps": list(_steps(before.steps, after.steps)),
+        **{f"{scope}_rows": rows for scope, rows in tables.items()},
+        "totals": totals,
+        "untimed": {"baseline": before.untimed, "candidate": after.untimed},
+        "metadata_differences": [
+            {"fact": name, "baseline": was, "candidate": became}
+            for name in sorted({*pair.baseline.facts, *pair.candidate.facts})
+            if (was := pair.baseline.facts.get(name)) != (became := pair.candidate.facts.get(name))
+        ],
+    }
+
+
+def _difference(before: float | None, after: float | None, scale: int, name: str) -> dict[str, Any]:
+    """Both sides in another unit; of what stands on one side only the whole of it is the difference, and there is no ratio."""
+    unit = name.rpartition("_")[2]
+    return {
+        f"baseline_{name}": None if before is None else before / scale,
+        f"candidate_{name}": None if after is None else after / scale,
+        f"difference_{unit}": ((after or 0) - (before or 0)) / scale,
+        "ratio": after / before if before and after is not None else None,
+    }
+
+
+def _groups(before: Sequence[Group], after: Sequence[Group], scope: str) -> list[dict[str, Any]]:
+    sides = [{group.key: group for group in groups if group.key[0] == scope} for groups in (before, after)]
+    rows = []
+    for key in {**sides[0], **sides[1]}:
+        was, became = sides[0].get(key), sides[1].get(key)
+        _, rank, device, op_type, op_name, arguments = key
+        rows.append(
+            {
+                "rank_id": rank,
+                "device_id": device,
+                "op_type": op_type,
+                "op_name": op_name,
+                "workload_args": orjson.loads(arguments or "{}"),
+                "side": "both" if was and became else "baseline" if was else "candidate",
+                "baseline_count": was.count if was else None,
+                "candidate_count": became.count if became else None,
+                **_difference(was.total_ns if was else None, became.total_ns if became else None, 1000, "total_us"),
+            }
+        )
+    names = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
+    return sorted(rows, key=lambda row: (-abs(row["difference_us"]), *(str(row[name]) for name in names)))
+
+
+def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    sides = [
+        {(step["rank_id"], step["device_id"], step["workload"]): step for step in steps} for steps in (before, after)
+    ]
+    for key in {**sides[0], **sides[1]}:
+        was, became = (side.get(key, {}) for side in sides)
+        for part in PARTS:
+            values = [side.get(f"{part}_ms") for side in (was, became)]
+            if values != [None, None]:
+                about = {"rank_id": key[0], "device_id": key[1], "workload": key[2], "part": part}
+                counts = {"baseline_steps": was.get("steps"), "candidate_steps": became.get("steps")}
+                yield {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
+
+
+def keys_file(groups: Sequence[Group]) -> tuple[str, bytes]:
+    """What a run's groups are, under a name made of the content: runs of the same operators share the file."""
+    content = orjson.dumps([group.key for group in groups])
+    name = hashlib.sha256(content).hexdigest()[:24]
+    return name, b'aoeKeys("%s",%s);\n' % (name.encode(), _as_script(content))
+
+
+def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
+    """A run's numbers for `compare.js`: the name of its keys comes first."""
+    told = {
+        "run": run.run_id,
+        "night": run.night,
+        "model": run.model,
+        "path": run.path,
+        "facts": run.facts,
+        "steps": [
+            [
+                step["rank_id"],
+                step["device_id"],
+                step["workload"],
+                step["steps"],
+                *(step[f"{part}_ms"] for part in PARTS),
+            ]
+            for step in details.steps
+        ],
+        "counts": [group.count for group in details.groups],
+        "totals_ns": [group.total_ns for group in details.groups],
+        "untimed": details.untimed,
+    }
+    name = file_name(run.run_id)
+    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(orjson.dumps(_text(told))))
+
+
+KEYS_AT = slice(8, 32)
+"""Where a run's file names its keys."""
+
+
+def list_file(runs: Sequence[RunFacts]) -> bytes:
+    """The runs that can be chosen, the newest first."""
+    told = [[file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if run.kind != "tuning"]
+    return b"aoeRuns(%s);\n" % _as_script(orjson.dumps(_text(told)))
+
+
+def _as_script(content: bytes) -> bytes:
+    return (
+        content.replace(b"<", b"\\u003c").replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+    )
+
+
+def _text(value: Any) -> Any:
+    """Names as pages show them: control characters spelled out."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _text(inner) for key, inner in value.items()}
+    return [_text(inner) for inner in value] if isinstance(value, list) else value
+
+
+def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
+    """The context of a prebuilt comparison."""
+    fact_columns: Columns = [(text("fact"), "text"), (text("baseline"), "text"), (text("candidate"), "text")]
+    return {
+        "title": text("compare_of", model=pair.candidate.model, night=pair.candidate.night),
+        "about": text(f"compare_{pair.why}"),
+        "sides": [
+            (text(name), f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
+            for name, run in (("baseline", pair.baseline), ("candidate", pair.candidate))
+        ],
+        "step_columns": _columns((text("part"),), text, "ms"),
+        "steps": [_step_cells(row, text) for row in told["steps"]],
+        "tables": [_table(scope, told, text) for scope in SCOPES if told[f"{scope}_rows"]],
+        "fact_columns": fact_columns,
+        "differences": [[head(one["fact"]), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
+        "untimed": text("untimed", **told["untimed"]) if any(told["untimed"].values()) else "",
+    }  # fmt: skip
+
+
+def _columns(first: Sequence[str], text: Texts, unit: str) -> Columns:
+    names = (f"difference_{unit}_c", "ratio", f"baseline_{unit}", f"candidate_{unit}")
+    return [*((title, "text") for title in first), *((text(name), "number") for name in names)]
+
+
+def _step_cells(row: Row, text: Texts) -> list[str]:
+    where = " · ".join(
+        f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None
+    )
+    steps = [
+        text("of_steps", count=row[name]) if row[name] is not None else None
+        for name in ("baseline_steps", "candidate_steps")
+    ]
+    return [
+        head(text(f"part_{row['part']}"), None, where or None),
+        cell(f"{row['difference_ms']:+,.3f}", "ms"),
+        _ratio(row["ratio"]),
+        cell(row["baseline_ms"], "ms", steps[0]),
+        cell(row["candidate_ms"], "ms", steps[1]),
+    ]  # fmt: skip
+
+
+def _ratio(ratio: float | None) -> str:
+    return changed(None) if ratio is None else cell(ratio, "ratio")
+
+
+def _table(scope: str, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
+    rows, total = told[f"{scope}_rows"], told["totals"][scope]
+    sums = {side: show(total[f"{side}_total_us"], "us") for side in ("baseline", "candidate")}
+    shown = rows[:SHOWN_ROWS]
+    said = text("compare_sums", shown=len(shown), count=len(rows), difference=f"{total['difference_us']:+,.3f}", **sums)
+    return {
+        "title": text(f"compare_{scope}"),
+        "about": said,
+        "columns": [*_columns((text("what"),), text, "us"), (text("side"), "text")],
+        "rows": [_row_cells(row, text) for row in shown],
+    }
+
+
+def _row_cells(row: Row, text: Texts) -> list[str]:
+    more = [row["op_type"]] if row["op_name"] else []
+    more += [f"{text('rank')} {row['rank_id']}"] if row["rank_id"] is not None else []
+    more += [
+        str(row["workload_args"][name]) for name in ("task_type", "input_shapes") if row["workload_args"].get(name)
+    ]
+    counts = [
+        text("tasks_of", count=row[name]) if row[name] is not None else None
+        for name in ("baseline_count", "candidate_count")
+    ]
+    return [
+        head(row["op_name"] or row["op_type"] or "?", None, " · ".join(str(part) for part in more if part) or None),
+        cell(f"{row['difference_us']:+,.3f}", "us"),
+        _ratio(row["ratio"]),
+        cell(row["baseline_total_us"], "us", counts[0]),
+        cell(row["candidate_total_us"], "us", counts[1]),
+        cell(text("both_sides")) if row["side"] == "both" else stated("suspect", text(f"only_{row['side']}")),
+    ]  # fmt: skip
+
+
+def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
+    """The context of the page that compares any two runs."""
+    columns: Columns = [(text(name), "text") for name in ("model", "candidate", "baseline", "why")]
+    keys = (
+        "baseline", "candidate", "part", "what", "difference_ms_c", "difference_us_c", "ratio", "baseline_ms", "candidate_ms",
+        "baseline_us", "candidate_us", "side", "both_sides", "only_baseline", "only_candidate", "compare_op_type", "compare_op",
+        "compare_communication", "part_step", "part_computing", "part_communication", "part_free", "rank", "device", "fact",
+        "steps", "compare_metadata", "compare_same", "compare_sums", "choose", "chosen_missing", "of_steps", "tasks_of",
+        "untimed", "scroll",
+    )  # fmt: skip
+    texts = orjson.dumps({key: text(key) for key in keys})
+    return {
+        "title": text("compare_title"),
+        "columns": columns,
+        "rows": [
+            [
+                head(model, f"{page_of(model)}.html"),
+                cell(pair.candidate.night, "text", pair.candidate.run_id),
+                cell(pair.baseline.night, "text", pair.baseline.run_id),
+                cell(text(f"compare_{pair.why}")),
+            ]
+            for model, pair in pairs.items()
+        ],
+        "texts": _as_script(texts).decode(),
+    }
