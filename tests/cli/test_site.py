@@ -284,14 +284,13 @@ def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, tm
 
 
 def test_operators_that_tuning_never_improved_are_named(cli: Cli, aoe: Path, tmp_path: Path) -> None:
-    for folder in ("invalid/tuning-failed", "valid/array_grouped"):
-        cli("ingest", aoe.parent / folder, "--store", tmp_path / "store", "--workload", "m")
+    cli("ingest", aoe.parent / "invalid" / "tuning-failed", "--store", tmp_path / "store", "--workload", "m")
     assert cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site").code == 0
     told = json.loads((tmp_path / "site" / "tuning.json").read_text())
     never = {row["op_name"]: (row["reason"], row["failed"], row["changed"]) for row in told["never_improved"]}
     assert never["res4a_branch1"] == ("tuning_failed", 1, 0)
     assert "block1/conv" not in never
-    assert {row["failed"] for row in told["rows"]} == {0, 1}
+    assert [row["failed"] for row in told["rows"]] == [1]
     assert all(row["measured"] is None for row in told["rows"])  # no profile is stored, so nothing was measured
 
 

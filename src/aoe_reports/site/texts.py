@@ -354,8 +354,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "proven": ("Proven", "已证明"),
     "not_proven": ("not verified", "未验证"),
     "step_changed": ("step {change} ({interval})", "步长 {change}（{interval}）"),
-    "measured_step": ("Step before → after (ms)", "步长 之前 → 之后（毫秒）"),
-    "nights_of": ("{before}, {after}", "{before}，{after}"),
+    "measured_step": ("Measured step (ms)", "实测步长（毫秒）"),
     "measured_about": (
         (
             "Step before and after: the model's step in the last night before a job and the first after it. It is no proof: "

@@ -208,7 +208,7 @@ def _job_cells(job: Row, text: Texts) -> list[str]:
         *(cell(job[name], "integer") for name in ("added", "updated", "hit", "unsatisfied", "failed")),
         cell(job["claimed_speed_up"], "gain", times and f"{times} ms"),
         _proven_cell(job["proven"], text),
-        _measured_cell(job["measured"], text),
+        _measured_cell(job["measured"]),
     ]
 
 
@@ -223,10 +223,10 @@ def _proven_cell(proven: Row | None, text: Texts) -> str:
     return stated(VERDICTS.get(verdict, verdict), verdict, " · ".join(more))
 
 
-def _measured_cell(measured: Row | None, text: Texts) -> str:
+def _measured_cell(measured: Row | None) -> str:
     if measured is None:
         return cell(None, "ms")
-    nights = text("nights_of", before=measured["before_night"], after=measured["after_night"])
+    nights = " → ".join(measured[f"{side}_night"][5:] for side in ("before", "after"))  # the JSON has the years
     return cell(f"{show(measured['before_ms'], 'ms')} → {show(measured['after_ms'], 'ms')}", "ms", nights)
 
 
