@@ -384,6 +384,19 @@ def test_a_suspicion_on_top_of_what_a_gate_lets_through_is_told(cli: Cli, store:
     assert regressions(cli, store, "--gate", "effect>=60%", "--fail-on", "suspect").code == 0
 
 
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"])
+def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> None:
+    fill(cli, store, levels((30, 10.0), (20, 10.5)))
+    series = row(regressions(cli, store))["series_id"]
+    cli("ack", series, "--reason", "larger \u202evocabulary", "--who", "ada", "--store", store)
+    ended = cli("regressions", "--store", store, "--format", form)
+    assert ended.code == 0
+    assert ("acknowledged_series 1" if form == "openmetrics" else "vocabulary") in ended.out
+    assert "\u202e" not in ended.out
+    assert "<failure" not in ended.out
+    assert '"error"' not in ended.out
+
+
 def test_what_is_left_of_a_regression_can_be_acknowledged(cli: Cli, store: Path) -> None:
     fill(cli, store, levels((30, 10.0), (20, 12.0), (20, 11.0)))
     series = row(regressions(cli, store))["series_id"]
@@ -426,7 +439,7 @@ def test_a_workload_without_series_is_not_enough(cli: Cli, store: Path) -> None:
     for asked in (("--workload", "typo"), ("--workload", "new"), ("--scope", "step")):
         ended = regressions(cli, store, *asked, "--strict-data")
         assert (ended.code, ended.rules()) == (4, {"not-enough-data"})
-    assert "no series of workload 'typo' is stored" in cli("regressions", "--store", store, "--workload", "typo").out
+    assert "No series of workload 'typo' is stored" in cli("regressions", "--store", store, "--workload", "typo").out
     assert regressions(cli, store, "--workload", "net", "--strict-data").code == 0
 
 
