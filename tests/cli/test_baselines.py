@@ -375,6 +375,83 @@ def test_a_suspicion_does_not_hide_what_is_open(cli: Cli, store: Path) -> None:
     assert told["suspicion"]["since"] == night(50)
 
 
+def test_a_suspicion_on_top_of_what_a_gate_lets_through_is_told(cli: Cli, store: Path) -> None:
+    fill(cli, store, [*levels((30, 10.0), (20, 10.3)), 14.0, 14.0])
+    gate = ("--gate", "effect>=10%")
+    assert regressions(cli, store, *gate).code == 0
+    ended = regressions(cli, store, *gate, "--fail-on", "suspect")
+    assert (ended.code, row(ended)["state"], row(ended)["fails"]) == (5, "confirmed", "suspect")
+    assert regressions(cli, store, "--gate", "effect>=60%", "--fail-on", "suspect").code == 0
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"])
+def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> None:
+    fill(cli, store, levels((30, 10.0), (20, 10.5)))
+    series = row(regressions(cli, store))["series_id"]
+    cli("ack", series, "--reason", "larger \u202evocabulary", "--who", "ada", "--store", store)
+    ended = cli("regressions", "--store", store, "--format", form)
+    assert ended.code == 0
+    assert ("acknowledged_series 1" if form == "openmetrics" else "vocabulary") in ended.out
+    assert "\u202e" not in ended.out
+    assert "<failure" not in ended.out
+    assert '"error"' not in ended.out
+
+
+def test_what_is_left_of_a_regression_can_be_acknowledged(cli: Cli, store: Path) -> None:
+    fill(cli, store, levels((30, 10.0), (20, 12.0), (20, 11.0)))
+    series = row(regressions(cli, store))["series_id"]
+    assert cli("ack", series, "--reason", "known", "--store", store).code == 0
+    ended = regressions(cli, store)
+    told = row(ended)
+    assert (ended.code, told["state"], told["acknowledged"]["kind"]) == (0, "confirmed", "ack")
+    assert told["change"] == pytest.approx(0.1, abs=0.004)
+    assert "unchanged" in cli("ack", series, "--reason", "known", "--store", store).out
+    fill(cli, store, levels((20, 12.0), seed=2), start=70)
+    ended = regressions(cli, store)
+    assert (ended.code, row(ended)["since"]) == (1, night(70))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(1e-14, 1.1e-14), (1e16, 1.1e16), (1e-300, 1e300), (1e300, 1e-300), (1e-10, 1e10), (1e10, 1e-10)],
+)
+def test_no_time_breaks_the_store(cli: Cli, store: Path, before: float, after: float) -> None:
+    fill(cli, store, levels((30, before), (20, after)))
+    first = regressions(cli, store, "--record", "--all")
+    assert first.code in {0, 1}
+    assert regressions(cli, store, "--all").code == first.code
+    assert regressions(cli, store, "--whole-history").code == 0
+    possible = all(1e-12 < level < 1e15 for level in (before, after))
+    assert row(first)["nights"] + row(first)["left_out"] == 50
+    assert (row(first)["left_out"] == 0) == possible
+
+
+def test_a_run_without_a_time_does_not_halve_its_night(cli: Cli, store: Path) -> None:
+    fill(cli, store, levels((30, 10.0)))
+    fill(cli, store, [0.0] * 5, start=25, hour=4)
+    told = row(regressions(cli, store, "--all"))
+    assert (told["state"], told["nights"]) == (None, 30)
+
+
+def test_a_workload_without_series_is_not_enough(cli: Cli, store: Path) -> None:
+    fill(cli, store, levels((30, 10.0)))
+    fill(cli, store, levels((3, 10.0)), workload="new")
+    for asked in (("--workload", "typo"), ("--workload", "new"), ("--scope", "step")):
+        ended = regressions(cli, store, *asked, "--strict-data")
+        assert (ended.code, ended.rules()) == (4, {"not-enough-data"})
+    assert "No series of workload 'typo' is stored" in cli("regressions", "--store", store, "--workload", "typo").out
+    assert regressions(cli, store, "--workload", "net", "--strict-data").code == 0
+
+
+def test_a_nightly_does_not_answer_for_the_clock_of_others(cli: Cli, store: Path, tmp_path: Path) -> None:
+    fill(cli, store, levels((20, 10.0)), workload="other")
+    fill(cli, store, [20.0], start=365 * 40, workload="other")
+    path = write(tmp_path / "nights" / "a.jsonl", levels((20, 10.0)), workload="ours")
+    ended = cli("nightly", path, "--store", store, "--workload", "ours", "--tz", "UTC", "--strict", "--format", "json")
+    assert (ended.code, ended.rules() & {"clock-jump"}) == (0, set())
+    assert regressions(cli, store).rules() == {"clock-jump"}
+
+
 def test_a_clock_that_was_wrong_is_told_and_alarms_nobody(cli: Cli, store: Path) -> None:
     fill(cli, store, levels((20, 10.0)))
     fill(cli, store, [20.0, 20.0], start=365 * 40)

@@ -401,19 +401,33 @@ class _Walk:
         gap = math.log(move.after / reference.ms)
         tolerance = self.scatter.tolerance(reference.nights, move.after_nights)
         if gap > tolerance:
-            self.open.append(move)  # quicker, and still slower than the baseline
+            self._take_partial(move, reference)
             return
         state: State = "recovered" if gap >= -tolerance else "improved"
         self.open = []
         self.last = self._told(move, state, Level(move.before, move.before_nights, move.since), None)
         self.reference = reference if move.after > reference.ms else None
 
+    def _take_partial(self, move: Move, reference: Level) -> None:
+        """Quicker, and still slower than the baseline: what is left may have been accepted, though the worst never was."""
+        self.open.append(move)
+        accepted = self._acknowledged(move)
+        if accepted is not None:
+            self.last = replace(self._standing_of(reference), accepted=accepted)
+            self.open, self.reference = [], None
+
+    def _acknowledged(self, move: Move) -> Acceptance | None:
+        """Who vouched for the level that a change led to."""
+        for one in self.acceptances:
+            if self.course.nights_between(one.through, move.since) <= move.reach and move.after <= one.limit:
+                return one
+        return None
+
     def _accepted(self, move: Move) -> Acceptance | Expectation | None:
         """Who vouched for the level that a slow-down led to, or announced it."""
-        nights_between = self.course.nights_between
-        for one in self.acceptances:
-            if nights_between(one.through, move.since) <= move.reach and move.after <= one.limit:
-                return one
+        acknowledged, nights_between = self._acknowledged(move), self.course.nights_between
+        if acknowledged is not None:
+            return acknowledged
         for expected in self.expectations:
             early, late = nights_between(move.since, expected.since), nights_between(expected.until, move.since)
             if max(early, late) <= move.reach and move.ci_low <= expected.high and move.ci_high >= expected.low:
@@ -437,8 +451,12 @@ class _Walk:
         if not self.open:
             return self.last
         assert self.reference is not None
+        return self._standing_of(self.reference)
+
+    def _standing_of(self, reference: Level) -> Standing:
+        """The newest level against the frozen baseline."""
         assert self.now is not None
-        reference, now = self.reference, Level(self.now.after, self.now.after_nights)
+        now = Level(self.now.after, self.now.after_nights)
         gap = math.log(now.ms / reference.ms)
         newest = [move for move in self.open if move.slower][-1]
         state: State = "drift" if newest.state == "drift" else "confirmed"

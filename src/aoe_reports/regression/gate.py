@@ -6,7 +6,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
+
+from aoe_reports.records.record import Scope
 
 FACTS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
 _CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|=)\s*(?P<value>.*?)\s*")
@@ -36,23 +38,28 @@ def parse_gate(text: str) -> Gate:
             raise ValueError(f"{part.strip()!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%")
         name, sign, value = found["name"], found["sign"], found["value"]
         if name == "effect":
-            least = _effect(sign, value)
+            least = max(least, _effect(sign, value))
         elif name not in FACTS:
             raise ValueError(f"{name!r}: expected effect, {', '.join(FACTS[:-1])} or {FACTS[-1]}")
         elif sign == ">=":
             raise ValueError(f"{part.strip()!r}: only effect takes >=")
+        elif not value or value.startswith("="):  # would hold for no series, and let every change pass
+            raise ValueError(f"{part.strip()!r}: expected {name}=VALUE or {name}!=VALUE")
+        elif name == "scope" and value not in get_args(Scope):
+            raise ValueError(f"{part.strip()!r}: expected one of {', '.join(get_args(Scope))}")
         else:
             facts.append((name, sign, value))
     return Gate(tuple(facts), least)
 
 
 def _effect(sign: str, value: str) -> float:
-    """3% as 0.03."""
+    """3% as 0.03; a bare 3 is refused, since who writes it means 3 % and would get a gate that never fails."""
     number = value.removesuffix("%").strip()
     try:
         effect = float(number) / (100 if value.endswith("%") else 1)
     except ValueError:
         effect = math.nan
-    if sign != ">=" or not math.isfinite(effect) or effect < 0:
+    bare = not value.endswith("%")
+    if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
         raise ValueError(f"effect{sign}{value}: expected effect>=3% or effect>=0.03")
     return effect

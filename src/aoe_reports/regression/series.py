@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +31,10 @@ FACTS = (
 """What a series is; a column that the records lack is null. Its identity is `series_id`, which hardware and inputs are part of."""
 
 
+LEAST_MS, MOST_MS = 1e-12, 1e15
+"""Times beyond are none of a run, but a wrong unit or garbage: a femtosecond, thirty thousand years."""
+
+
 @dataclass(frozen=True, slots=True)
 class Histories:
     """Series against nights, both in a fixed order: by workload and id, by date."""
@@ -38,7 +43,7 @@ class Histories:
     """A row a series: series_id and FACTS, as the newest run has them."""
     nights: tuple[str, ...]
     values_ms: Floats
-    """(series, nights): the median of the runs of a night, NaN where none ran."""
+    """(series, nights): the median of the runs of a night, NaN where none ran, 0 where no run has a possible time."""
     spreads_ms: Floats
     """(series, nights): sample standard deviation of the runs of a night, NaN for fewer than two."""
     runs: np.ndarray[Any, np.dtype[np.object_]]
@@ -50,7 +55,8 @@ class Histories:
 def put_together(records: pl.DataFrame) -> Histories:
     """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of FACTS and total_ns what there is.
 
-    A time that is missing or not a number is no run. The order of rows does not matter, nor whether one is there twice.
+    A time that is missing or not a number is no run; a night has an impossible one (0) only where none of its runs has another.
+    The order of rows does not matter, nor whether one is there twice.
     """
     missing = [pl.lit(None, dtype=pl.String).alias(name) for name in FACTS if name not in records.columns]
     if "total_ns" not in records.columns:
@@ -63,6 +69,9 @@ def put_together(records: pl.DataFrame) -> Histories:
         .sort(columns, nulls_last=True)
         .unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
     )
+    possible = (pl.col("runtime_ms_mean") > LEAST_MS) & (pl.col("runtime_ms_mean") < MOST_MS)
+    times = pl.col("runtime_ms_mean").filter(possible)
+    all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
     facts = (
         ordered.group_by("series_id", maintain_order=True)
         .agg(pl.col(*FACTS).last())
@@ -73,9 +82,9 @@ def put_together(records: pl.DataFrame) -> Histories:
     cells = (
         ordered.group_by("series_id", "night", maintain_order=True)
         .agg(
-            pl.col("runtime_ms_mean").median().alias("value"),
-            pl.col("runtime_ms_mean").std().alias("spread"),
-            pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean")).median().alias("total"),
+            times.median().fill_null(0.0).alias("value"),
+            times.std().alias("spread"),
+            all_calls.filter(possible).median().fill_null(math.nan).alias("total"),
             pl.col("run_id").last(),
         )
         .join(facts.select("series_id", "row"), on="series_id")

@@ -38,5 +38,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return "'" + plain(value) if value.startswith(_FORMULA) else plain(value)
     if isinstance(value, list | tuple | dict):
-        return json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
+        return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
     return str(value)

@@ -43,6 +43,8 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
     fails = Counter(row["fails"] for row in rows)
     about = "Series that make the exit code other than 0, by reason."
     yield "failing_series", "", about, [({"reason": reason}, fails[reason]) for reason in ("regression", "suspect")]
+    accepted = sum(row.get("acknowledged") is not None for row in rows)
+    yield "acknowledged_series", "", "Slower series that somebody accepted or announced.", [({}, accepted)]
     yield "stored_series", "", "Series in the store.", [({}, budget["series"])]
     yield "eligible_series", "", "Series with enough nights to be judged.", [({}, budget["eligible"])]
     about = "False alarms a year that all series together may raise."

@@ -11,7 +11,14 @@ from urllib.parse import quote
 from aoe_reports.findings import Finding
 from aoe_reports.renderers.sarif import LEVELS, SCHEMA, message_text, place_of
 from aoe_reports.renderers.values import plain
-from aoe_reports.reports.changes import STATES, Changes, describe_attribution, describe_change, is_slower
+from aoe_reports.reports.changes import (
+    STATES,
+    Changes,
+    describe_acknowledgement,
+    describe_attribution,
+    describe_change,
+    is_slower,
+)
 
 _HELP = {
     "confirmed": "Look at the operators that the message names, and at what changed between the run before and this one.",
@@ -67,6 +74,8 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
     rules = list(_HELP)
     words = "; ".join([describe_change(row), *(line.strip() for line in describe_attribution(row))])
     name = row["op_name"] or row["op_type"] or row["workload"]
+    accepted = describe_acknowledgement(row)
+    suppression = {"kind": "external", "status": "accepted", "justification": plain(accepted or "")}
     return {
         "ruleId": f"series-{row['state']}",
         "ruleIndex": rules.index(row["state"]),
@@ -80,6 +89,7 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
         ],
         # the same change of the same series is the same alert, night after night
         "partialFingerprints": {"seriesSince/v1": f"{row['series_id']}:{row['since']}"},
+        **({"suppressions": [suppression]} if accepted is not None else {}),
         "properties": {name: plain(v) if isinstance(v := row[name], str) else v for name in _FACTS},
     }
 

@@ -51,7 +51,22 @@ def describe_change(row: Mapping[str, Any]) -> str:
         parts.append(f"since {row['since']} (run {row['since_run']})")
     if row["smallest_detectable"] is not None:
         parts.append(f"smallest detectable change {row['smallest_detectable']:.2%}")
+    accepted = describe_acknowledgement(row)
+    if accepted is not None:
+        parts.append(accepted)
+    if row.get("ended"):
+        parts.append(f"not measured since {row['last_night']}")
     return ", ".join(parts)
+
+
+def describe_acknowledgement(row: Mapping[str, Any]) -> str | None:
+    """Who accepted or announced a slow-down, when and why; None where nobody did."""
+    told = row.get("acknowledged")
+    if not told:
+        return None
+    word = "accepted" if told["kind"] == "ack" else "expected"
+    who = f" by {told['who']}" if told["who"] else ""
+    return f"{word}{who} on {told['when'][:10]} ({told['id']}): {told['reason']}"
 
 
 def _interval(row: Mapping[str, Any]) -> str:

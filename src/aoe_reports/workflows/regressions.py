@@ -153,9 +153,15 @@ def examine(history: History, selection: RegressionSelection) -> Examination:
     tunings = [row for row in every if row["run_kind"] == "tuning"]
     told = read_told(history)
     chosen = _chosen_nights(history, selection.baseline, runs, told)
-    records, jumps = _without_jumps(_records(history, within, chosen or ()), runs, history.uri)
+    stored = _records(history, within, chosen or ())
+    records, jumps = _without_jumps(stored, runs, history.uri)
     judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
-    findings = [*jumps, *_mixed_hardware(judged)]
+    findings = [*jumps.values(), *_mixed_hardware(judged)]
+    if selection.series is not None:  # what is odd about others' nights is not ours to answer for
+        models = set(stored.filter(pl.col("series_id").is_in(list(selection.series)))["model"].cast(pl.String))
+        names = {row["run_id"]: row["model"] for row in runs}
+        findings = [finding for run, finding in jumps.items() if names[run] in models]
+        findings += [finding for finding in _mixed_hardware(judged) if finding.path in models]
     return Examination(history, selection, records, judged, told, chosen, findings, tunings)
 
 
@@ -491,8 +497,8 @@ class Examination:
         return found
 
     def comparable(self) -> bool:
-        """Whether anything can be said of any of our series."""
-        indexes = [index for index in range(len(self.facts)) if self._is_ours(index)]
+        """Whether anything can be said of any series that is asked for."""
+        indexes = self._asked()
         if self.chosen is None:
             return any(self.judged.verdicts[index].reason is None for index in indexes)
         return any(self._pinned_row(index)["change"] is not None for index in indexes)
@@ -504,7 +510,11 @@ class Examination:
         message = (
             f"not enough nights yet ({nights} of {least}): no series can be judged; {len(self.facts)} series are stored"
         )
-        if nights >= least:
+        if self.facts and not self._asked():
+            names = {"workload": self.selection.workload, "scope": self.selection.scope}
+            asked = ", ".join(f"{name} {value!r}" for name, value in names.items() if value is not None)
+            message = f"no series of {asked or 'these runs'} is stored; {len(self.facts)} others are"
+        elif nights >= least:
             message = f"no series has {self.selection.baseline} as its baseline and a newer level of three nights"
         return message
 
@@ -514,8 +524,14 @@ class Examination:
         return next((index for index in ours if self.facts[index]["scope"] == "step"), None)
 
     def most_nights(self) -> int:
-        """The nights of our longest series."""
-        return max((self.judged.verdicts[i].nights for i in range(len(self.facts)) if self._is_ours(i)), default=0)
+        """The nights of the longest series that is asked for."""
+        return max((self.judged.verdicts[index].nights for index in self._asked()), default=0)
+
+    def _asked(self) -> list[int]:
+        """The rows of the series that are ours, and of the workload and scope that are asked for."""
+        return [
+            index for index, facts in enumerate(self.facts) if self._is_ours(index) and _is_asked(facts, self.selection)
+        ]
 
 
 def _acknowledged(standing: Standing) -> Row | None:
@@ -553,7 +569,8 @@ def _records(history: History, within: int | None, chosen: Sequence[str] = ()) -
 
     AOE's own measurements and cut-off captures are no nights.
     """
-    nights = sorted(set(history.rows("run", ["night"])["night"].to_pylist()))
+    measured = [equals("run_kind", "tuning", "!="), equals("status", "incomplete", "!=")]
+    nights = sorted(set(history.rows("run", ["night"], measured)["night"].to_pylist()))
     where: Where = [equals("source", "aoe", "!=")]
     if within is not None and len(nights) > within:
         where = [*where, (equals("night", nights[-within], ">="), *(equals("night", night) for night in chosen))]
@@ -591,8 +608,8 @@ def _chosen_nights(history: History, baseline: Baseline, runs: Sequence[Row], to
     return nights
 
 
-def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tuple[pl.DataFrame, list[Finding]]:
-    """(records without those of runs whose clock was wrong, what is said of those).
+def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tuple[pl.DataFrame, dict[str, Finding]]:
+    """(records without those of runs whose clock was wrong, what is said of those, by run).
 
     A workload's nights fall apart where more than a year lies between two. A part of fewer nights than make a level, beside
     one that is long enough to be judged, is no history: it would be the newest night for ever, or the oldest.
@@ -606,10 +623,10 @@ def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tu
         gone = {night for part in parts if len(part) < _LEAST_LEVEL for night in part}
         found += [row for row in ours if row["night"] in gone]
     if not found:
-        return records, []
+        return records, {}
     gone_runs = [row["run_id"] for row in found]
-    findings = [
-        Finding(
+    findings = {
+        row["run_id"]: Finding(
             "warning",
             "clock-jump",
             row["path"] or store,
@@ -617,7 +634,7 @@ def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tu
             f"it is held against nothing (`store undo {row['run_id']}` takes it out)",
         )
         for row in found
-    ]
+    }
     return records.filter(~pl.col("run_id").is_in(gone_runs)), findings
 
 
@@ -654,29 +671,35 @@ def _mixed_hardware(judged: Judged) -> list[Finding]:
     ]
 
 
+def _is_asked(facts: Mapping[str, Any], selection: RegressionSelection) -> bool:
+    of_workload = selection.workload in {None, facts["model"], facts["workload"]}
+    return of_workload and selection.scope in {None, facts["scope"]}
+
+
 def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
-    if selection.workload not in {None, told["model"], told["workload"]} or selection.scope not in {
-        None,
-        told["scope"],
-    }:
-        return False
-    return selection.every or told["state"] is not None
+    return _is_asked(told, selection) and (selection.every or told["state"] is not None)
 
 
 def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
     """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
-    slower = told["change"] is not None and told["change"] > 0 and any(gate.holds(told) for gate in selection.gates)
-    if (
-        not slower
-        or selection.fail_on == "never"
-        or selection.whole_history
-        or told["acknowledged"] is not None
-        or told["ended"]
-    ):
+    settled = told["acknowledged"] is not None or told["ended"]
+    if settled or selection.fail_on == "never" or selection.whole_history:
         return set()
-    if told["state"] in {"confirmed", "drift"}:
+    open_ = told["state"] in {"confirmed", "drift"}
+    if open_ and _fails(told, told["change"], selection):
         return {"regression"}
-    return {"suspect"} if told["state"] == "suspect" and selection.fail_on == "suspect" else set()
+    if selection.fail_on != "suspect":
+        return set()
+    suspected = told["change"] if told["state"] == "suspect" else None
+    if open_ and told["suspicion"] is not None and told["suspicion"]["change"] > 0:
+        # what is open passed every gate; with the newest nights on top of it, it may not
+        suspected = (1 + told["change"]) * (1 + told["suspicion"]["change"]) - 1
+    return {"suspect"} if _fails(told, suspected, selection) else set()
+
+
+def _fails(told: Mapping[str, Any], change: float | None, selection: RegressionSelection) -> bool:
+    slower = change is not None and change > 0
+    return slower and any(gate.holds({**told, "change": change}) for gate in selection.gates)
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

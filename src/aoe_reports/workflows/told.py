@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from aoe_reports.errors import StoreError
 from aoe_reports.records.record import canonical_json
 from aoe_reports.regression.baselines import Acceptance, Expectation, Move
 from aoe_reports.regression.detector import VERSION, Parameters
+from aoe_reports.regression.series import LEAST_MS, MOST_MS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 
@@ -113,16 +115,12 @@ def _after(moves: list[Move], state: str, body: Mapping[str, Any]) -> list[Move]
     move = Move(state=state, **{name: body[name] for name in _MOVE_FIELDS})  # type: ignore[arg-type] # checked above
     _refuse_unless(*(isinstance(body[name], str) for name in ("since", "found", "incident")))
     _refuse_unless(*(isinstance(body[name], str | None) for name in ("since_run", "until")))
-    _refuse_unless(*(_LEAST_MS < body[name] < _MOST_MS for name in ("before", "after")))
-    _refuse_unless(*(-1 < body[name] < _MOST_MS for name in ("ci_low", "ci_high")), 0 <= body["memory"] < 1)
+    _refuse_unless(*(LEAST_MS / 2 < body[name] < MOST_MS * 2 for name in ("before", "after")))
+    _refuse_unless(*(-1 <= body[name] < math.inf for name in ("ci_low", "ci_high")), 0 <= body["memory"] < 1)
     _refuse_unless(
         *(isinstance(body[name], int) and body[name] >= 0 for name in ("before_nights", "after_nights", "reach"))
     )
     return [*moves, move]
-
-
-_LEAST_MS, _MOST_MS = 1e-12, 1e15
-"""Levels beyond are no times of a run: a femtosecond, thirty thousand years."""
 
 
 def _refuse_unless(*sound: bool) -> None:
