@@ -1,17 +1,29 @@
-"""Charts as SVG, drawn by matplotlib: the same bytes for the same chart, no text taken for markup."""
+"""Charts as SVG and PNG, drawn by matplotlib: the same bytes for the same chart, no text taken for markup."""
 
 from __future__ import annotations
 
 import io
+import re
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from aoe_reports.renderers.values import plain
-from aoe_reports.reports.report import BarChart, Chart
+from aoe_reports.renderers.values import plain, width
+from aoe_reports.reports.names import shorten_middle
+from aoe_reports.reports.report import BarChart, Chart, Drawing, Ranking, Waterfall
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "aoe-reports",
@@ -24,9 +36,215 @@ _STYLE: dict[Any, Any] = {
 MAX_LABELS = 10
 
 
-def draw(chart: Chart | BarChart) -> str:
+def draw(chart: Drawing) -> str:
     """The chart as an SVG document."""
-    return _draw_bars(chart) if isinstance(chart, BarChart) else _draw_lines(chart)
+    if isinstance(chart, BarChart):
+        return _draw_bars(chart)
+    if isinstance(chart, Chart) and not chart.subtitle:
+        return _draw_lines(chart)
+    with _fixed_style(_PICTURE | _STYLE), warnings.catch_warnings():
+        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        return _as_svg(_paint(chart, plain))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart as a PNG file, and what it shows in words."""
+
+    png: bytes
+    alt: str
+    width: int
+    """In pixels, as the height is."""
+    height: int
+
+
+def draw_png(chart: Chart | Ranking | Waterfall) -> Picture:
+    """The chart as a picture for messages: legible at half its size, its words in the file's metadata, too."""
+    alt = shorten_middle(plain(chart.description), MAX_ALT)
+    with _fixed_style(_PICTURE):
+        figure = _paint(chart, _drawable)
+        FigureCanvasAgg(figure)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": alt})
+    wide, high = (round(inches * _DPI) for inches in figure.get_size_inches())
+    return Picture(buffer.getvalue(), alt, wide, high)
+
+
+MAX_ALT = 4000
+"""Characters: a screen reader says it all."""
+_DPI = 100
+_PICTURE: dict[Any, Any] = {
+    "figure.dpi": _DPI,
+    "savefig.dpi": _DPI,
+    "figure.figsize": (12, 6),
+    "font.family": ["DejaVu Sans"],
+    "font.size": 16,  # 11 pixels at half size
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+}
+_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
+"""Of the palette of Okabe and Ito, which colour-blind people tell apart."""
+_SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
+_TITLE_WIDTH, _SUBTITLE_WIDTH, _LABEL_WIDTH = 84, 112, 34
+"""Characters that have room; those of Chinese count twice."""
+
+
+@contextmanager
+def _fixed_style(style: dict[Any, Any]) -> Iterator[None]:
+    """Drawn alike whatever stands in the user's own matplotlibrc."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(style)
+        if len(_fallbacks()):
+            mpl.rcParams["font.family"] = ["DejaVu Sans", *_fallbacks()]
+        yield
+
+
+_CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN",
+        "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Heiti SC",
+        "Noto Serif CJK SC", "Noto Serif CJK JP", "Droid Sans Fallback", "Arial Unicode MS")  # fmt: skip
+_CJK_FILE = re.compile(
+    r"cjk|sourcehan|notosanssc|wqy|msyh|simhei|pingfang|heiti|droidsansfallback|arialuni", re.IGNORECASE
+)
+
+
+@cache
+def _fallbacks() -> tuple[str, ...]:
+    """The first font for Chinese that is installed; matplotlib's own list may be older than the font."""
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    if known.isdisjoint(_CJK):
+        for path in sorted(font_manager.findSystemFonts()):
+            if _CJK_FILE.search(Path(path).name):
+                try:
+                    font_manager.fontManager.addfont(path)
+                except (OSError, RuntimeError, ValueError):  # a font file that is damaged is none
+                    continue
+        known = {font.name for font in font_manager.fontManager.ttflist}
+    return tuple(name for name in _CJK if name in known)[:1]
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    """All characters that can be drawn."""
+    names = ("DejaVu Sans", *_fallbacks())
+    fonts = (font_manager.get_font(font_manager.findfont(name)) for name in names)
+    return frozenset(code for font in fonts for code in font.get_charmap())
+
+
+def _drawable(text: str) -> str:
+    """Text without control characters; what no font can draw is spelled out as they are, not drawn as boxes."""
+    known = _glyphs()
+    return "".join(char if ord(char) in known else f"\\x{ord(char):02x}" for char in plain(text))
+
+
+def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> Figure:
+    figure = Figure(layout=ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.985, 0.86)))
+    axes = figure.add_subplot()
+    title = shorten_middle(spell(chart.title), _TITLE_WIDTH, width)
+    subtitle = shorten_middle(spell(chart.subtitle), _SUBTITLE_WIDTH, width)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=_TITLE_SIZE, fontweight="bold")
+    figure.text(0.01, 0.905, subtitle, ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=_GREY)
+    if isinstance(chart, Chart):
+        _paint_history(axes, chart, spell)
+    elif isinstance(chart, Ranking):
+        _paint_ranking(axes, chart, spell)
+    else:
+        _paint_waterfall(axes, chart, spell)
+    return figure
+
+
+_DOTTED = 70
+"""Up to so many nights each has a dot."""
+_DATES = 6
+
+
+def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> None:
+    """Times over days: nights without a run are gaps on the axis, not missing."""
+    days = [date.fromisoformat(night).toordinal() for night in chart.nights]
+    place = dict(zip(chart.nights, days, strict=True))
+    for values in chart.lines.values():
+        known = [(day, value) for day, value in zip(days, values, strict=True) if value is not None]
+        dot = "o" if len(known) <= _DOTTED else ""
+        axes.plot([day for day, _ in known], [value for _, value in known], color=_BLUE, linewidth=2, marker=dot, markersize=6)
+    for number, (first, last, value) in enumerate(chart.levels):
+        ends = [place[first] - 0.5, place[last] + 0.5]
+        axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=4, alpha=0.8, solid_capstyle="butt")
+        middle = sum(ends) / 2
+        axes.annotate(
+            f"{value:,.5g}", (middle, value), xytext=(0, 12), textcoords="offset points", ha="center", va="bottom",
+            fontweight="bold", color=_RED if number else _GREY,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        )  # fmt: skip
+    if chart.marked in place:
+        axes.axvline(place[chart.marked] - 0.5, color=_RED, linestyle="--", linewidth=2)
+        axes.annotate(
+            f"since {chart.marked} ", (place[chart.marked] - 0.5, 1), xycoords=("data", "axes fraction"), xytext=(-4, 0),
+            textcoords="offset points", ha="right" if place[chart.marked] > sum(days[:: len(days) - 1 or 1]) / 2 else "left",
+            va="top", color=_RED, fontweight="bold", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )  # fmt: skip
+    span = days[-1] - days[0]
+    shown = sorted({days[0] + span * number // (_DATES - 1) for number in range(_DATES)})
+    axes.set_xticks(shown, [date.fromordinal(day).isoformat() for day in shown], fontsize=14)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    axes.set_ylabel(spell(chart.unit))
+    axes.grid(axis="y", color="#dddddd", linewidth=1)
+    axes.set_axisbelow(True)
+    axes.margins(y=0.15)
+
+
+def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> None:
+    places = range(len(chart.values))
+    axes.barh(places, chart.values, height=0.7, color=_BLUE)
+    _name_rows(axes, chart.labels, spell)
+    for place, value, words in zip(places, chart.values, chart.words, strict=True):
+        axes.annotate(spell(words), (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=15)
+    axes.set_xlim(0, max([*chart.values, 0]) * 1.45 or 1)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) -> None:
+    edges = [0.0]
+    for _, size in chart.parts:
+        edges.append(edges[-1] + size)
+    bars = [(name, edges[place], size) for place, (name, size) in enumerate(chart.parts)] + [
+        (chart.whole[0], 0.0, chart.whole[1])
+    ]
+    low, high = min(*edges, chart.whole[1], 0.0), max(*edges, chart.whole[1], 0.0)
+    room = (high - low) or 1.0
+    for place, (_, start, size) in enumerate(bars):
+        last = place == len(bars) - 1
+        colour = _GREY if last else _RED if size > 0 else _BLUE
+        axes.barh(
+            place,
+            size,
+            left=start,
+            height=0.66,
+            color=colour,
+            hatch="" if last or size > 0 else "//",
+            edgecolor="white",
+        )
+        axes.annotate(
+            f"{size:+,.3f}" if abs(size) < 1 else f"{size:+,.1f}",
+            (max(start, start + size), place), xytext=(8, 0), textcoords="offset points", va="center",
+            fontweight="bold" if last else "normal", color=colour,
+        )  # fmt: skip
+        if not last:
+            axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
+    axes.axvline(0, color="black", linewidth=1)
+    _name_rows(axes, [name for name, _, _ in bars], spell)
+    axes.set_xlim(low - 0.03 * room, high + 0.16 * room)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
+    axes.set_xlabel(spell(chart.unit))
+
+
+def _name_rows(axes: Axes, labels: Any, spell: Callable[[str], str]) -> None:
+    names = [shorten_middle(spell(label), _LABEL_WIDTH, width) for label in labels]
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
 
 
 def _draw_bars(chart: BarChart) -> str:
