@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
 from aoe_reports.renderers.values import plain, width
 from aoe_reports.reports.names import shorten_middle
@@ -87,7 +90,7 @@ _PICTURE: dict[Any, Any] = {
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
 """Of the palette of Okabe and Ito, which colour-blind people tell apart."""
 _SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
-_TITLE_WIDTH, _SUBTITLE_WIDTH, _LABEL_WIDTH = 84, 112, 34
+_LABEL_WIDTH = 34
 """Characters that have room; those of Chinese count twice."""
 
 
@@ -140,12 +143,12 @@ def _drawable(text: str) -> str:
 
 
 def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> Figure:
-    figure = Figure(layout=ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.985, 0.86)))
+    figure = Figure(layout=ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.985, 0.84)))
     axes = figure.add_subplot()
-    title = shorten_middle(spell(chart.title), _TITLE_WIDTH, width)
-    subtitle = shorten_middle(spell(chart.subtitle), _SUBTITLE_WIDTH, width)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=_TITLE_SIZE, fontweight="bold")
-    figure.text(0.01, 0.905, subtitle, ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=_GREY)
+    title = figure.suptitle("", x=0.01, y=0.97, ha="left", va="top", fontsize=_TITLE_SIZE, fontweight="bold")
+    subtitle = figure.text(0.01, 0.895, "", ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=_GREY)
+    _fit(title, spell(chart.title))
+    _fit(subtitle, spell(chart.subtitle))
     if isinstance(chart, Chart):
         _paint_history(axes, chart, spell)
     elif isinstance(chart, Ranking):
@@ -155,8 +158,22 @@ def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> F
     return figure
 
 
+def _fit(place: Text, words: str) -> None:
+    """Put words in a line of the picture, shortened in the middle until they fit."""
+    most = min(len(words), _LINE_CHARACTERS)
+    place.set_text(shorten_middle(words, most))
+    while (taken := place.get_window_extent().width) > _LINE_PIXELS and most > 1:
+        most = min(int(most * _LINE_PIXELS / taken), most - 1)
+        place.set_text(shorten_middle(words, most))
+
+
+_LINE_PIXELS, _LINE_CHARACTERS = 1170, 200
+
+
 _DOTTED = 70
-"""Up to so many nights each has a dot."""
+"""Up to so many nights each has a dot that stands out."""
+_GAP_DAYS = 7
+"""A week-end, or a holiday, is no gap."""
 _DATES = 6
 
 
@@ -166,24 +183,28 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     place = dict(zip(chart.nights, days, strict=True))
     for values in chart.lines.values():
         known = [(day, value) for day, value in zip(days, values, strict=True) if value is not None]
-        dot = "o" if len(known) <= _DOTTED else ""
-        axes.plot([day for day, _ in known], [value for _, value in known], color=_BLUE, linewidth=2, marker=dot, markersize=6)
+        points = []
+        for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
+            if day - earlier > _GAP_DAYS:
+                points.append((day, math.nan))  # the line is broken where nothing ran
+            points.append((day, value))
+        size = 6 if len(known) <= _DOTTED else 3
+        axes.plot(*zip(*points, strict=True), color=_BLUE, linewidth=2, marker="o", markersize=size)
     for number, (first, last, value) in enumerate(chart.levels):
         ends = [place[first] - 0.5, place[last] + 0.5]
-        axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=4, alpha=0.8, solid_capstyle="butt")
-        middle = sum(ends) / 2
-        axes.annotate(
-            f"{value:,.5g}", (middle, value), xytext=(0, 12), textcoords="offset points", ha="center", va="bottom",
-            fontweight="bold", color=_RED if number else _GREY,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-        )  # fmt: skip
+        axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
     if chart.marked in place:
-        axes.axvline(place[chart.marked] - 0.5, color=_RED, linestyle="--", linewidth=2)
+        at = place[chart.marked] - 0.5
+        axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
+        words = f"since {chart.marked}"
+        if len(chart.levels) == len(("before", "after")):
+            words += f": {' → '.join(_level(value) for _, _, value in chart.levels)} {chart.unit}"
+        late = at > (days[0] + days[-1]) / 2
         axes.annotate(
-            f"since {chart.marked} ", (place[chart.marked] - 0.5, 1), xycoords=("data", "axes fraction"), xytext=(-4, 0),
-            textcoords="offset points", ha="right" if place[chart.marked] > sum(days[:: len(days) - 1 or 1]) / 2 else "left",
-            va="top", color=_RED, fontweight="bold", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            spell(words), (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
+            textcoords="offset points", ha="right" if late else "left", va="top", color=_RED, fontweight="bold",
         )  # fmt: skip
+        axes.margins(x=0.03)
     span = days[-1] - days[0]
     shown = sorted({days[0] + span * number // (_DATES - 1) for number in range(_DATES)})
     axes.set_xticks(shown, [date.fromordinal(day).isoformat() for day in shown], fontsize=14)
@@ -191,16 +212,30 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     axes.set_ylabel(spell(chart.unit))
     axes.grid(axis="y", color="#dddddd", linewidth=1)
     axes.set_axisbelow(True)
-    axes.margins(y=0.15)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low - 0.03 * (high - low), high + 0.12 * (high - low))  # the words at the mark stand above the line
+
+
+def _level(value: float) -> str:
+    """Five digits, also where the last are zeros."""
+    return f"{value:#,.5g}" if _LEAST_PLAIN <= abs(value) < _GROUPED else f"{value:,.6g}"
+
+
+_LEAST_PLAIN, _GROUPED = 1e-3, 1e4
+
+_ACROSS, _LABEL_PIXELS, _WORD_PIXELS = 1150, 13, 12
+"""Pixels: what labels and bars share, and what a character takes of it beside a bar and behind it."""
 
 
 def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> None:
     places = range(len(chart.values))
     axes.barh(places, chart.values, height=0.7, color=_BLUE)
-    _name_rows(axes, chart.labels, spell)
+    labels = _name_rows(axes, chart.labels, spell)
     for place, value, words in zip(places, chart.values, chart.words, strict=True):
         axes.annotate(spell(words), (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=15)
-    axes.set_xlim(0, max([*chart.values, 0]) * 1.45 or 1)
+    room = _ACROSS - _LABEL_PIXELS * max(map(width, labels), default=0)
+    needed = _WORD_PIXELS * max(map(len, chart.words), default=0)
+    axes.set_xlim(0, (max([*chart.values, 0]) or 1) * room / (room - needed))
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
 
@@ -236,15 +271,21 @@ def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) 
     axes.axvline(0, color="black", linewidth=1)
     _name_rows(axes, [name for name, _, _ in bars], spell)
     axes.set_xlim(low - 0.03 * room, high + 0.16 * room)
+    axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
     axes.set_xlabel(spell(chart.unit))
 
 
-def _name_rows(axes: Axes, labels: Any, spell: Callable[[str], str]) -> None:
+_LEAST_ROWS = 5
+"""One bar is not to fill the picture."""
+
+
+def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> list[str]:
     names = [shorten_middle(spell(label), _LABEL_WIDTH, width) for label in labels]
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(names), _LEAST_ROWS) - 0.5, -0.5)
+    return names
 
 
 def _draw_bars(chart: BarChart) -> str:

@@ -75,10 +75,15 @@ class Morning:
 
 
 def leading(rows: Sequence[Row]) -> Row | None:
-    """The row that the report is about: the first step that got slower, else what got slower, else what changed."""
-    slower = [row for row in rows if _is_slower(row) and not row.get("acknowledged")]
-    steps = [row for row in slower if row["scope"] in {"step", "model"}]
-    return next(iter([*steps, *slower, *rows]), None)
+    """The row that the report is about: the first step that got slower, else what got slower, else a step that changed."""
+    slower = [row for row in rows if _is_slower(row)]
+    fresh = [row for row in slower if not row.get("acknowledged")] or slower
+    steps = [row for row in rows if row["scope"] in WHOLE]
+    return next(iter([*(row for row in fresh if row in steps), *fresh, *steps]), None)
+
+
+WHOLE = ("step", "model")
+"""Scopes of what is measured as a whole."""
 
 
 def morning_report(morning: Morning) -> Report:
@@ -103,22 +108,27 @@ def headline(morning: Morning) -> str:
     if morning.night is None:
         return "The store is empty: no run is stored, so nothing can be said."
     lead = morning.lead
-    if lead is None:
+    if not morning.rows:
         if not morning.budget["eligible"]:
             return "Too few nights are stored to tell a change from noise."
         return f"Nothing is known to have changed by {morning.night}."
     slower = [row for row in morning.rows if _is_slower(row)]
-    if not _is_slower(lead):
-        suspects = sum(row["state"] == "suspect" for row in morning.rows)
-        words = f"; {suspects} suspected of a change" if suspects else ""
-        return f"Nothing is confirmed to be slower{words}. {_level_words(lead)}."
+    if lead is None or not _is_slower(lead):
+        counts = {state: sum(row["state"] == state for row in morning.rows) for state in _OTHERWISE}
+        words = ", ".join(f"{count} {_OTHERWISE[state]}" for state, count in counts.items() if count)
+        return f"Nothing is confirmed to be slower; {words or 'no series changed'}. {_level_words(lead or morning.rows[0])}."
     text = f"Slower: {_level_words(lead)}"
     if culprit := _culprit(lead, slower):
         text += f"; {culprit}"
     if lead.get("acknowledged"):
         text += " (acknowledged, as all that is slower)"
     rest = len(slower) - 1
-    return text + (f". {rest} other series are slower." if rest > 1 else ". 1 other series is slower." if rest else ".")
+    return text + (
+        f". {rest} other series are slower, too." if rest > 1 else ". 1 other series is slower, too." if rest else "."
+    )
+
+
+_OTHERWISE = {"suspect": "suspected of a change", "recovered": "recovered", "improved": "improved"}
 
 
 def _is_slower(row: Row) -> bool:
@@ -148,7 +158,7 @@ def _culprit(lead: Row, slower: Sequence[Row]) -> str:
             one = max(grown, key=lambda part: part["difference_us"])
             return f"{_operator(one)} {one['difference_us']:+,.3f} us of {told['total_us']:+,.3f} us a step"
         return ""
-    if lead["scope"] not in {"step", "model"}:
+    if lead["scope"] not in WHOLE:
         return ""
     one = next((row for row in slower if row["scope"] == "op" and row["since"] == lead["since"]), None)
     return f"{_operator(one)} by {one['change']:.1%} since the same night" if one is not None else ""

@@ -15,6 +15,7 @@ import polars as pl
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.regression.gate import Gate
 from aoe_reports.regression.series import FACTS, judge_histories, put_together
 from aoe_reports.renderers.as_json import FORMAT_VERSION
 from aoe_reports.reports.morning import Course, Hotspots, Morning, leading, morning_report
@@ -110,7 +111,7 @@ def report_night(store: str, wish: ReportWish | None = None) -> NightReport:
         reasons = ["not-enough-data"] if told else []
     lead = leading(rows)
     mine = [run for run in runs if run["night"] == night and wish.workload in {None, run["model"]}]
-    course = None if night is None else _course(history, lead, night, mine, _incomplete(runs))
+    course = None if night is None else _course(history, rows, night, mine, _incomplete(runs))
     model = None if course is None else course.model
     hotspots = None if night is None else _hotspots(history, mine, model)
     tunings, claims = _tunings(history, mine)
@@ -216,9 +217,11 @@ def _changes_by(
     for index, change, seen in judged.told():
         if change is None or wish.workload not in {None, seen["model"]}:
             continue
+        slower = seen["state"] in {"confirmed", "drift"} and change.change > 0
+        fails = "regression" if slower and Gate().holds(seen) else None
         divided = seen["scope"] == "step" and seen["state"] != "suspect"
         attribution = attribute(records, judged, index, change, tuned) if divided else None
-        rows.append({**{name: seen[name] for name in _ROW}, "attribution": attribution, "fails": None})
+        rows.append({**{name: seen[name] for name in _ROW}, "attribution": attribution, "fails": fails})
     rows.sort(key=_place)
     told = []
     if not judged.eligible:
@@ -246,10 +249,12 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *FA
 
 
 def _course(
-    history: History, lead: Row | Mapping[str, Any] | None, night: str, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, rows: Sequence[Row], night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Course | None:
-    """The history of what the report is about: what changed, else the slowest step of the night."""
+    """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
+    lead = leading(rows)
     series = lead["series_id"] if lead is not None else _slowest(history, night, runs, incomplete)
+    series = series or next((row["series_id"] for row in rows), None)
     if series is None:
         return None
     columns = [name for name in _TIMES if name in ROWS.names]
