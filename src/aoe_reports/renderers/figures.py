@@ -90,7 +90,7 @@ _PICTURE: dict[Any, Any] = {
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
 """Of the palette of Okabe and Ito, which colour-blind people tell apart."""
 _SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
-_LABEL_WIDTH = 34
+_LABEL_WIDTH, _WORDS_WIDTH = 34, 44
 """Characters that have room; those of Chinese count twice."""
 
 
@@ -231,10 +231,11 @@ def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> N
     places = range(len(chart.values))
     axes.barh(places, chart.values, height=0.7, color=_BLUE)
     labels = _name_rows(axes, chart.labels, spell)
-    for place, value, words in zip(places, chart.values, chart.words, strict=True):
-        axes.annotate(spell(words), (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=15)
+    words = [shorten_middle(spell(one), _WORDS_WIDTH, width) for one in chart.words]
+    for place, value, one in zip(places, chart.values, words, strict=True):
+        axes.annotate(one, (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=15)
     room = _ACROSS - _LABEL_PIXELS * max(map(width, labels), default=0)
-    needed = _WORD_PIXELS * max(map(len, chart.words), default=0)
+    needed = _WORD_PIXELS * max(map(width, words), default=0)
     axes.set_xlim(0, (max([*chart.values, 0]) or 1) * room / (room - needed))
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
@@ -276,7 +277,7 @@ def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) 
     axes.set_xlabel(spell(chart.unit))
 
 
-_LEAST_ROWS = 5
+_LEAST_ROWS = 4
 """One bar is not to fill the picture."""
 
 
