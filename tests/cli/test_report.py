@@ -363,3 +363,29 @@ def test_other_workloads_of_the_night_are_named(hostile: Path, cli: Cli) -> None
     assert len(report["other_workloads"]) == len(WORKLOADS) - 1
     assert set(report["other_workloads"]) < set(WORKLOADS)
     assert "`--workload` makes the report one of them" in cli("report", "--store", hostile).out
+
+
+def test_a_later_night_of_aoe_alone_hides_nothing(
+    cli: Cli, nights: Path, msprof: Path, aoe: Path, tmp_path: Path
+) -> None:
+    put(nights, tmp_path / "store", 0, 2)
+    bank = tmp_path / "Ascend910B_gradient_fusion.json"
+    shutil.copy(aoe / "gradient_bank" / bank.name, bank)
+    os.utime(bank, (1_780_000_000, 1_780_000_000))  # 2026-05-28
+    ingest([bank], str(tmp_path / "store"), RunOptions(MODEL), Gathered())
+    report = cli("report", "--store", tmp_path / "store", "--format", "json").json
+    assert (report["night"], report["later_nights"]) == ("2026-01-02", ["2026-05-28"])
+    assert "later night with a run: 2026-05-28" in cli("report", "--store", tmp_path / "store").out
+    later = cli("report", "--store", tmp_path / "store", "--night", "2026-05-28", "--format", "json").json
+    assert (later["hotspots"], later["tunings"], len(later["runs"])) == (None, [], 1)
+
+
+def test_ranks_of_a_run_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    ingest([msprof / "torch_npu_two_ranks"], str(tmp_path / "store"), RunOptions("m"), Gathered())
+    hot = cli("report", "--store", tmp_path / "store", "--format", "json").json["hotspots"]
+    alone = cli("hotspots", msprof / "torch_npu_two_ranks", "--format", "json").json["rows"]
+    assert hot["ranks"] == 2
+    for row in hot["types"]:
+        mine = [one for one in alone if (one["op_type"], one["task_type"]) == (row["op_type"], row["task_type"])]
+        assert row["count"] == sum(one["count"] for one in mine)
+        assert row["total_us"] == pytest.approx(sum(one["total_us"] for one in mine))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.findings import SEVERITIES, Finding
@@ -20,8 +20,8 @@ SHOWN_RUNS = 15
 SHOWN_FINDINGS = 20
 LEVEL_NIGHTS = 14
 """The level before a change is drawn over so many nights: what was before those may have been another one."""
-TITLE_NAME, WHOLE_NAME = 80, 500
-"""Characters of a name in a title, and in words that are to hold all of it."""
+TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
+"""Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,10 @@ class Morning:
     """What is to be known of the comparison."""
     findings: Sequence[Finding] = ()
     """What was wrong with what that night's runs were read from."""
-    others: Sequence[str] = field(default=())
+    others: Sequence[str] = ()
     """Other workloads with a run that night."""
+    later: Sequence[str] = ()
+    """Nights after the newest with a measurement: of AOE's own runs, or of other workloads."""
 
 
 def leading(rows: Sequence[Row]) -> Row | None:
@@ -166,8 +168,8 @@ def _culprit(lead: Row, slower: Sequence[Row]) -> str:
 
 def _operator(one: Row) -> str:
     if one["op_name"]:
-        return f"operator {_whole(one['op_name'])}" + (f" ({_whole(one['op_type'])})" if one["op_type"] else "")
-    return f"operator type {_whole(one['op_type'])}"
+        return f"operator {_line(one['op_name'])}" + (f" ({_line(one['op_type'])})" if one["op_type"] else "")
+    return f"operator type {_line(one['op_type'])}"
 
 
 def _place(row: Row) -> str:
@@ -176,11 +178,15 @@ def _place(row: Row) -> str:
 
 
 def _named(row: Row) -> str:
-    return _whole(row["workload"]) + _place(row)
+    return _line(row["workload"]) + _place(row)
 
 
 def _title(name: Any) -> str:
     return shorten_middle(str(name), TITLE_NAME)
+
+
+def _line(name: Any) -> str:
+    return shorten_middle(str(name), LINE_NAME)
 
 
 def _whole(name: Any) -> str:
@@ -249,7 +255,7 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
     parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
     listed = ", ".join(f"{name} {size:+,.3f}" for name, size in parts)
     described = (
-        f"Where the change of {_named(row)} since {row['since']} is, in us a step: {listed}; "
+        f"Where the change of {_whole(row['workload'])}{_place(row)} since {row['since']} is, in us a step: {listed}; "
         f"together {told['total_us']:+,.3f}"
     )
     chart = Waterfall(
@@ -258,7 +264,7 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
         parts,
         ("the step", told["total_us"]),
         "change of a step (us)",
-        "Waterfall chart: " + described,
+        f"Waterfall chart, night {morning.night}. {described}",
     )
     sentences = [described + "."]
     sentences += [
@@ -273,7 +279,8 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
     others = sum(bool(one.get("attribution")) for one in morning.rows) - 1
     if others > 0:
         sentences.append(f"`regressions` divides {_count(others, 'other changed step')} in the same way.")
-    grid = Grid(shown_columns("attribution", operators), operators) if operators else None
+    listed_rows = [{**one, "op_name": one["op_name"] and _line(one["op_name"])} for one in operators]
+    grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
     return Section("Where the change is", sentences, grid, chart, figure="attribution")
 
 
@@ -312,9 +319,15 @@ def _hotspots(morning: Morning) -> Section:
             + f"{row['total_us']:,.1f} us, {_count(row['count'], 'task')}"
             for row in shown
         ],
-        f"Bar chart. {about}: {listed}",
+        f"Bar chart, night {morning.night}. {about}: {listed}",
     )
-    return Section(title, [about + "."], Grid(columns, shown), chart, figure="hotspots")
+    return Section(
+        title,
+        [about + "."],
+        Grid(columns, [{**row, "op_type": _line(row["op_type"])} for row in shown]),
+        chart,
+        figure="hotspots",
+    )
 
 
 def _tunings(morning: Morning) -> list[Section]:
@@ -367,6 +380,10 @@ def _runs(morning: Morning) -> Section:
     if morning.others:
         some = ", ".join(map(_whole, morning.others[:SHOWN_RUNS]))
         sentences.append(f"Other workloads with a run that night: {some}. `--workload` makes the report one of them.")
+    if morning.later:
+        some = ", ".join(morning.later[-SHOWN_RUNS:])
+        of = " of this workload" if morning.workload is not None else ""
+        sentences.append(f"Nothing{of} is measured on {_count(len(morning.later), 'later night')} with a run: {some}.")
     return Section("Runs of the night", sentences, Grid(columns, morning.runs[-SHOWN_RUNS:]))
 
 

@@ -87,6 +87,7 @@ class NightReport:
             "claims": list(morning.claims),
             "runs": list(morning.runs),
             "other_workloads": list(morning.others),
+            "later_nights": list(morning.later),
         }
 
 
@@ -101,7 +102,7 @@ def report_night(store: str, wish: ReportWish | None = None) -> NightReport:
     runs = _stored_runs(history)
     night, newest = _chosen(runs, wish)
     told: list[Finding]
-    if night is None or night == newest:
+    if night is None or newest is None or night >= newest:
         selection = RegressionSelection(workload=wish.workload, false_alarms_per_year=wish.false_alarms_per_year)
         found = find_regressions(store, selection)
         rows, budget, told = found.rows, found.budget, found.findings
@@ -131,6 +132,9 @@ def report_night(store: str, wish: ReportWish | None = None) -> NightReport:
         told,
         findings,
         sorted({run["model"] for run in mine if run["model"] not in {named, None}}),
+        sorted({run["night"] for run in runs if night is not None and run["night"] > night})
+        if wish.night is None
+        else [],
     )
     return NightReport(morning_report(morning), morning, rows, [*told, *findings], reasons)
 
@@ -150,21 +154,22 @@ def _incomplete(runs: Sequence[Row]) -> list[str]:
 
 
 def _chosen(runs: Sequence[Row], wish: ReportWish) -> tuple[str | None, str | None]:
-    """The night of the report, and the newest one; None where the store is empty."""
+    """The night of the report, and the newest one on which something was measured; None where the store is empty.
+
+    AOE's own runs measure nothing: a bank that was copied this morning does not hide the night.
+    """
     models = sorted({run["model"] for run in runs})
     if wish.workload is not None and wish.workload not in models:
         raise UsageError(f"--workload {wish.workload!r}: no run of it is stored; {_some('workload', models)}")
-    nights = sorted({run["night"] for run in runs if wish.workload in {None, run["model"]}})
-    newest = nights[-1] if nights else None
+    mine = [run for run in runs if wish.workload in {None, run["model"]}]
+    nights = sorted({run["night"] for run in mine})
+    newest = max((run["night"] for run in mine if run["run_kind"] != "tuning"), default=nights[-1] if nights else None)
     if wish.night is None:
         return newest, newest
     if wish.night not in nights:
         near = sorted(nights, key=lambda night: (_apart(night, wish.night), night))[:SHOWN_NIGHTS]
-        held = (
-            f"the store has {len(nights)} from {nights[0]} to {newest}, next to it " + ", ".join(sorted(near))
-            if nights
-            else "the store is empty"
-        )
+        there = f"{len(nights)} from {nights[0]} to {nights[-1]}" if nights else ""
+        held = f"the store has {there}, next to it {', '.join(sorted(near))}" if nights else "the store is empty"
         raise UsageError(f"--night {wish.night!r}: no run of that night is stored; {held}")
     return wish.night, newest
 
@@ -333,7 +338,7 @@ def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[Row], list[Row
             run["status"] or "unknown", run["path"] or "", {}, json.loads(run["body"] or "{}"),
         )
         for run in runs
-        if run["run_kind"] == "tuning"
+        if run["run_kind"] == "tuning" and json.loads(run["body"] or "{}").get("kind") in {"opat", "sgat"}
     ]  # fmt: skip
     rows, claims = [], []
     for run, details in read_details(history, facts):
