@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from aoe_reports.renderers.values import plain, width
+from aoe_reports.renderers.values import plain
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Chart, Drawing, Ranking, Waterfall
 
@@ -90,8 +90,6 @@ _PICTURE: dict[Any, Any] = {
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
 """Of the palette of Okabe and Ito, which colour-blind people tell apart."""
 _SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
-_LABEL_WIDTH, _WORDS_WIDTH = 34, 44
-"""Characters that have room; those of Chinese count twice."""
 
 
 @contextmanager
@@ -158,16 +156,16 @@ def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> F
     return figure
 
 
-def _fit(place: Text, words: str) -> None:
+_LINE_PIXELS, _LINE_CHARACTERS = 1170, 200
+
+
+def _fit(place: Text, words: str, pixels: float = _LINE_PIXELS) -> None:
     """Put words in a line of the picture, shortened in the middle until they fit."""
     most = min(len(words), _LINE_CHARACTERS)
     place.set_text(shorten_middle(words, most))
-    while (taken := place.get_window_extent().width) > _LINE_PIXELS and most > 1:
-        most = min(int(most * _LINE_PIXELS / taken), most - 1)
+    while (taken := place.get_window_extent().width) > pixels and most > 1:
+        most = min(int(most * pixels / taken), most - 1)
         place.set_text(shorten_middle(words, most))
-
-
-_LINE_PIXELS, _LINE_CHARACTERS = 1170, 200
 
 
 _DOTTED = 70
@@ -223,19 +221,20 @@ def _level(value: float) -> str:
 
 _LEAST_PLAIN, _GROUPED = 1e-3, 1e4
 
-_ACROSS, _LABEL_PIXELS, _WORD_PIXELS = 1150, 13, 12
-"""Pixels: what labels and bars share, and what a character takes of it beside a bar and behind it."""
+_ACROSS, _LABEL_PIXELS, _WORDS_PIXELS = 1140, 430, 520
+"""Pixels: what labels, bars and the words behind them share, and the most that labels and words take of it."""
 
 
 def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> None:
     places = range(len(chart.values))
     axes.barh(places, chart.values, height=0.7, color=_BLUE)
-    labels = _name_rows(axes, chart.labels, spell)
-    words = [shorten_middle(spell(one), _WORDS_WIDTH, width) for one in chart.words]
+    taken = _name_rows(axes, chart.labels, spell)
+    words, needed = _fitted(axes, [spell(one) for one in chart.words], _WORDS_PIXELS)
     for place, value, one in zip(places, chart.values, words, strict=True):
-        axes.annotate(one, (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=15)
-    room = _ACROSS - _LABEL_PIXELS * max(map(width, labels), default=0)
-    needed = _WORD_PIXELS * max(map(width, words), default=0)
+        axes.annotate(
+            one, (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=_SUBTITLE_SIZE
+        )
+    room = _ACROSS - taken
     axes.set_xlim(0, (max([*chart.values, 0]) or 1) * room / (room - needed))
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
@@ -270,8 +269,9 @@ def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) 
         if not last:
             axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
     axes.axvline(0, color="black", linewidth=1)
-    _name_rows(axes, [name for name, _, _ in bars], spell)
-    axes.set_xlim(low - 0.03 * room, high + 0.16 * room)
+    across = _ACROSS - _name_rows(axes, [name for name, _, _ in bars], spell)
+    _, needed = _fitted(axes, [f"{size:+,.1f}" for _, _, size in bars], _WORDS_PIXELS)
+    axes.set_xlim(low - 0.03 * room, low + (high - low or 1.0) * across / (across - 1.2 * needed))
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
     axes.set_xlabel(spell(chart.unit))
@@ -281,12 +281,30 @@ _LEAST_ROWS = 4
 """One bar is not to fill the picture."""
 
 
-def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> list[str]:
-    names = [shorten_middle(spell(label), _LABEL_WIDTH, width) for label in labels]
+def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> float:
+    """Put names beside the bars; gives the pixels that they take."""
+    names, taken = _fitted(axes, [spell(label) for label in labels], _LABEL_PIXELS)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(max(len(names), _LEAST_ROWS) - 0.5, -0.5)
-    return names
+    return taken
+
+
+def _fitted(axes: Axes, lines: Sequence[str], pixels: float) -> tuple[list[str], float]:
+    """Lines shortened to so many pixels, and the room that the longest takes."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    probe, found, widest = figure.text(0, 0, ""), [], 0.0
+    for line in lines:
+        _fit(probe, line, pixels)
+        found.append(probe.get_text())
+        widest = max(widest, probe.get_window_extent().width + _SPACE)
+    probe.remove()
+    return found, widest
+
+
+_SPACE = 15
+"""Pixels between a bar and its words."""
 
 
 def _draw_bars(chart: BarChart) -> str:
