@@ -47,6 +47,7 @@ def test_the_readme_names_every_command() -> None:
         "docs/python.md",
         "docs/regressions-formats.md",
         "docs/tuning.md",
+        "docs/report.md",
         "docs/site.md",
         "docs/detection.md",
         "docs/regressions.md",

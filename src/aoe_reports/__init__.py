@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aoe_reports.workflows.plan import PlanWish, make_plan
     from aoe_reports.workflows.plan_folder import read_plan, write_plan
     from aoe_reports.workflows.profiles import Profile, read_profile
+    from aoe_reports.workflows.report import NightReport, ReportWish, report_night, write_figures
     from aoe_reports.workflows.site import build_site
     from aoe_reports.workflows.verify import VerifyWish, verify
 
@@ -65,12 +66,14 @@ _HOMES = {
     "Group": "analysis.hotspots",
     "History": "store",
     "Modification": "results",
+    "NightReport": "workflows.report",
     "Operator": "analysis.bounds",
     "OperatorBounds": "analysis.bounds",
     "Plan": "tuning.plan",
     "PlanWish": "workflows.plan",
     "Profile": "workflows.profiles",
     "Record": "records.record",
+    "ReportWish": "workflows.report",
     "ResultFile": "readers.results",
     "Step": "analysis.steps",
     "StepShares": "analysis.bounds",
@@ -102,10 +105,12 @@ _HOMES = {
     "read_profile": "workflows.profiles",
     "read_results": "readers.results",
     "read_table": "readers.summary",
+    "report_night": "workflows.report",
     "review_history": "regression.detector",
     "shares_of_tasks": "analysis.idle",
     "validate": "checks.validate",
     "verify": "workflows.verify",
+    "write_figures": "workflows.report",
     "write_plan": "workflows.plan_folder",
 }
 
@@ -124,12 +129,14 @@ __all__ = [
     "Group",
     "History",
     "Modification",
+    "NightReport",
     "Operator",
     "OperatorBounds",
     "Plan",
     "PlanWish",
     "Profile",
     "Record",
+    "ReportWish",
     "ResultFile",
     "Step",
     "StepShares",
@@ -161,10 +168,12 @@ __all__ = [
     "read_profile",
     "read_results",
     "read_table",
+    "report_night",
     "review_history",
     "shares_of_tasks",
     "validate",
     "verify",
+    "write_figures",
     "write_plan",
 ]
 

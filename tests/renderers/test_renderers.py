@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
 from aoe_reports.findings import Finding
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.renderers.csv import render_rows as render_csv
-from aoe_reports.renderers.figures import draw
+from aoe_reports.renderers.figures import MAX_ALT, draw, draw_png
 from aoe_reports.renderers.values import plain, show, width
-from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
+from aoe_reports.reports.names import shorten_middle
+from aoe_reports.reports.report import BarChart, Chart, Column, Drawing, Grid, Ranking, Report, Section, Waterfall
 
 NASTY = '<script>alert(1)</script> \x1b[31mred\u202e | *b* [x](y) $\\frac{1}$ =1+1 "\n& '
 
@@ -79,3 +85,41 @@ def test_values() -> None:
     assert show(123456, "integer") == "123,456"
     assert plain("a\tb") == "a\\x09b"
     assert width("中a") == 3
+
+
+def drawings(name: str) -> list[Drawing]:
+    nights = ["2026-01-01", "2026-01-02", "2026-02-01"]
+    levels = (("2026-01-01", "2026-01-02", 1.0), ("2026-02-01", "2026-02-01", 2.0))
+    return [
+        Chart(name, nights, {name: [1.0, None, 2.0]}, "ms", name, "2026-02-01", name, levels),
+        Chart(name, nights[:1], {name: [0.0]}, "ms", name, None, name),
+        Ranking(name, name, [name, name], [2.0, 1.0], [name, "x" * 300], name),
+        Ranking(name, name, [name], [0.0], [""], name),
+        Waterfall(name, name, [(name, 2.0), (name, -3.5)], (name, -1.5), "us", name),
+        Waterfall(name, name, [], (name, 0.0), "us", name),
+    ]
+
+
+@pytest.mark.parametrize("name", [NASTY, "", "W" * 5000, "\u6a21\u578b" * 300, "\U00013000\ud800\x00"])
+def test_every_drawing_survives_every_name(name: str) -> None:
+    for drawing in drawings(name):
+        assert not isinstance(drawing, BarChart)
+        picture = draw_png(drawing)
+        assert picture == draw_png(drawing)
+        with Image.open(io.BytesIO(picture.png)) as image:
+            assert image.size == (picture.width, picture.height)
+            assert image.info["Description"] == picture.alt
+            columns = image.convert("L").point(lambda value: 255 * (value < 250)).getbbox()
+            assert columns is None or columns[2] < picture.width  # nothing runs out of the picture
+        assert len(picture.alt) <= MAX_ALT
+        assert draw(drawing) == draw(drawing)
+        ET.fromstring(draw(drawing))
+
+
+@given(st.text(), st.integers(1, 40))
+def test_a_shortened_name_fits_and_keeps_both_ends(text: str, most: int) -> None:
+    short = shorten_middle(text, most, width)
+    assert width(short) <= most or short == "\u2026"
+    head, _, tail = short.partition("\u2026") if short != text else (text, "", "")
+    assert text.startswith(head)
+    assert text.endswith(tail)

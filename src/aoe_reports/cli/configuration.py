@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHARED = ("store", "workload", "hardware", "engine-version", "tz", "strict", "max-expanded", "raw")
 """Options that mean the same wherever they stand: one line above all tables says them for every command."""
-_MEANS_OTHER = {("history", "workload"), ("regressions", "workload")}
+_MEANS_OTHER = {("history", "workload"), ("regressions", "workload"), ("report", "workload")}
 """Where an option of that name chooses what is shown."""
 COMMAND_LINE_ONLY = {
     "output": "what is written where",

@@ -29,6 +29,7 @@ from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.regressions import regressions
+from aoe_reports.cli.report import report
 from aoe_reports.cli.serve import serve
 from aoe_reports.cli.site import site
 from aoe_reports.cli.steps import steps
@@ -40,7 +41,8 @@ from aoe_reports.errors import AoeReportsError, UsageError
 
 COMMANDS = (
     inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
-    tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, site, serve, nightly, demo, config,
+    tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
+    demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

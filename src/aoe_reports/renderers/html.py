@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.renderers.values import plain, show
-from aoe_reports.reports.report import BarChart, Chart, Column, Grid, Report, Section
+from aoe_reports.reports.report import Column, Drawing, Grid, Report, Section
 
 
 @cache
@@ -67,7 +67,7 @@ _STATES = (
 """How words on a state look; others look like any text."""
 
 
-def _picture(chart: Chart | BarChart) -> str:
+def _picture(chart: Drawing) -> str:
     from aoe_reports.renderers.figures import draw  # noqa: PLC0415 -- half a second that a page without charts saves
 
     return "data:image/svg+xml;base64," + base64.b64encode(draw(chart).encode()).decode()

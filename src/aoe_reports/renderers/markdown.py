@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.reports.report import Grid, Report, Section
@@ -13,7 +14,7 @@ _BLOCK = re.compile(r"^(?:([-+=])|(\d+)(?=[.)]))")
 
 
 def render(report: Report) -> str:
-    """The whole report; a chart is said in words."""
+    """The whole report; a chart is a link to its picture where there is one, and said in words where not."""
     parts = [f"# {escape(report.title)}"]
     if report.headline:
         parts.append(f"**{escape(report.headline)}**")
@@ -35,6 +36,8 @@ def _paragraph(text: str) -> str:
 def _section(section: Section) -> list[str]:
     parts = [f"## {escape(section.title)}"] if section.title else []
     parts += [_paragraph(sentence) for sentence in section.sentences]
+    if section.link and section.chart is not None:
+        parts.append(f"![{escape(section.chart.description)}]({quote(section.link)})")
     if section.grid is not None:
         parts.append("\n".join(_grid(section.grid)))
     if section.lines:

@@ -40,6 +40,10 @@ class Chart:
     description: str
     marked: str | None = None
     """The night at which something changed."""
+    subtitle: str = ""
+    """More words under the title; a chart that has them is drawn as large as a message's picture."""
+    levels: Sequence[tuple[str, str, float]] = ()
+    """Levels before and after what is marked: first night, last night, value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +60,46 @@ class BarChart:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """Bars from the longest to the shortest, with words beside each; drawn as large as a message's picture."""
+
+    title: str
+    subtitle: str
+    labels: Sequence[str]
+    values: Sequence[float]
+    words: Sequence[str]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """Differences that add up to a whole, each from where the one before ended; drawn as large as a message's picture."""
+
+    title: str
+    subtitle: str
+    parts: Sequence[tuple[str, float]]
+    whole: tuple[str, float]
+    unit: str
+    description: str
+
+
+Drawing = Chart | BarChart | Ranking | Waterfall
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading with sentences and at most one table and one chart under it."""
 
     title: str
     sentences: Sequence[str] = ()
     grid: Grid | None = None
-    chart: Chart | BarChart | None = None
+    chart: Drawing | None = None
     lines: Sequence[str] = ()
     """A list of lines that are shown whole, each as it is."""
+    figure: str = ""
+    """What the chart is called where it becomes a file of its own."""
+    link: str = ""
+    """Where that file lies, seen from the report."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,62 @@
+"""`report`: one night from the stored history, as a page, as a message, as pictures."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
+
+
+def report(
+    store: Store = DEFAULT_STORE,
+    workload: Annotated[str | None, typer.Option(help="Only this workload.", show_default=False)] = None,
+    night: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The night [default: the newest].", show_default=False)
+    ] = None,
+    png: Annotated[
+        Path | None,
+        typer.Option(
+            "--png", metavar="DIR", help="Write the figures as PNG files with alt text, too.", show_default=False
+        ),
+    ] = None,
+    alarms: Annotated[
+        float,
+        typer.Option(
+            "--max-false-alarms-per-year",
+            min=1e-6,
+            max=1e9,
+            help="How many false alarms a year the whole store may raise; its series share them.",
+        ),
+    ] = 12.0,
+    strict_data: Annotated[
+        bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")
+    ] = False,
+    form: Annotated[
+        Literal["text", "json", "markdown", "html"], typer.Option("--format", help="Form of the output.")
+    ] = "text",
+    output: Output = None,
+) -> None:
+    """Report one night from the stored history: what got slower, since when, which operator; hotspots, AOE's claims."""
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody
+
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.workflows.report import ReportWish, report_night, write_figures
+
+    made = report_night(store, ReportWish(workload, night, alarms))
+    page, figures = made.report, list[dict[str, Any]]()
+    if png is not None:
+        page, figures = write_figures(page, png, output.parent if output is not None else Path.cwd())
+    reasons = made.reasons if strict_data else []
+    if form == "json":
+        from aoe_reports.renderers.as_json import render_rows
+
+        text = render_rows("report", [store], made.rows, made.findings, reasons, {**made.as_data(), "figures": figures})
+    else:
+        text = RENDERERS[form](page)
+    write(text, output)
+    if form != "json":
+        say([finding for finding in made.findings if finding.rule == "not-enough-data"])
+    raise typer.Exit(4 if reasons else 0)

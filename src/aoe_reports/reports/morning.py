@@ -1,0 +1,401 @@
+"""What the morning's report says: what got slower, since when, where the change is, what is hot, what AOE claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aoe_reports.findings import SEVERITIES, Finding
+from aoe_reports.reports.names import shorten_middle
+from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
+from aoe_reports.reports.rows import shown_columns
+
+Row = Mapping[str, Any]
+
+SHOWN_CHANGES = 20
+SHOWN_HOTSPOTS = 10
+SHOWN_CLAIMS = 10
+SHOWN_RUNS = 15
+SHOWN_FINDINGS = 20
+LEVEL_NIGHTS = 14
+"""The level before a change is drawn over so many nights: what was before those may have been another one."""
+TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
+"""Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The history of the series that the report is about, up to its night."""
+
+    series_id: str
+    workload: str
+    model: str
+    rank_id: int | None
+    device_id: int | None
+    nights: Sequence[str]
+    values_ms: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspots:
+    """The operator types of one run: position, op_type, task_type, count, total_us, mean_us, share of all."""
+
+    run: str
+    model: str
+    ranks: int
+    types: Sequence[Row]
+    total_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Morning:
+    """Everything the report is made of."""
+
+    night: str | None
+    """None: nothing is stored."""
+    workload: str | None
+    """The one that was asked for."""
+    rows: Sequence[Row]
+    """What `regressions` tells of that night."""
+    budget: Row
+    lead: Row | None
+    """The row that the report is about; None where nothing changed."""
+    course: Course | None
+    hotspots: Hotspots | None
+    tunings: Sequence[Row] = ()
+    claims: Sequence[Row] = ()
+    runs: Sequence[Row] = ()
+    told: Sequence[Finding] = ()
+    """What is to be known of the comparison."""
+    findings: Sequence[Finding] = ()
+    """What was wrong with what that night's runs were read from."""
+    others: Sequence[str] = ()
+    """Other workloads with a run that night."""
+    later: Sequence[str] = ()
+    """Nights after the newest with a measurement: of AOE's own runs, or of other workloads."""
+
+
+def leading(rows: Sequence[Row]) -> Row | None:
+    """The row that the report is about: the first step that got slower, else what got slower, else a step that changed."""
+    slower = [row for row in rows if _is_slower(row)]
+    fresh = [row for row in slower if not row.get("acknowledged")] or slower
+    steps = [row for row in rows if row["scope"] in WHOLE]
+    return next(iter([*(row for row in fresh if row in steps), *fresh, *steps]), None)
+
+
+WHOLE = ("step", "model")
+"""Scopes of what is measured as a whole."""
+
+
+def morning_report(morning: Morning) -> Report:
+    """One page: the answer first, then what it rests on."""
+    told = morning.lead.get("attribution") if morning.lead is not None else None
+    sections = [
+        _changes(morning),
+        *([_history(morning, morning.course)] if morning.course is not None and morning.course.nights else []),
+        *([_attribution(morning, morning.lead, told)] if morning.lead is not None and told else []),
+        *([_hotspots(morning)] if morning.night is not None else []),
+        *_tunings(morning),
+        *([_runs(morning)] if morning.night is not None else []),
+        _findings(morning),
+    ]
+    of = f" of {_title(morning.workload)}" if morning.workload is not None else ""
+    title = f"Report{of}, night {morning.night}" if morning.night is not None else f"Report{of}"
+    return Report(title, headline(morning), sections)
+
+
+def headline(morning: Morning) -> str:
+    """The answer in one sentence."""
+    if morning.night is None:
+        return "The store is empty: no run is stored, so nothing can be said."
+    lead = morning.lead
+    if not morning.rows:
+        if not morning.budget["eligible"]:
+            return "Too few nights are stored to tell a change from noise."
+        return f"Nothing is known to have changed by {morning.night}."
+    slower = [row for row in morning.rows if _is_slower(row)]
+    if lead is None or not _is_slower(lead):
+        counts = {state: sum(row["state"] == state for row in morning.rows) for state in _OTHERWISE}
+        words = ", ".join(f"{count} {_OTHERWISE[state]}" for state, count in counts.items() if count)
+        return f"Nothing is confirmed to be slower; {words or 'no series changed'}. {_level_words(lead or morning.rows[0])}."
+    text = f"Slower: {_level_words(lead)}"
+    if culprit := _culprit(lead, slower):
+        text += f"; {culprit}"
+    if lead.get("acknowledged"):
+        text += " (acknowledged, as all that is slower)"
+    rest = len(slower) - 1
+    return text + (
+        f". {rest} other series are slower, too." if rest > 1 else ". 1 other series is slower, too." if rest else "."
+    )
+
+
+_OTHERWISE = {"suspect": "suspected of a change", "recovered": "recovered", "improved": "improved"}
+
+
+def _is_slower(row: Row) -> bool:
+    return row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0
+
+
+def _level_words(row: Row) -> str:
+    """What happened to a series, with the numbers."""
+    what = _named(row)
+    if row["change"] is None:
+        return f"{what}: {row['state']}"
+    since = f" since {row['since']}" if row["since"] else ""
+    levels = (
+        f" ({row['before']:,.6g} ms before, {row['after']:,.6g} ms after)" if row["before"] and row["after"] else ""
+    )
+    if _is_slower(row):
+        return f"{what} by {row['change']:.1%}{since}{levels}"
+    return f"{what}: {row['state']}, {row['change']:+.1%}{since}{levels}"
+
+
+def _culprit(lead: Row, slower: Sequence[Row]) -> str:
+    """The operator that did it: by the attribution of the step, else the operator that is slower since the same night."""
+    told = lead.get("attribution")
+    if told:
+        grown = [one for one in told["operators"] if one["difference_us"] > 0]
+        if grown:
+            one = max(grown, key=lambda part: part["difference_us"])
+            return f"{_operator(one)} {one['difference_us']:+,.3f} us of {told['total_us']:+,.3f} us a step"
+        return ""
+    if lead["scope"] not in WHOLE:
+        return ""
+    one = next((row for row in slower if row["scope"] == "op" and row["since"] == lead["since"]), None)
+    return f"{_operator(one)} by {one['change']:.1%} since the same night" if one is not None else ""
+
+
+def _operator(one: Row) -> str:
+    if one["op_name"]:
+        return f"operator {_line(one['op_name'])}" + (f" ({_line(one['op_type'])})" if one["op_type"] else "")
+    return f"operator type {_line(one['op_type'])}"
+
+
+def _place(row: Row) -> str:
+    rank, device = row.get("rank_id"), row.get("device_id")
+    return f", rank {rank}" if rank is not None else f", device {device}" if device else ""
+
+
+def _named(row: Row) -> str:
+    return _line(row["workload"]) + _place(row)
+
+
+def _title(name: Any) -> str:
+    return shorten_middle(str(name), TITLE_NAME)
+
+
+def _line(name: Any) -> str:
+    return shorten_middle(str(name), LINE_NAME)
+
+
+def _whole(name: Any) -> str:
+    return shorten_middle(str(name), WHOLE_NAME)
+
+
+def _changes(morning: Morning) -> Section:
+    budget = morning.budget
+    price = (
+        f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; together they may raise "
+        f"{budget['false_alarms_per_year']:g} false alarms a year. Change is after / before - 1: above 0 is slower."
+    )
+    sentences = [price]
+    sentences += [finding.message.capitalize() + "." for finding in morning.told if finding.rule == "not-enough-data"]
+    if not morning.rows:
+        return Section("What changed", [*sentences, "No series changed."])
+    if len(morning.rows) > SHOWN_CHANGES:
+        sentences.append(f"The first {SHOWN_CHANGES} of {len(morning.rows)} are listed.")
+    rows = [{**row, "acknowledged": "yes" if row.get("acknowledged") else None} for row in morning.rows[:SHOWN_CHANGES]]
+    wanted = {"state", "workload", "rank_id", "device_id", "since", "before", "after", "change", "ci_low", "ci_high"}
+    columns = tuple(column for column in shown_columns("regressions", rows) if column.key in wanted)
+    if any(row["acknowledged"] for row in rows):
+        columns = (*columns, *((Column("acknowledged", "Acknowledged"),)))
+    return Section("What changed", sentences, Grid(columns, rows))
+
+
+def _history(morning: Morning, course: Course) -> Section:
+    place = _place({"rank_id": course.rank_id, "device_id": course.device_id})
+    low, high = min(course.values_ms), max(course.values_ms)
+    nights = course.nights
+    row = morning.lead
+    described = (
+        f"Line chart: {_whole(course.workload)}{place}, mean time in ms over {_count(len(nights), 'night')} from {nights[0]} to "
+        f"{nights[-1]}, between {low:,.6g} and {high:,.6g} ms, {course.values_ms[-1]:,.6g} ms in the newest"
+    )
+    title = f"{_title(course.workload)}{place}"
+    levels: tuple[tuple[str, str, float], ...] = ()
+    marked = None
+    if row is not None and row["change"] is not None and row["since"] in nights:
+        marked = str(row["since"])
+        at = list(nights).index(marked)
+        if at and row["before"] and row["after"]:
+            first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
+            levels = ((first, last, row["before"]), (marked, nights[-1], row["after"]))
+        title += f": {row['change']:+.1%}"
+        described += f"; {row['state']}: {row['change']:+.1%} since {marked}, from {row['before']:,.6g} to {row['after']:,.6g} ms"
+    else:
+        described += "; no change is marked"
+    state = str(row["state"]) if marked and row is not None else "no change"
+    subtitle = f"Night {morning.night}: {state}. Mean time of {_count(len(nights), 'night')}, lower is better"
+    chart = Chart(title, nights, {course.workload: course.values_ms}, "ms", described, marked, subtitle, levels)
+    return Section("History", [described.removeprefix("Line chart: ") + "."], chart=chart, figure="history")
+
+
+_PARTS = {
+    "other_operators_us": "other operators",
+    "communication_not_overlapped_us": "communication, not overlapped",
+    "free_us": "free time",
+    "unattributed_us": "unattributed",
+}
+
+
+def _attribution(morning: Morning, row: Row, told: Row) -> Section:
+    operators = told["operators"]
+    parts = [(_whole(one["op_name"] or one["op_type"] or "unknown"), one["difference_us"]) for one in operators]
+    parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
+    listed = ", ".join(f"{name} {size:+,.3f}" for name, size in parts)
+    described = (
+        f"Where the change of {_whole(row['workload'])}{_place(row)} since {row['since']} is, in us a step: {listed}; "
+        f"together {told['total_us']:+,.3f}"
+    )
+    chart = Waterfall(
+        f"{_title(row['workload'])}{_place(row)}: where {told['total_us']:+,.1f} us a step are",
+        f"Night {morning.night}: change since {row['since']}, {told['before_us']:,.1f} us before, {told['after_us']:,.1f} us after",
+        parts,
+        ("the step", told["total_us"]),
+        "change of a step (us)",
+        f"Waterfall chart, night {morning.night}. {described}",
+    )
+    sentences = [described + "."]
+    sentences += [
+        f"{', '.join(map(_whole, s['from']))} became {', '.join(map(_whole, s['to']))} ({s['moved_us']:,.3f} us moved)."
+        for s in told["shifts"]
+    ]
+    sentences += [
+        f"AOE tuned {_whole(one['op_name'] or one['op_type'])} in run {one['repository_run']} of {one['repository_night']}."
+        for one in operators
+        if one.get("repository_run")
+    ]
+    others = sum(bool(one.get("attribution")) for one in morning.rows) - 1
+    if others > 0:
+        sentences.append(f"`regressions` divides {_count(others, 'other changed step')} in the same way.")
+    listed_rows = [{**one, "op_name": one["op_name"] and _line(one["op_name"])} for one in operators]
+    grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
+    return Section("Where the change is", sentences, grid, chart, figure="attribution")
+
+
+def _hotspots(morning: Morning) -> Section:
+    title, hot = "Where device time goes", morning.hotspots
+    if hot is None:
+        return Section(title, ["No run of that night tells of operators."])
+    columns = (
+        Column("position", "#", "integer"),
+        Column("op_type", "Operator type"),
+        Column("task_type", "Core"),
+        Column("count", "Tasks", "integer"),
+        Column("total_us", "Total (us)", "us"),
+        Column("mean_us", "Mean (us)", "us"),
+        Column("share", "Share of computing", "percent"),
+    )
+    ranks = f", sum of {hot.ranks} ranks" if hot.ranks > 1 else ""
+    about = (
+        f"Compute tasks of run {hot.run} ({_whole(hot.model)}) by operator type{ranks}, {hot.total_us:,.3f} us in all"
+    )
+    shown = hot.types[:SHOWN_HOTSPOTS]
+    if len(hot.types) > len(shown):
+        about += f"; the first {len(shown)} of {len(hot.types)} types"
+    listed = ", ".join(
+        f"{_whole(row['op_type'])} {row['total_us']:,.3f} us"
+        + (f" ({row['share']:.1%})" if row["share"] is not None else "")
+        for row in shown
+    )
+    chart = Ranking(
+        f"{_title(hot.model)}: where device time goes",
+        f"Night {morning.night}: {hot.total_us:,.0f} us of compute tasks by operator type{ranks}",
+        [f"{row['op_type']} ({row['task_type']})" if row["task_type"] else str(row["op_type"]) for row in shown],
+        [row["total_us"] for row in shown],
+        [
+            (f"{row['share']:.1%}   " if row["share"] is not None else "")
+            + f"{row['total_us']:,.1f} us, {_count(row['count'], 'task')}"
+            for row in shown
+        ],
+        f"Bar chart, night {morning.night}. {about}: {listed}",
+    )
+    return Section(
+        title,
+        [about + "."],
+        Grid(columns, [{**row, "op_type": _line(row["op_type"])} for row in shown]),
+        chart,
+        figure="hotspots",
+    )
+
+
+def _tunings(morning: Morning) -> list[Section]:
+    if not morning.tunings:
+        return []
+    columns = (
+        Column("run", "Run"),
+        Column("workload", "Workload"),
+        Column("tuning_name", "Task"),
+        Column("kind", "Mode"),
+        Column("status", "Status", "state"),
+        Column("modified", "Changed", "integer"),
+        Column("before_ms", "Model before, claimed (ms)", "ms"),
+        Column("after_ms", "Model after, claimed (ms)", "ms"),
+        Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
+    )
+    sentences = ["These are AOE's own claims from its microbenchmarks: only a profile before and after proves them."]
+    sections = [Section("What AOE claims", sentences, Grid(columns, morning.tunings))]
+    if morning.claims:
+        named = (
+            Column("run", "Run"),
+            Column("name", "Operator or subgraph"),
+            Column("op_type", "Operator type"),
+            Column("claimed_before_us", "Claimed before (us)", "us"),
+            Column("claimed_after_us", "Claimed after (us)", "us"),
+            Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
+        )
+        shown = morning.claims[:SHOWN_CLAIMS]
+        said = f"The {len(shown)} largest of {_count(len(morning.claims), 'claim')} on operators and subgraphs."
+        sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
+    return sections
+
+
+def _runs(morning: Morning) -> Section:
+    columns = (
+        Column("run", "Run"),
+        Column("kind", "Kind"),
+        Column("workload", "Workload"),
+        Column("hardware", "Hardware"),
+        Column("step_ms", "Step (ms)", "ms"),
+        Column("status", "Status", "state"),
+        Column("path", "Path"),
+    )
+    sentences = [f"{_count(len(morning.runs), 'run')} stored of {morning.night}. Step is that of the slowest rank."]
+    cut = sum(row["status"] == "incomplete" for row in morning.runs)
+    if cut:
+        sentences.append(f"{_count(cut, 'run')} of them cut off: compared with nothing.")
+    if len(morning.runs) > SHOWN_RUNS:
+        sentences.append(f"The newest {SHOWN_RUNS} are listed.")
+    if morning.others:
+        some = ", ".join(map(_whole, morning.others[:SHOWN_RUNS]))
+        sentences.append(f"Other workloads with a run that night: {some}. `--workload` makes the report one of them.")
+    if morning.later:
+        some = ", ".join(morning.later[-SHOWN_RUNS:])
+        of = " of this workload" if morning.workload is not None else ""
+        sentences.append(f"Nothing{of} is measured on {_count(len(morning.later), 'later night')} with a run: {some}.")
+    return Section("Runs of the night", sentences, Grid(columns, morning.runs[-SHOWN_RUNS:]))
+
+
+def _findings(morning: Morning) -> Section:
+    ordered = sorted([*morning.told, *morning.findings], key=lambda finding: SEVERITIES.index(finding.severity))
+    nouns = {"error": "error", "warning": "warning", "info": "remark"}
+    counts = ", ".join(_count(sum(one.severity == name for one in ordered), nouns[name]) for name in SEVERITIES)
+    sentences = [f"{counts}."]
+    if len(ordered) > SHOWN_FINDINGS:
+        sentences.append(f"The first {SHOWN_FINDINGS} of {len(ordered)} are listed; `--format json` has them all.")
+    return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:SHOWN_FINDINGS]])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
