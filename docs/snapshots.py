@@ -11,7 +11,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 from chromium import Chromium  # noqa: E402 -- it is there for the tests
 
-WIDTH, HEIGHT = 1120, 880
+WIDTH, HEIGHT = 1280, 900
 MOST_BYTES = 150_000
 
 
