@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds until a browser that does not answer is given up: far more than any answer takes."""
 
 FLAGS = (
@@ -191,14 +191,18 @@ class Tab:
             raise BrowserError(str(told["exceptionDetails"].get("exception", told["exceptionDetails"])))
         return told["result"].get("value")
 
-    def wait_for(self, expression: str) -> Any:
-        """Ask until an expression is true."""
+    def wait_for(self, expression: str) -> None:
+        """Ask until an expression is true, on this page or on the one that takes its place meanwhile."""
         until = time.monotonic() + PATIENCE
-        while not (value := self.run(f"Boolean({expression})")):
-            if time.monotonic() > until:
-                raise BrowserError(f"never true: {expression}")
+        while time.monotonic() < until:
+            try:
+                if self.run(f"Boolean({expression})"):
+                    return
+            except BrowserError as error:
+                if "navigated" not in str(error) and "context" not in str(error):
+                    raise
             time.sleep(0.02)
-        return value
+        raise BrowserError(f"never true: {expression}")
 
     def look(self, width: int = 1280, height: int = 900, scheme: str = "light", media: str = "") -> None:
         """The size of the window in CSS pixels, and light or dark."""
