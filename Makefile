@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   ?= aoe-reports-demo
 
-.PHONY: demo test lint types contracts tests docs benchmarks clean
+.PHONY: demo test lint types contracts browser tests docs snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -22,11 +22,18 @@ types: $(VENV)/.tools
 contracts: $(VENV)/.tools
 	$(BIN)/lint-imports
 
-tests: $(VENV)/.tools
+# Debian's chromium and axe-core, where they can be had; without them the tests in tests/browser are skipped
+browser:
+	tests/browser/install.sh
+
+tests: $(VENV)/.tools browser
 	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
 
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py
+
+snapshots: $(VENV)/.tools browser
+	$(BIN)/python docs/snapshots.py
 
 benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/hotspots.py
@@ -56,4 +63,4 @@ $(VENV)/.tools: pyproject.toml $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) dist tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

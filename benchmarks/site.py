@@ -5,7 +5,9 @@ The store is made up month by month (one commit a month, rows as `ingest` stores
 step, types and operators, noise of 1 %, and in the last weeks one operator of each model is 8 % slower. `site` is
 run as a command of its own, so starting Python and importing is part of the figures: first into a new folder, then with
 nothing new, then after one more night (an ingest's commit). Figures are CPU and elapsed seconds and the largest resident
-memory of each, the pages written, and the bytes of the first page. With --keep a store that is there already is used as it
+memory of each, the pages written, and the bytes of the first page. Where Debian's chromium is
+there, it opens the first page and the list of series from the disk, with an empty cache each, and tells when it first painted.
+With --keep a store that is there already is used as it
 is and stays; the site is built into a new folder each time.
 """
 
@@ -31,6 +33,9 @@ from aoe_reports.records.row import row_of_record
 from aoe_reports.store import History, Origin, Run, RunHeader
 from aoe_reports.store.layout import ROWS, month_of, rows_of
 from aoe_reports.store.parts import Piece
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from chromium import Chromium, find_chromium
 
 FIRST = datetime(2023, 1, 1, 2, tzinfo=UTC)
 TYPES = ("MatMulV2", "Conv2D", "Add", "Mul", "TransData", "SoftmaxV2", "LayerNormV3", "Cast", "ReduceSum", "Gelu")
@@ -177,6 +182,25 @@ def build(label: str, store: str, folder: Path) -> None:
     )
 
 
+PAINTED = "performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)[0]"
+
+
+def open_pages(folder: Path, profile: Path) -> None:
+    """Open the longest pages in a browser and print when they first painted and when they were loaded."""
+    if find_chromium() is None:
+        print("no chromium: not painted")
+        return
+    for name in ("index.html", "series/index.html", "runs/index.html"):
+        with Chromium(profile / name.replace("/", "-")) as browser:
+            tab = browser.open_tab()
+            tab.look(1280, 900)
+            tab.go((folder / name).as_uri(), idle=True)
+            tab.wait_for(f"{PAINTED} > 0")
+            loaded = tab.run("performance.getEntriesByType('navigation')[0].loadEventEnd")
+            rows = tab.run("document.querySelectorAll('tbody tr').length")
+            print(f"{name:18s} {rows} rows, first paint {tab.run(PAINTED) / 1000:.2f} s, loaded {loaded / 1000:.2f} s")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -199,6 +223,7 @@ def main() -> None:
         add_night(store, models, nights, nights)
         build("one more night", store, folder)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        open_pages(folder, Path(made) / "browser")
         print(f"{sum(1 for _ in folder.rglob('*'))} files, {size / 1e6:.0f} MB")
 
 

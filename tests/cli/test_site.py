@@ -20,21 +20,13 @@ from typing import Any
 
 import pytest
 from commandline import Cli
+from dashboards import HOSTILE, store_hostile_names
 
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.site.texts import CATALOGUE
 from aoe_reports.workflows.generation import Generation
 from aoe_reports.workflows.ingest import Gathered, ingest
 from aoe_reports.workflows.options import RunOptions
-
-HOSTILE = (
-    "<script>alert(1)</script>\"'&amp;</td>",
-    "right\u202eto left\u2066",
-    "\x1b[31mred\x1b[0m\nline",
-    "long/" + "x" * 4096,
-    "../../etc/passwd#&?=%00",
-    "{{ 7 * 7 }}{% raw %}",
-)
 
 
 @pytest.fixture(scope="module")
@@ -60,30 +52,7 @@ def store(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve nights of workloads with names that nobody should be called by."""
-    folder = tmp_path_factory.mktemp("hostile")
-    lines = []
-    for night in range(14):
-        for place, name in enumerate(HOSTILE):
-            when = datetime(2026, 1, 1, 2, place, tzinfo=UTC) + timedelta(days=night)
-            slow = 1.5 if night >= 9 else 1.0
-            lines.append(
-                json.dumps(
-                    {
-                        "workload": name,
-                        "engine": name[:200],
-                        "hardware": name[:200],
-                        "runtime_ms_mean": slow * (1 + 0.001 * ((night * 7 + place) % 5)),
-                        "runtime_ms_std": None,
-                        "timestamp": when.timestamp(),
-                        "schema_version": "0.1",
-                        "metadata": {},
-                    }
-                )
-            )
-    (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
-    ingest([folder / "records.jsonl"], str(folder / "store"), RunOptions(), Gathered())
-    return folder / "store"
+    return store_hostile_names(tmp_path_factory.mktemp("hostile"))
 
 
 def files(folder: Path) -> dict[str, bytes]:

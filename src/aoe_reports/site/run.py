@@ -61,7 +61,7 @@ def run_page(
             (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
         ],
         "tunings": [_tuning_cells(one) for one in tunings],
-        "advice_command": "\n".join(_commands(run)),
+        "advice_commands": _commands(run),
         "claim_columns": [
             (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"), ("", "text"),
             (text("speed_up"), "number"),

@@ -206,7 +206,11 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "legend_level": ("level", "水平"),
     "legend_band": ("where 95 % of quiet nights lie", "95 % 的正常夜所在范围"),
     "legend_change": ("change", "变化点"),
-    "zoom_hint": ("Drag to zoom, double-click for all.", "拖动缩放，双击还原。"),
+    "zoom_hint": (
+        "Drag to zoom, double-click for all; arrow keys on the chart go from night to night.",
+        "拖动缩放，双击显示全部；在图上按方向键逐夜移动。",
+    ),
+    "all_nights": ("All nights", "全部夜"),
     "levels": ("Levels", "水平"),
     "from_night": ("From", "从"),
     "to_night": ("To", "到"),

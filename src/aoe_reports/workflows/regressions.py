@@ -73,6 +73,8 @@ class RegressionSelection:
     """Every change since the first night, looked at once, instead of what the watch says now; fails on nothing."""
     series: Collection[str] | None = None
     """Only these series are shown and recorded; all share the budget."""
+    until: str | None = None
+    """The store as it was when this night was its newest (None: as it is)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,14 @@ _REASONS = ("regression", "suspect", "not-enough-data")
 def examine(history: History, selection: RegressionSelection) -> Examination:
     """Judge the series of a store, and hold each against what was told, acknowledged and announced of it."""
     within = None if selection.whole_history else WATCHED_NIGHTS
-    every = _runs(history)
+    every = [row for row in _runs(history) if _is_by(row["night"], selection.until)]
     runs = [row for row in every if row["run_kind"] != "tuning"]
     tunings = [row for row in every if row["run_kind"] == "tuning"]
     told = read_told(history)
+    for series, moves in told.moves.items():
+        told.moves[series] = [move for move in moves if move.found is None or _is_by(move.found, selection.until)]
     chosen = _chosen_nights(history, selection.baseline, runs, told)
-    stored = _records(history, within, chosen or ())
+    stored = _records(history, within, chosen or (), selection.until)
     records, jumps = _without_jumps(stored, runs, history.uri)
     judged = judge_histories(put_together(records), selection.false_alarms_per_year, within=within)
     findings = [*jumps.values(), *_mixed_hardware(judged)]
@@ -369,7 +373,8 @@ class Examination:
 
     def _attribute(self, index: int, change: Change) -> Row | None:
         if self._tuned is None:
-            self._tuned = tuned_operators(self.history)
+            until = self.selection.until
+            self._tuned = [one for one in tuned_operators(self.history) if _is_by(one.night, until)]
         return attribute(self.records, self.judged, index, change, self._tuned)
 
     def _metadata_around(self, incidents: Iterable[Incident]) -> None:
@@ -564,14 +569,22 @@ def _title(lead: Moved) -> str:
     return f"{what} {lead.move.change:+.1%}"
 
 
-def _records(history: History, within: int | None, chosen: Sequence[str] = ()) -> pl.DataFrame:
-    """Records of the last `within` nights (None: all) and of `chosen` ones, however old they are.
+def _is_by(night: str, until: str | None) -> bool:
+    return until is None or night <= until
+
+
+def _records(
+    history: History, within: int | None, chosen: Sequence[str] = (), until: str | None = None
+) -> pl.DataFrame:
+    """Records of the last `within` nights (None: all) up to one and of `chosen` ones, however old they are.
 
     AOE's own measurements and cut-off captures are no nights.
     """
     measured = [equals("run_kind", "tuning", "!="), equals("status", "incomplete", "!=")]
+    if until is not None:
+        measured.append(equals("night", until, "<="))
     nights = sorted(set(history.rows("run", ["night"], measured)["night"].to_pylist()))
-    where: Where = [equals("source", "aoe", "!=")]
+    where: Where = [equals("source", "aoe", "!="), *([] if until is None else [equals("night", until, "<=")])]
     if within is not None and len(nights) > within:
         where = [*where, (equals("night", nights[-within], ">="), *(equals("night", night) for night in chosen))]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()

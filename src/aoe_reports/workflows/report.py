@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -15,8 +15,7 @@ import polars as pl
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
-from aoe_reports.regression.gate import Gate
-from aoe_reports.regression.series import FACTS, judge_histories, put_together
+from aoe_reports.regression.series import FACTS, put_together
 from aoe_reports.renderers.as_json import FORMAT_VERSION
 from aoe_reports.reports.morning import Course, Hotspots, Morning, leading, morning_report
 from aoe_reports.reports.names import shorten_middle
@@ -24,8 +23,6 @@ from aoe_reports.reports.report import BarChart, Report
 from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
-from aoe_reports.workflows.attribution import attribute, tuned_operators
-from aoe_reports.workflows.coded import read_coded
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 from aoe_reports.workflows.site_facts import read_details
@@ -101,15 +98,13 @@ def report_night(store: str, wish: ReportWish | None = None) -> NightReport:
     history = History.open(store)
     runs = _stored_runs(history)
     night, newest = _chosen(runs, wish)
-    told: list[Finding]
-    if night is None or newest is None or night >= newest:
-        selection = RegressionSelection(workload=wish.workload, false_alarms_per_year=wish.false_alarms_per_year)
-        found = find_regressions(store, selection)
-        rows, budget, told = found.rows, found.budget, found.findings
-        reasons = [reason for reason in found.reasons if reason == "not-enough-data"]
-    else:
-        rows, budget, told = _changes_by(history, runs, night, wish, store)
-        reasons = ["not-enough-data"] if told else []
+    until = night if night is not None and newest is not None and night < newest else None
+    found = find_regressions(
+        store,
+        RegressionSelection(workload=wish.workload, false_alarms_per_year=wish.false_alarms_per_year, until=until),
+    )
+    rows, budget, told = found.rows, found.budget, found.findings
+    reasons = [reason for reason in found.reasons if reason == "not-enough-data"]
     lead = leading(rows)
     mine = [run for run in runs if run["night"] == night and wish.workload in {None, run["model"]}]
     course = None if night is None else _course(history, rows, night, mine, _incomplete(runs))
@@ -194,61 +189,6 @@ def _some(noun: str, names: Sequence[str]) -> str:
 
 
 SHOWN_NAMES = 20
-
-_COLUMNS = (
-    "series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "count", "total_ns", "workload_args", "metrics", *FACTS,
-)  # fmt: skip
-_ROW = (
-    "series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id", "state", "since_run",
-    "since", "before", "after", "change", "ci_low", "ci_high", "smallest_detectable", "nights", "left_out", "reason",
-)  # fmt: skip
-_STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
-_SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")
-
-
-def _changes_by(
-    history: History, runs: Sequence[Row], night: str, wish: ReportWish, store: str
-) -> tuple[list[Row], Row, list[Finding]]:
-    """What the nights up to this one show, as they were looked at when it was the newest."""
-    nights = sorted({run["night"] for run in runs if run["night"] <= night})
-    where: Where = [equals("source", "aoe", "!="), equals("night", night, "<=")]
-    if len(nights) > WATCHED_NIGHTS:
-        where = [*where, equals("night", nights[-WATCHED_NIGHTS], ">=")]
-    columns = [name for name in _COLUMNS if name in ROWS.names]
-    records = read_coded(history, columns, where).filter(~pl.col("run_id").is_in(_incomplete(runs)))
-    judged = judge_histories(put_together(records), wish.false_alarms_per_year, within=WATCHED_NIGHTS)
-    tuned = [one for one in tuned_operators(history) if one.night <= night]
-    rows = []
-    for index, change, seen in judged.told():
-        if change is None or wish.workload not in {None, seen["model"]}:
-            continue
-        slower = seen["state"] in {"confirmed", "drift"} and change.change > 0
-        fails = "regression" if slower and Gate().holds(seen) else None
-        divided = seen["scope"] == "step" and seen["state"] != "suspect"
-        attribution = attribute(records, judged, index, change, tuned) if divided else None
-        rows.append({**{name: seen[name] for name in _ROW}, "attribution": attribution, "fails": fails})
-    rows.sort(key=_place)
-    told = []
-    if not judged.eligible:
-        message = (
-            f"no series has enough nights to be judged ({judged.parameters.least_nights}) up to {night}; "
-            f"{len(judged.verdicts)} series are stored"
-        )
-        told.append(Finding("warning", "not-enough-data", store, message))
-    budget = {
-        "false_alarms_per_year": judged.false_alarms_per_year,
-        "series": len(judged.verdicts),
-        "eligible": judged.eligible,
-        "detector": judged.version,
-        "whole_history": False,
-    }
-    return rows, budget, told
-
-
-def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    scope = _SCOPES.index(row["scope"]) if row["scope"] in _SCOPES else len(_SCOPES)
-    return _STATES.index(row["state"]), scope, -abs(row["change"] or 0.0), row["workload"], row["series_id"]
-
 
 _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *FACTS)
 

@@ -9,7 +9,8 @@
     const found = {};
     for (const part of location.hash.slice(1).split("&")) {
       const at = part.indexOf("=");
-      if (at > 0) found[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1));
+      if (at < 1) continue;
+      try { found[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1)); } catch { /* no such text: not asked */ }
     }
     return found;
   }
@@ -73,20 +74,28 @@
       const wanted = asked();
       const of = (text) => { const at = Date.parse(text + "T00:00:00Z"); return Number.isNaN(at) ? null : at / 1000; };
       const from = wanted.from ? of(wanted.from) : null, to = wanted.to ? of(wanted.to) : null;
-      return [from === null ? whole[0] : from, to === null ? whole[1] : to];
+      const shown = [from === null ? whole[0] : from, to === null ? whole[1] : to];
+      return shown[0] > shown[1] ? whole : [shown[0], Math.max(shown[1], shown[0] + DAY)];
     }
+
+    // the address says which nights are shown, however they were chosen: it can be passed on
+    function choose(from, to) {
+      location.replace("#series=" + location.pathname.replace(/.*\//, "").replace(/\.html$/, "") + "&from=" + date(from) + "&to=" + date(to));
+    }
+    const every = () => choose(times[0], times[times.length - 1]);
 
     function draw() {
       if (plot) plot.destroy();
       const soft = colour("--soft"), grid = { stroke: colour("--grid"), width: 1 };
       const shown = range();
       const names = told.names;
+      fields.forEach((field, end) => { if (field !== document.activeElement) field.value = date(shown[end]); });
       plot = new uPlot({
         width: Math.max(frame.clientWidth, 320),
         height: 260,
         tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
         padding: [10, 44, 0, 0],
-        cursor: { drag: { x: true, y: false } },
+        cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { every(); return null; } } },
         scales: { x: { min: shown[0], max: shown[1] } },
         axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72 }],
         series: [
@@ -98,6 +107,12 @@
         ],
         bands: told.band ? [{ series: [4, 3], fill: colour("--band") }] : [],
         hooks: {
+          setSelect: [(drawn) => {
+            const { left, width } = drawn.select;
+            if (!width) return;
+            drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            choose(drawn.posToVal(left, "x"), drawn.posToVal(left + width, "x"));
+          }],
           draw: [(drawn) => {
             const context = drawn.ctx;
             context.save();
@@ -122,9 +137,46 @@
       canvas.setAttribute("aria-label", words);
     }
 
+    const legend = document.querySelector(".legend");
+    const fields = ["from", "to"].map((end) => {
+      const field = document.createElement("input");
+      field.type = "date";
+      field.min = date(times[0]);
+      field.max = date(times[times.length - 1]);
+      field.setAttribute("aria-label", legend.dataset[end]);
+      return field;
+    });
+    const all = document.createElement("button");
+    all.type = "button";
+    all.textContent = legend.dataset.all;
+    all.addEventListener("click", every);
+    for (const field of fields) {
+      field.addEventListener("change", () => {
+        const [from, to] = fields.map((one) => Date.parse(one.value) / 1000);
+        if (fields.every((one) => one.value && one.checkValidity()) && from < to) choose(from, to);
+      });
+    }
+    const controls = document.createElement("div");
+    controls.className = "filter range";
+    controls.append(legend.dataset.from, fields[0], legend.dataset.to, fields[1], all);
+    frame.before(controls);
+
+    // the keyboard goes along the nights as the pointer does
+    let at = null;
+    frame.addEventListener("keydown", (event) => {
+      const way = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+      if (way === undefined || !plot) return;
+      event.preventDefault();
+      const { min, max } = plot.scales.x;
+      const first = times.findIndex((time) => time >= min), last = times.findLastIndex((time) => time <= max);
+      if (first < 0 || last < first) return;
+      at = Math.min(Math.max((at === null ? (way < 0 ? last + 1 : first - 1) : at) + way, first), last);
+      plot.root.querySelector(".u-legend").setAttribute("aria-live", "polite");
+      plot.setCursor({ left: plot.valToPos(times[at], "x"), top: plot.valToPos(told.values[at], "y") });
+    });
+
     draw();
     const hint = document.createElement("span");
-    const legend = document.querySelector(".legend");
     hint.textContent = legend.dataset.hint;
     legend.append(hint);
     let width = frame.clientWidth;

@@ -1,0 +1,38 @@
+"""Takes the pictures of docs/site.md from the site of `aoe-reports demo`, with Debian's chromium: python docs/snapshots.py."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent / "tests"))
+from chromium import Chromium  # noqa: E402 -- it is there for the tests
+
+WIDTH, HEIGHT = 1280, 900
+MOST_BYTES = 150_000
+
+
+def main() -> None:
+    """Build the site, look at it in light and in dark."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        command = [sys.executable, "-m", "aoe_reports"]
+        subprocess.run([*command, "demo", "-o", "demo"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        site = [*command, "site", "--store", "demo/history", "-o", "pages"]
+        subprocess.run(site, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        with Chromium(folder / "browser") as browser:
+            tab = browser.open_tab()
+            for scheme in ("light", "dark"):
+                tab.look(WIDTH, HEIGHT, scheme)
+                tab.go((folder / "pages" / "index.html").as_uri())
+                picture = tab.screenshot("webp", quality=80)
+                if len(picture) > MOST_BYTES:
+                    raise SystemExit(f"the picture in {scheme} has {len(picture)} bytes, more than {MOST_BYTES}")
+                (DOCS / f"site-{scheme}.webp").write_bytes(picture)
+
+
+if __name__ == "__main__":
+    main()

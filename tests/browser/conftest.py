@@ -1,0 +1,84 @@
+"""One browser and one set of sites for all tests here; workers of one run share the sites."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Chromium, Tab, find_chromium
+from commandline import FIXTURES
+from dashboards import store_hostile_names
+
+from aoe_reports.simulation.nights import MODEL, write_nights
+from aoe_reports.workflows.ingest import Gathered, ingest
+from aoe_reports.workflows.options import RunOptions
+from aoe_reports.workflows.site import build_site
+
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+MORE = ("valid/torch_npu_two_ranks", "valid/torch_npu_memory_and_communication", "valid/ten_iterations",
+        "invalid/statistic-mismatch")  # fmt: skip
+"""Captures with what the simulated nights lack: parts of steps, several ranks, findings. Their times are in their files."""
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    missing = [name for name, there in (("chromium", find_chromium()), ("axe-core", AXE.is_file())) if not there]
+    if missing:
+        reason = f"{' and '.join(missing)} cannot be found; tests/browser/install.sh installs what is needed"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with Chromium(tmp_path_factory.mktemp("chromium")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def tab(chromium: Chromium) -> Iterator[Tab]:
+    tab = chromium.open_tab()
+    tab.look()
+    yield tab
+    tab.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    return AXE.read_text()
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sites `plain`, `chinese` (of the same store) and `hostile`."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sites"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            write_nights(folder / "nights")
+            store = str(folder / "store")
+            ingest([folder / "nights"], store, RunOptions(MODEL), Gathered())
+            for name in MORE:
+                ingest([FIXTURES / "msprof" / name], store, RunOptions(name.rpartition("/")[2]), Gathered())
+            build_site(store, folder / "plain", 12.0, "en")
+            build_site(store, folder / "chinese", 12.0, "zh")
+            (folder / "names").mkdir()
+            build_site(str(store_hostile_names(folder / "names")), folder / "hostile", 12.0, "en")
+            (folder / "made").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def served(sites: Path) -> Iterator[str]:
+    """The address of the site `plain`, as `serve` says it."""
+    command = [sys.executable, "-m", "aoe_reports", "serve", str(sites / "plain"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
