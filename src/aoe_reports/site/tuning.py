@@ -203,7 +203,7 @@ def _job_cells(job: Row, text: Texts) -> list[str]:
     claimed = (job["claimed_before_ms"], job["claimed_after_ms"])
     times = " → ".join(show(value, "ms") for value in claimed) if None not in claimed else None
     return [
-        head(job["night"], f"runs/{file_name(job['run'])}.html"),
+        head(job["night"], f"runs/{file_name(job['run'])}.html", job["run"]),
         cell(job["workload"], "text", " · ".join(part for part in (kind, name, job["status"]) if part)),
         *(cell(job[name], "integer") for name in ("added", "updated", "hit", "unsatisfied", "failed")),
         cell(job["claimed_speed_up"], "gain", times and f"{times} ms"),
