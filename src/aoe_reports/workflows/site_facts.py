@@ -14,7 +14,7 @@ import polars as pl
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
-from aoe_reports.regression.series import FACTS, Histories, judge_histories, put_together
+from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.results import join_name
 from aoe_reports.site.facts import Floats, Group, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
@@ -142,11 +142,9 @@ def _counted_nights(records: pl.DataFrame) -> dict[str, int]:
         return {}
     time = pl.col("runtime_ms_mean")
     nights = (
-        records.filter(pl.col("source") != "aoe", time.is_not_null() & time.is_not_nan())
-        .unique(["series_id", "night", "run_id", "runtime_ms_mean"])
-        .group_by("series_id", "night")
-        .agg(time.median())
-        .filter(time.is_finite() & (time > 0))
+        records.filter(pl.col("source") != "aoe", (time > LEAST_MS) & (time < MOST_MS))
+        .select("series_id", "night")
+        .unique()
     )
     return dict(nights.group_by("series_id").len().iter_rows())
 
@@ -168,7 +166,8 @@ def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Seque
     rows, numbers = np.unique(places[0], return_inverse=True)
     shape = len(rows), len(nights)
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
-    values[numbers, places[1]] = times["runtime_ms_mean"].to_numpy()
+    found = times["runtime_ms_mean"].to_numpy()
+    values[numbers, places[1]] = np.where((found > LEAST_MS) & (found < MOST_MS), found, 0.0)
     names, of_rows = _numbered(times["run_id"])
     shared = np.empty(len(names), dtype=object)
     shared[:] = names
