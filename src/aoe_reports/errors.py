@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aoe_reports.texts import Text, say
+
 
 class AoeReportsError(Exception):
     """The parent of every error of this package; `exit_code` is what the command line ends with."""
 
     exit_code = 3
+
+    def __str__(self) -> str:
+        """The message; one that can be translated stays one."""
+        return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
 
 
 class UsageError(AoeReportsError):
@@ -27,8 +33,10 @@ class ReadError(AoeReportsError):
 
     def __str__(self) -> str:
         """`<path>: [line n:] <what is wrong>; <what was expected>`."""
-        line = f"line {self.line}: " if self.line is not None else ""
-        return f"{self.path}: {line}{self.what}; {self.expected}"
+        if self.line is not None:
+            told = {"path": self.path, "line": self.line, "what": self.what, "expected": self.expected}
+            return say("{path}: line {line}: {what}; {expected}", **told)
+        return say("{path}: {what}; {expected}", path=self.path, what=self.what, expected=self.expected)
 
 
 class SchemaMissingError(AoeReportsError):

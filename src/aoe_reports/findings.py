@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from aoe_reports.texts import Text, as_fields, from_fields, say
+
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -32,18 +34,21 @@ class Finding:
 
     def as_fields(self) -> list[Any]:
         """The finding's fields as a list of JSON values."""
-        return [self.severity, self.rule, self.path, self.message, self.line, self.column, self.pointer]
+        return [self.severity, self.rule, self.path, as_fields(self.message), self.line, self.column, self.pointer]
 
     @classmethod
     def from_fields(cls, fields: list[Any]) -> Finding:
         """A finding of its fields."""
-        return cls(*fields)
+        severity, rule, path, message, *place = fields
+        return cls(severity, rule, path, from_fields(message), *place)
 
-    def as_text(self) -> str:
+    def as_text(self) -> Text:
         """`path:line:column: severity: message [rule]`, without the parts that are not known."""
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
-        pointer = f" at {self.pointer}" if self.pointer else ""
-        return f"{place}: {self.severity}: {self.message}{pointer} [{self.rule}]"
+        told = {"place": place, "severity": say(self.severity), "message": self.message, "rule": self.rule}
+        if self.pointer:
+            return say("{place}: {severity}: {message} at {pointer} [{rule}]", pointer=self.pointer, **told)
+        return say("{place}: {severity}: {message} [{rule}]", **told)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

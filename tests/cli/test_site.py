@@ -23,7 +23,7 @@ from commandline import Cli
 from dashboards import HOSTILE, store_hostile_names
 
 from aoe_reports.simulation.nights import MODEL, write_nights
-from aoe_reports.site.texts import CATALOGUE
+from aoe_reports.texts.pages import CATALOGUE
 from aoe_reports.workflows.generation import Generation
 from aoe_reports.workflows.ingest import Gathered, ingest
 from aoe_reports.workflows.options import RunOptions

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import Format, Output, Strict, exit_code, notify, print_findings, render, write
+from aoe_reports.texts import say
 
 
 def adopt(
@@ -40,7 +41,7 @@ def adopt(
         write(render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more), output)
     else:
         write(render(form, "adopt", "Changes to the bank in use", [folder], done.rows, done.findings, reasons), output)
-        say(done.findings)
+        print_findings(done.findings)
         for backup in done.more["backups"]:
-            typer.echo(f"kept: {backup}", err=True)
+            notify(say("kept: {path}", path=backup))
     raise typer.Exit(code)

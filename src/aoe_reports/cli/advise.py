@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Device, Format, MaxExpanded, Output, Paths, Rank, Step, Strict, exit_code, say, write
+from aoe_reports.cli.output import (
+    Device,
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Rank,
+    Step,
+    Strict,
+    exit_code,
+    print_findings,
+    show_report,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 
@@ -39,12 +52,11 @@ def advise(
         text = render_csv(found.rows)
     else:
         from aoe_reports.analysis.advice import RULES
-        from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.advice import advice_report
 
         titles = {name: (rule.title, rule.source) for name, rule in RULES.items()}
-        text = RENDERERS[form](advice_report(found.rows, found.headlines, titles))
+        text = show_report(form, advice_report(found.rows, found.headlines, titles))
     write(text, output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

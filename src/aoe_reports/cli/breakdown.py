@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Device, Format, MaxExpanded, Output, Paths, Rank, Step, Strict, exit_code, say, write
+from aoe_reports.cli.output import (
+    Device,
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Rank,
+    Step,
+    Strict,
+    exit_code,
+    print_findings,
+    show_report,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 
@@ -34,11 +47,10 @@ def breakdown(
 
         text = render_csv(found.rows)
     else:
-        from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.rows import breakdown_report
 
-        text = RENDERERS[form](breakdown_report(found.rows, found.gaps))
+        text = show_report(form, breakdown_report(found.rows, found.gaps))
     write(text, output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -7,10 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import CheckFormat, MaxExpanded, Output, Strict, exit_code, render, say, write, write_pieces
+from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.output import (
+    CheckFormat,
+    MaxExpanded,
+    Output,
+    Strict,
+    exit_code,
+    notify,
+    print_findings,
+    render,
+    show_report,
+    write,
+    write_pieces,
+)
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, reasons_of
 from aoe_reports.results import TuningResult
+from aoe_reports.texts import say
 
 
 def check(
@@ -69,14 +83,14 @@ def check(
     rows, findings, unreadable = outcome.rows, outcome.findings, outcome.unreadable
     checked = Checked(rows, findings, list(known.values()), strict, __version__)
     if form == "csv":
-        say(findings)
+        print_findings(findings)
     write_pieces(_pieces(form, paths, checked, tasks), output)
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
 
 
 def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[Any]) -> Iterator[str]:
     """What was found in one of the formats, piece by piece where thousands of files fit into it."""
-    from aoe_reports.renderers import CHECK_RENDERERS, RENDERERS
+    from aoe_reports.renderers import CHECK_RENDERERS
     from aoe_reports.renderers.values import plain
     from aoe_reports.reports.checked import check_report
 
@@ -92,14 +106,15 @@ def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[
         yield from csv_pieces(rows)
     elif form == "text":
         from aoe_reports.renderers.text import render_pieces as text_pieces
+        from aoe_reports.reports.language import report_in
         from aoe_reports.reports.rows import rows_report
 
-        yield from text_pieces(rows_report("check", "Checked", rows))
-        yield from (plain(finding.as_text()) + "\n" for finding in findings)
+        yield from text_pieces(report_in(rows_report("check", "Checked", rows), spoken()))
+        yield from (plain(told(finding.as_text())) + "\n" for finding in findings)
     elif form in CHECK_RENDERERS:
         yield CHECK_RENDERERS[form](checked)
     else:
-        yield RENDERERS[form](check_report(checked, tasks))
+        yield show_report(form, check_report(checked, tasks))
 
 
 def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
@@ -107,7 +122,6 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     import signal
 
     from aoe_reports.readers.discovery import result_files
-    from aoe_reports.renderers.values import plain
     from aoe_reports.workflows.watch import watch as watch_results
 
     for path in paths:
@@ -117,14 +131,14 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
             raise UsageError(f"check --watch: {path}: no AOE result, neither by its name nor by its content")
 
     def tell(path: Path, text: str) -> None:
-        sys.stderr.write(plain(f"{path}: {text}") + "\n")
+        notify(say("{path}: {text}", path=path, text=text))
         sys.stderr.flush()
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         watch_results(paths, tell, interval_s=interval, max_size=max_size)
     except KeyboardInterrupt:
-        sys.stderr.write("told to end: what is there is checked\n")
+        notify(say("told to end: what is there is checked"))
     finally:
         signal.signal(signal.SIGTERM, before)
 

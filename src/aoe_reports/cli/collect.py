@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, Strict, exit_code, say, write
+from aoe_reports.cli.output import Output, Strict, exit_code, print_findings, show_report, write
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import in_order, reasons_of
 
@@ -44,11 +44,10 @@ def collect(
 
             write(render_rows("collect", [check], rows, findings, reasons), output)
         else:
-            from aoe_reports.renderers import RENDERERS
             from aoe_reports.reports.options import options_report
 
-            write(RENDERERS[form](options_report(rows)), output)
-            say(findings)
+            write(show_report(form, options_report(rows)), output)
+            print_findings(findings)
         raise typer.Exit(exit_code(findings, strict=strict))
     if framework is None:
         raise UsageError("collect: expected --framework, or --check")

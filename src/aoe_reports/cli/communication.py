@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, MaxExpanded, Output, Paths, Rank, Step, Strict, exit_code, say, write
+from aoe_reports.cli.output import (
+    Format,
+    MaxExpanded,
+    Output,
+    Paths,
+    Rank,
+    Step,
+    Strict,
+    exit_code,
+    print_findings,
+    show_report,
+    write,
+)
 from aoe_reports.findings import reasons_of
 
 
@@ -40,11 +52,10 @@ def communication(
 
         text = render_csv(found.rows)
     else:
-        from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.communication import communication_report
 
-        text = RENDERERS[form](communication_report(found.rows, found.tables))
+        text = show_report(form, communication_report(found.rows, found.tables))
     write(text, output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -15,7 +15,8 @@ from aoe_reports.cli.output import (
     Step,
     Strict,
     exit_code,
-    say,
+    print_findings,
+    show_report,
     write,
 )
 from aoe_reports.findings import reasons_of
@@ -56,11 +57,10 @@ def compare(
 
         text = render_csv(found.rows)
     else:
-        from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.compared import compare_report
 
-        text = RENDERERS[form](compare_report(found.rows, found.totals, METHOD))
+        text = show_report(form, compare_report(found.rows, found.totals, METHOD))
     write(text, output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import exit_code, write
+from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.output import exit_code, show_report, write
+from aoe_reports.texts import say
 
 DEFAULT_FOLDER = Path("aoe-reports-demo")
 
@@ -16,20 +18,24 @@ def demo(
     ] = DEFAULT_FOLDER,
 ) -> None:
     """Write 45 simulated nights, one operator slower from night 38 on, and do the main job over them."""
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.workflows.demo import run_demo
 
-    result = run_demo(folder)
+    result = run_demo(folder, spoken())
     code = exit_code(result.nightly.findings, reasons=result.nightly.reasons)
-    write(RENDERERS["text"](result.nightly.report), None)
-    reasons = ", ".join(result.nightly.reasons) or "nothing"
+    write(show_report("text", result.nightly.report), None)
+    reasons = ", ".join(result.nightly.reasons) or say("nothing")
     lines = [
         "",
-        f"This is simulated data: operator {result.planted} was made 8 % slower from {result.planted_night} on.",
-        f"It was {'found' if result.found else 'NOT found'}. `nightly` as a gate would have ended with exit code {code} ({reasons}).",
-        f"Report: {result.folder / 'site' / 'report.html'}",
-        f"Pages: {result.folder / 'site' / 'index.html'}",
+        say(
+            "This is simulated data: operator {operator} was made 8 % slower from {night} on.",
+            operator=result.planted,
+            night=result.planted_night,
+        ),
+        say("It was found.") if result.found else say("It was NOT found."),
+        say("`nightly` as a gate would have ended with exit code {code} ({reasons}).", code=code, reasons=reasons),
+        say("Report: {path}", path=result.folder / "site" / "report.html"),
+        say("Pages: {path}", path=result.folder / "site" / "index.html"),
         "",
     ]
-    write("\n".join(lines), None)
+    write("\n".join(map(told, lines)), None)
     raise typer.Exit(0 if result.found else 1)

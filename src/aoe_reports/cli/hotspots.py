@@ -15,8 +15,8 @@ from aoe_reports.cli.output import (
     Step,
     Strict,
     exit_code,
+    print_findings,
     render,
-    say,
     write,
 )
 from aoe_reports.findings import reasons_of
@@ -42,5 +42,5 @@ def hotspots(
     reasons = reasons_of(found.findings, strict=strict)
     write(render(form, "hotspots", "Hotspots", paths, found.rows, found.findings, reasons), output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -19,9 +19,9 @@ from aoe_reports.cli.output import (
     Workload,
     Zone,
     exit_code,
+    print_findings,
     render,
     run_options,
-    say,
     write,
 )
 from aoe_reports.findings import reasons_of
@@ -56,5 +56,5 @@ def ingest(
     reasons = reasons_of(findings, strict=strict)
     write(render(form, "ingest", "Stored", paths, rows, findings, reasons), output)
     if form != "json":
-        say(findings)
+        print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))

@@ -11,8 +11,8 @@ from aoe_reports.cli.output import (
     Paths,
     Strict,
     exit_code,
+    print_findings,
     render,
-    say,
     write,
 )
 from aoe_reports.findings import reasons_of
@@ -32,5 +32,5 @@ def inspect(
     reasons = reasons_of(findings, strict=strict)
     write(render(form, "inspect", "Files", paths, rows, findings, reasons), output)
     if form != "json":
-        say(findings)
+        print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))

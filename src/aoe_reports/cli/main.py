@@ -24,6 +24,7 @@ from aoe_reports.cli.history import history
 from aoe_reports.cli.hotspots import hotspots
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
+from aoe_reports.cli.language import speak_early, told, with_language
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
@@ -38,6 +39,7 @@ from aoe_reports.cli.table import table
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
 from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.texts import say
 
 COMMANDS = (
     inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
@@ -56,7 +58,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(with_language(command))
 for group in GROUPS:
     app.add_typer(group)
 
@@ -105,14 +107,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
+    speak_early(sys.argv[1:])
     try:
         app()
     except AoeReportsError as error:
         if "--debug" in sys.argv:
             raise
-        from aoe_reports.renderers.values import plain
-
-        sys.stderr.write(f"aoe-reports: error: {plain(str(error))}\n")
+        _tell(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
         _leave_stdout()  # its reader went away (`| head`): not our error, and nothing more can be said
@@ -121,8 +122,15 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         _leave_stdout()
-        sys.stderr.write(f"aoe-reports: error: {error.filename or 'output'}: {error.strerror or error}\n")
+        _tell(say("{name}: {why}", name=error.filename or "output", why=error.strerror or error))
         sys.exit(AoeReportsError.exit_code)
+
+
+def _tell(message: str) -> None:
+    from aoe_reports.renderers.values import plain
+
+    line = say("aoe-reports: error: {message}", message=message)
+    sys.stderr.write(plain(told(line)) + "\n")
 
 
 def _leave_stdout() -> None:

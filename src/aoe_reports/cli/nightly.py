@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
     DEFAULT_STORE,
     EngineVersion,
@@ -20,6 +21,7 @@ from aoe_reports.cli.output import (
     Zone,
     exit_code,
     run_options,
+    show_report,
     write,
 )
 from aoe_reports.cli.regressions import CODES, Alarms, BaselineText, FailOn, Gates, StrictData, baseline_of, gates_of
@@ -49,10 +51,8 @@ def nightly(
     fail_on: FailOn = "confirmed",
     strict_data: StrictData = False,
     baseline: BaselineText = "segment",
-    language: Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the pages.")] = "en",
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.workflows.nightly import run_nightly
     from aoe_reports.workflows.regressions import RegressionSelection
@@ -68,13 +68,13 @@ def nightly(
         selection=selection,
         strict=strict,
         strict_data=strict_data,
-        language=language,
+        language=spoken(),
     )
     if form == "json":
         inputs = [str(path) for path in paths]
         text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)
     else:
-        text = RENDERERS[form](result.report)
+        text = show_report(form, result.report)
     write(text, output)
     bad = [reason for reason in result.reasons if reason not in {"suspect", "not-enough-data"}]
     code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=bad)

@@ -18,8 +18,8 @@ from aoe_reports.cli.output import (
     Workload,
     Zone,
     exit_code,
+    print_findings,
     run_options,
-    say,
     write_pieces,
 )
 from aoe_reports.errors import UsageError
@@ -61,5 +61,5 @@ def normalize(
         as_text = records_as_list if output is not None and output.suffix == ".json" else records_as_lines
         write_pieces(as_text(runs()), output)
     findings = in_order([*gathered.findings, *found])
-    say(findings)
+    print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))

@@ -3,11 +3,15 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from aoe_reports.cli.language import spoken, told
 from aoe_reports.findings import Finding, has
+
+if TYPE_CHECKING:
+    from aoe_reports.reports.report import Report
 
 Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
 Output = Annotated[
@@ -95,12 +99,25 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
         raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
 
 
-def say(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[Finding]) -> None:
     """Findings to stderr, where they do not mix with results."""
+    for finding in findings:
+        notify(finding.as_text())
+
+
+def notify(message: str) -> None:
+    """A line to stderr, in the language of the command."""
     from aoe_reports.renderers.values import plain
 
-    for finding in findings:
-        sys.stderr.write(plain(finding.as_text()) + "\n")
+    sys.stderr.write(plain(told(message)) + "\n")
+
+
+def show_report(form: str, report: "Report") -> str:
+    """A report as text, Markdown or HTML, in the language of the command."""
+    from aoe_reports.renderers import RENDERERS
+    from aoe_reports.reports.language import report_in
+
+    return RENDERERS[form](report_in(report, spoken()))
 
 
 def render(
@@ -123,10 +140,9 @@ def render(
         from aoe_reports.renderers.csv import render_rows as render_csv
 
         return render_csv(rows)
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.reports.rows import rows_report
 
-    return RENDERERS[form](rows_report(of or command, title, rows))
+    return show_report(form, rows_report(of or command, title, rows))
 
 
 def run_options(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
+from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
     MAX_ID,
     STORE_VARIABLE,
@@ -17,9 +18,12 @@ from aoe_reports.cli.output import (
     Strict,
     Workload,
     exit_code,
-    say,
+    notify,
+    print_findings,
+    show_report,
     write,
 )
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.workflows.plan import PlanWish
@@ -144,6 +148,7 @@ def plan(
         device,
         max_expanded,
         by_profile=scenario is None and model is None,
+        language=spoken(),
     )
     _make(profile, output, wish, dict(os.environ), form, strict=strict)
 
@@ -154,7 +159,6 @@ def _make(
     from dataclasses import asdict
 
     from aoe_reports.findings import reasons_of
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.renderers.csv import render_rows as render_csv
     from aoe_reports.tuning.plan import document_of_plan
@@ -171,11 +175,11 @@ def _make(
     elif form == "csv":
         write(render_csv(rows), None)
     elif planned.report is not None:
-        write(RENDERERS[form](planned.report), None)
+        write(show_report(form, planned.report), None)
     if form != "json":
-        say(planned.findings)
+        print_findings(planned.findings)
         if planned.files:
-            typer.echo(f"plan: {planned.files[0]}", err=True)
+            notify(say("plan: {path}", path=planned.files[0]))
     raise typer.Exit(exit_code(planned.findings, unreadable=planned.unreadable, strict=strict))
 
 

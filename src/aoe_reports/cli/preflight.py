@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.output import Format, Output, Strict, exit_code, print_findings, render, write
 from aoe_reports.errors import UsageError
 
 
@@ -45,7 +45,7 @@ def preflight(
     code = exit_code(found.findings, strict=strict)
     write(render(form, "preflight", "Preflight", [folder], found.rows, found.findings, ["preflight"][:code]), output)
     if form == "csv":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(code)
 
 

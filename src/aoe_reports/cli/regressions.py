@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
 from aoe_reports.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,13 +99,12 @@ def regressions(
         changes = Changes(found.rows, found.budget, found.findings, reasons, store, __version__)
         text = REGRESSION_RENDERERS[form](changes)
     else:
-        from aoe_reports.renderers import RENDERERS
         from aoe_reports.reports.regressions import regressions_report
 
-        text = RENDERERS[form](regressions_report(found.rows, found.budget, found.incidents, found.remark))
+        text = show_report(form, regressions_report(found.rows, found.budget, found.incidents, found.remark))
     write(text, output)
     if form not in {"json", "junit", "sarif"}:  # those tell them themselves
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(next((code for reason, code in CODES.items() if reason in reasons), 0))
 
 

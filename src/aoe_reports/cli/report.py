@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, say, write
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
 
 
 def report(
@@ -42,7 +42,6 @@ def report(
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody
 
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.workflows.report import ReportWish, report_night, write_figures
 
     made = report_night(store, ReportWish(workload, night, alarms))
@@ -55,8 +54,8 @@ def report(
 
         text = render_rows("report", [store], made.rows, made.findings, reasons, {**made.as_data(), "figures": figures})
     else:
-        text = RENDERERS[form](page)
+        text = show_report(form, page)
     write(text, output)
     if form != "json":
-        say([finding for finding in made.findings if finding.rule == "not-enough-data"])
+        print_findings([finding for finding in made.findings if finding.rule == "not-enough-data"])
     raise typer.Exit(4 if reasons else 0)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import DEFAULT_STORE, Store, render, write
 
 
@@ -22,11 +23,10 @@ def site(
             help="How many false alarms a year the whole store may raise; its series share them.",
         ),
     ] = 12.0,
-    language: Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the pages.")] = "en",
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
 ) -> None:
     """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
     from aoe_reports.workflows.site import build_site
 
-    built = build_site(store, folder, alarms, language)
+    built = build_site(store, folder, alarms, spoken())
     write(render(form, "site", "Site", [store], built.rows, [], []), None)

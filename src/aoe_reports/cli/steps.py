@@ -14,8 +14,8 @@ from aoe_reports.cli.output import (
     Step,
     Strict,
     exit_code,
+    print_findings,
     render,
-    say,
     write,
 )
 from aoe_reports.findings import reasons_of
@@ -38,5 +38,5 @@ def steps(
     reasons = reasons_of(found.findings, strict=strict)
     write(render(form, "steps", "Steps", paths, found.rows, found.findings, reasons), output)
     if form != "json":
-        say(found.findings)
+        print_findings(found.findings)
     raise typer.Exit(exit_code(found.findings, unreadable=found.unreadable, strict=strict))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, exit_code, render, say, write
+from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, exit_code, print_findings, render, write
 from aoe_reports.findings import reasons_of
 
 store = typer.Typer(
@@ -34,7 +34,7 @@ def verify(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = N
     reasons = reasons_of(findings)
     write(render(form, "store verify", "Store", [where], rows, findings, reasons, of="store-verify"), output)
     if form != "json":
-        say(findings)
+        print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=unreadable))
 
 

@@ -11,8 +11,8 @@ from aoe_reports.cli.output import (
     Output,
     Strict,
     exit_code,
+    print_findings,
     render,
-    say,
     write,
     write_pieces,
 )
@@ -53,7 +53,7 @@ def table(
     else:
         write_pieces(_pieces(asked, form, path, strict=strict), output)
     if form != "json":
-        say(asked.findings)
+        print_findings(asked.findings)
     raise typer.Exit(exit_code(asked.findings, unreadable=asked.unreadable, strict=strict))
 
 

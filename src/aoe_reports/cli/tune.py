@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
-from aoe_reports.cli.output import MAX_ID, Format, Output, Strict, exit_code, render, say, write
+from aoe_reports.cli.language import told
+from aoe_reports.cli.output import (
+    MAX_ID,
+    Format,
+    Output,
+    Strict,
+    exit_code,
+    notify,
+    print_findings,
+    render,
+    show_report,
+    write,
+)
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.tuning.progress import Progress
@@ -94,10 +107,9 @@ def _print_plan(folder: Path, wish: "Wish", form: Format, output: Path | None) -
     if form in {"json", "csv"}:
         write(render(form, "tune", "What would be run", [folder], rows, [], []), output)
         return
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.reports.jobs import dry_run_report
 
-    write(RENDERERS[form](dry_run_report(rows)), output)
+    write(show_report(form, dry_run_report(rows)), output)
 
 
 def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet: bool, strict: bool) -> None:
@@ -111,11 +123,11 @@ def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet
         write(render_rows("tune", [str(folder)], done.rows, done.findings, reasons, done.more), output)
     else:
         write(render(form, "tune", "What came of it", [folder], done.rows, done.findings, reasons), output)
-        say(done.findings)
+        print_findings(done.findings)
         for path in done.more.get("remeasure", ())[-1:]:
-            sys.stderr.write(f"measure again: {path}\n")
+            notify(say("measure again: {path}", path=path))
     if done.signal is not None:
-        sys.stderr.write(f"told to end: `aoe-reports tune {folder} --resume` goes on\n")
+        notify(say("told to end: `aoe-reports tune {folder} --resume` goes on", folder=folder))
         raise typer.Exit(128 + done.signal)
     raise typer.Exit(exit_code(done.findings, strict=strict, reasons=reasons))
 
@@ -148,17 +160,17 @@ class _Teller:
         self._terminal = sys.stderr.isatty()
 
     def note(self, text: str) -> None:
-        self._write(f"{text}\n")
+        self._write(f"{told(text)}\n")
 
     def line(self, text: str) -> None:
         if not self._quiet:
-            self._write(f"  {text}\n")
+            self._write(f"  {told(text)}\n")
 
     def progress(self, stage: str, progress: "Progress") -> None:
         from aoe_reports.tuning.progress import describe_progress, draw_progress
 
         if not self._terminal:
-            self._write(describe_progress(stage, progress) + "\n")
+            self._write(told(describe_progress(stage, progress)) + "\n")
             return
         self._bar = draw_progress(stage, progress)
         self._write("")

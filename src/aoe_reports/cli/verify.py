@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
     STORE_VARIABLE,
     Device,
@@ -15,7 +16,8 @@ from aoe_reports.cli.output import (
     Strict,
     Workload,
     exit_code,
-    say,
+    print_findings,
+    show_report,
     write,
 )
 
@@ -49,14 +51,24 @@ def verify(
     max_expanded: MaxExpanded = None,
 ) -> None:
     """Hold AOE's claims against two profiles: confirmed, partly, not-reproduced, regressed, not-comparable; why, what next."""
-    from aoe_reports.renderers import RENDERERS
     from aoe_reports.renderers.as_json import render_rows
     from aoe_reports.renderers.csv import render_rows as render_csv
     from aoe_reports.workflows.verify import VerifyWish
     from aoe_reports.workflows.verify import verify as verify_job
 
     wish = VerifyWish(
-        before, after, tuple(results or ()), accept, store, workload, rank, device, force, strict, max_expanded
+        before,
+        after,
+        tuple(results or ()),
+        accept,
+        store,
+        workload,
+        rank,
+        device,
+        force,
+        strict,
+        max_expanded,
+        spoken(),
     )
     done = verify_job(folder, wish)
     if form == "json":
@@ -64,7 +76,7 @@ def verify(
     elif form == "csv":
         write(render_csv(done.rows), output)
     elif done.report is not None:
-        write(RENDERERS[form](done.report), output)
+        write(show_report(form, done.report), output)
     if form != "json":
-        say(done.findings)
+        print_findings(done.findings)
     raise typer.Exit(exit_code(done.findings, unreadable=done.unreadable, strict=strict, reasons=done.reasons))

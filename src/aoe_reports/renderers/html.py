@@ -8,8 +8,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from aoe_reports.renderers.values import plain, show
+from aoe_reports.renderers.values import WORDS, plain, show
 from aoe_reports.reports.report import Column, Drawing, Grid, Report, Section
+from aoe_reports.texts import Text
 
 
 @cache
@@ -23,6 +24,7 @@ def render(report: Report) -> str:
     """The whole report, charts as pictures inside the page."""
     return (
         _template().render(
+            language="zh-Hans" if report.language == "zh" else report.language,
             title=plain(report.title),
             headline=plain(report.headline),
             sections=[_section(section) for section in report.sections],
@@ -49,12 +51,13 @@ def _cell(value: Any, column: Column) -> dict[str, Any]:
         return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
     text = show(value, column.kind)
     if column.kind == "state":
-        return {"text": text, "kind": _STATES.get(text.partition(":")[0], "text")}
-    return {"text": text, "kind": "text long" if column.kind == "text" and len(text) > LONG else _class(column)}
+        word = value.template if isinstance(value, Text) else text
+        return {"text": text, "kind": _STATES.get(word.partition(":")[0], "text")}
+    return {"text": text, "kind": "text long" if column.kind in WORDS and len(text) > LONG else _class(column)}
 
 
 def _class(column: Column) -> str:
-    return column.kind if column.kind in {"text", "bars", "state"} else "number"
+    return "text" if column.kind in WORDS else column.kind if column.kind in {"bars", "state"} else "number"
 
 
 LONG = 24

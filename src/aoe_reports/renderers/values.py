@@ -11,6 +11,8 @@ from aoe_reports.reports.report import Kind
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
+WORDS: frozenset[Kind] = frozenset({"text", "word"})
+"""Kinds of columns that are read from the left."""
 
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",

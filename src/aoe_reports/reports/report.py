@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["text", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "bars"]
-"""`change` and `gain` are signed shares, with one digit and with two; `state` is how something ended, in a word, with more
-behind a colon; `bars` are two lengths between 0 and 1, which show
+from aoe_reports.texts import Language
+
+Kind = Literal["text", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "word", "bars"]
+"""`change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
+translated, `state` one that says how something ended, with more behind a colon; `bars` are two lengths between 0 and 1, which show
 as a picture what other columns say in numbers: a renderer that draws nothing leaves them out."""
 
 
@@ -111,3 +113,5 @@ class Report:
     sections: Sequence[Section]
     data: Mapping[str, Any] = field(default_factory=dict)
     """The same facts for programs: what the JSON form adds to its rows."""
+    language: Language = "en"
+    """What it is told in."""

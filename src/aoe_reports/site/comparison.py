@@ -17,7 +17,7 @@ from aoe_reports.site.cells import Columns, cell, changed, head, stated
 from aoe_reports.site.facts import Group, Row, RunDetails, RunFacts, StoreFacts
 from aoe_reports.site.overview import slowest_of
 from aoe_reports.site.places import file_name
-from aoe_reports.site.texts import Texts
+from aoe_reports.texts.pages import Texts
 
 SHOWN_ROWS = 50
 """Rows of a table, the largest difference first: its JSON has all."""

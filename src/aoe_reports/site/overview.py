@@ -13,8 +13,8 @@ from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, 
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
-from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import GROUPS, NEW_NIGHTS, Group, by_effect, group_of, sure_effect
+from aoe_reports.texts.pages import Texts
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""

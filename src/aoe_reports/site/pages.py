@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain
 from aoe_reports.site.cells import table
-from aoe_reports.site.texts import Texts
+from aoe_reports.texts.pages import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 """What a page may ask for: its own folder's styles, scripts and icon."""
@@ -54,9 +54,9 @@ def asset(name: str) -> bytes:
 def look() -> str:
     """A hash of what turns facts into pages: pages of another look are made anew."""
     found = hashlib.sha256()
-    package = files("aoe_reports.site")
-    for name, part in sorted(_sources(package, "")):
-        found.update(name.encode() + part.read_bytes())
+    for package in ("aoe_reports.site", "aoe_reports.texts"):
+        for name, part in sorted(_sources(files(package), "")):
+            found.update(name.encode() + part.read_bytes())
     return found.hexdigest()[:20]
 
 
@@ -64,7 +64,7 @@ def _sources(folder: Traversable, lead: str) -> list[tuple[str, Traversable]]:
     found = []
     for entry in folder.iterdir():
         name = f"{lead}{entry.name}"
-        if entry.is_dir() and entry.name == "templates":
+        if entry.is_dir() and entry.name in {"templates", "chinese"}:
             found += _sources(entry, f"{name}/")
         elif entry.name.endswith((".py", ".j2")):
             found.append((name, entry))

@@ -15,7 +15,7 @@ from aoe_reports.site.charts import bar, pair, stacked
 from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
 from aoe_reports.site.places import file_name
-from aoe_reports.site.texts import Texts
+from aoe_reports.texts.pages import Texts
 
 SHOWN_OPERATORS = 20
 """Operators on the page; its JSON has more."""

@@ -19,7 +19,7 @@ from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
 from aoe_reports.site.facts import Days, Leap, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
-from aoe_reports.site.texts import Texts
+from aoe_reports.texts.pages import Texts
 
 SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""

@@ -17,7 +17,7 @@ from aoe_reports.site.facts import Row, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import interval, slowest_of
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
-from aoe_reports.site.texts import Texts
+from aoe_reports.texts.pages import Texts
 
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""

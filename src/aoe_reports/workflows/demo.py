@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
+from aoe_reports.texts import Language
 from aoe_reports.workflows.nightly import NightlyResult, run_nightly
 from aoe_reports.workflows.options import RunOptions
 
@@ -22,11 +23,13 @@ class DemoResult:
     planted_night: str
 
 
-def run_demo(folder: Path) -> DemoResult:
+def run_demo(folder: Path, language: Language = "en") -> DemoResult:
     """Write the simulated nights into `folder`, do the main job over them, compare with what was planted."""
     nights = write_nights(folder / "nights")
     options = RunOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", zone_given=True)
-    result = run_nightly([folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True)
+    result = run_nightly(
+        [folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True, language=language
+    )
     planted_night = nights[SLOW_NIGHT - 1].name
     found = _names(result, SLOW_OPERATOR, planted_night)
     return DemoResult(result, folder, found, SLOW_OPERATOR, planted_night)

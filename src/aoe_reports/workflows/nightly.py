@@ -12,10 +12,11 @@ from aoe_reports.errors import AoeReportsError
 from aoe_reports.findings import Finding, in_order, reasons_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
+from aoe_reports.reports.language import report_in
 from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
-from aoe_reports.site.texts import Language
 from aoe_reports.store import Run
+from aoe_reports.texts import Language
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import REPORT_FILES, write_whole
@@ -87,7 +88,7 @@ def run_nightly(
     report = nightly_report(night)
     result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
     if site is not None:
-        _write_report(site, result, [str(path) for path in paths])
+        _write_report(site, result, [str(path) for path in paths], language)
         if stored:  # else there may be no store, and the pages are what they were
             build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
     return result
@@ -187,7 +188,7 @@ def _hotspot_row(
     }
 
 
-def _write_report(site: Path, result: NightlyResult, inputs: list[str]) -> None:
+def _write_report(site: Path, result: NightlyResult, inputs: list[str], language: Language) -> None:
     try:
         site.mkdir(parents=True, exist_ok=True)
         more = dict(result.report.data)
@@ -195,7 +196,7 @@ def _write_report(site: Path, result: NightlyResult, inputs: list[str]) -> None:
             if form == "json":
                 text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, more)
             else:
-                text = RENDERERS[form](result.report)
+                text = RENDERERS[form](report_in(result.report, language))
             write_whole(site / name, text)
     except OSError as error:
         raise AoeReportsError(f"{site}: the report cannot be written: {error.strerror or error}") from error

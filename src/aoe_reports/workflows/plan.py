@@ -16,7 +16,9 @@ from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
+from aoe_reports.reports.language import report_in
 from aoe_reports.reports.plan import plan_report
+from aoe_reports.texts import Language
 from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
@@ -63,6 +65,8 @@ class PlanWish:
     max_expanded: int | None = None
     by_profile: bool = False
     """Whether the profiler that wrote the profile tells the scenario."""
+    language: Language = "en"
+    """Of the page in the plan's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     report = plan_report(document_of_plan(plan), facts)
     from aoe_reports.renderers import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
 
-    files = write_plan(folder, plan, RENDERERS["markdown"](report))
+    files = write_plan(folder, plan, RENDERERS["markdown"](report_in(report, wish.language)))
     return Planned(plan, report, findings_in_order(findings), unreadable, files)
 
 

@@ -32,10 +32,11 @@ from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
 from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page
-from aoe_reports.site.texts import Language, Texts
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
+from aoe_reports.texts import Language
+from aoe_reports.texts.pages import Texts
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
 from aoe_reports.workflows.output import REPORT_FILES
 from aoe_reports.workflows.site_facts import read_details, read_facts

@@ -20,11 +20,13 @@ from aoe_reports.readers.discovery import result_files
 from aoe_reports.readers.results import read_results
 from aoe_reports.records.record import canonical_json
 from aoe_reports.renderers import RENDERERS
+from aoe_reports.reports.language import report_in
 from aoe_reports.reports.report import Report
 from aoe_reports.reports.verified import verified_report
 from aoe_reports.results import TuningResult
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
+from aoe_reports.texts import Language
 from aoe_reports.tuning.bank import difference, digest_of
 from aoe_reports.tuning.command import BANK, to_json
 from aoe_reports.tuning.plan import Plan, document_of_plan
@@ -91,6 +93,8 @@ class VerifyWish:
     force: bool = False
     strict: bool = False
     max_expanded: int | None = None
+    language: Language = "en"
+    """Of the pages in the plan's folder."""
 
 
 @dataclass(slots=True)
@@ -399,7 +403,7 @@ def _closed(
     document = {**document_of_verification(verification), **more, "after_hash": after.digest, "rows": rows}
     write_whole(folder / VERIFY, to_json(document))
     for name, form in REPORTS.items():
-        write_whole(folder / name, RENDERERS[form](report))
+        write_whole(folder / name, RENDERERS[form](report_in(report, wish.language)))
     return VerifyOutcome(rows, report, found, reasons, False, more)
 
 

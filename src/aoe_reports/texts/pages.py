@@ -1,12 +1,12 @@
-"""Every text of the dashboard, in every language, in one catalogue."""
+"""Every text of the site by its key, in every language."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Language = Literal["en", "zh"]
+from aoe_reports.texts import Language
 
 CATALOGUE: Mapping[str, tuple[str, str]] = {
     # every page

@@ -1,0 +1,65 @@
+"""In which language a command speaks: one option that every command has."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Annotated, Any
+
+import typer
+
+from aoe_reports.texts import LANGUAGES, Language, in_language
+
+VARIABLE = "AOE_REPORTS_LANG"
+
+_Option = Annotated[
+    Language,
+    typer.Option(
+        "--lang", envvar=VARIABLE, help="Language of reports, pages and messages; JSON and CSV are always the same."
+    ),
+]
+_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
+
+
+def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with the option --lang, which its function does not see: it asks `spoken`."""
+
+    @functools.wraps(command)
+    def run(*args: Any, language: Language, **options: Any) -> Any:
+        _spoken.set(language)
+        return command(*args, **options)
+
+    signature = inspect.signature(command, eval_str=True)
+    option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default="en", annotation=_Option)
+    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    run.__annotations__ = {**inspect.get_annotations(command, eval_str=True), "language": _Option}
+    return run
+
+
+def spoken() -> Language:
+    """The language of the command that runs."""
+    return _spoken.get()
+
+
+def told(text: str) -> str:
+    """A text in the language of the command that runs."""
+    return in_language(text, spoken())
+
+
+def speak_early(arguments: Iterable[str]) -> Language:
+    """What the command line or the environment asks for, before anything of it is checked; `--help` and its errors use it."""
+    asked = os.environ.get(VARIABLE, "")
+    given = list(arguments)
+    for place, argument in enumerate(given):
+        if argument == "--":
+            break
+        if argument.startswith("--lang="):
+            asked = argument.removeprefix("--lang=")
+        elif argument == "--lang" and place + 1 < len(given):
+            asked = given[place + 1]
+    language: Language = next((one for one in LANGUAGES if one == asked), "en")
+    _spoken.set(language)
+    return language

@@ -1,0 +1,121 @@
+"""What we say to people: sentences that know what they were made of, so that they can be said in another language.
+
+A sentence is made by `say` from an English template and values. It is the English text, wherever a text is wanted (JSON,
+files, comparisons); only where it is shown to somebody `in_language` says it in that person's language, by the
+catalogue of `aoe_reports.texts.chinese`. Names that come from files are values, never templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+_PARTS = ""
+"""The one value of a text that is put together of others: its template is what stands between them."""
+
+
+class Text(str):
+    """A text in English with the template and the values that it was made of."""
+
+    __slots__ = ("template", "values")
+    template: str
+    values: Mapping[str, Any]
+
+    def __add__(self, other: str) -> Text:
+        """Both in a row."""
+        return join("", (self, other))
+
+    def __radd__(self, other: str) -> Text:
+        """Both in a row."""
+        return join("", (other, self))
+
+
+def say(template: str, /, **values: Any) -> Text:
+    """A sentence: `say("{count} rows are left out", count=3)`; values may be texts themselves."""
+    return _made(template.format(**values) if values else template, template, values)
+
+
+def count_of(number: int, one: str, more: str, /, **values: Any) -> Text:
+    """`one` where there is one of it, else `more`; both may hold {number}."""
+    return say(one if number == 1 else more, number=number, **values)
+
+
+def join(separator: str, parts: Iterable[str]) -> Text:
+    """Texts with a separator between them (", ", "; ", " " and others that the catalogue has)."""
+    found = tuple(parts)
+    return _made(separator.join(found), separator, {_PARTS: found})
+
+
+def capital(text: str) -> str:
+    """The text with a capital in front; other languages have none."""
+    english = text[:1].upper() + text[1:]
+    return _made(english, text.template, text.values) if isinstance(text, Text) else english
+
+
+def _made(english: str, template: str, values: Mapping[str, Any]) -> Text:
+    text = Text(english)
+    text.template, text.values = template, values
+    return text
+
+
+def in_language(text: str, language: Language) -> str:
+    """What a text is in a language; a plain one is looked up as a whole, and stays what it is if nobody translated it."""
+    if language == "en":
+        return text
+    from aoe_reports.texts.chinese import CATALOGUE  # noqa: PLC0415 -- nobody else needs to load it
+
+    if not isinstance(text, Text):
+        return CATALOGUE.get(text, text)
+    template = CATALOGUE.get(text.template, text.template)
+    if _PARTS in text.values:
+        return template.join(in_value(part, language) for part in text.values[_PARTS])
+    if not text.values:
+        return template
+    return template.format(**{name: in_value(value, language) for name, value in text.values.items()})
+
+
+def in_value(value: Any, language: Language) -> Any:
+    """A value of a text: a text in the language, anything else (a name, a number) as it is."""
+    return in_language(value, language) if isinstance(value, Text) else value
+
+
+def as_fields(text: str) -> Any:
+    """A text as JSON values from which `from_fields` makes it again, in every language."""
+    if not isinstance(text, Text):
+        return str(text)
+    values = {name: _field(value) for name, value in text.values.items()}
+    return [str(text), text.template, values]
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, str):
+        return as_fields(value)
+    if isinstance(value, tuple | list):
+        return {_PARTS: [_field(part) for part in value]}
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def from_fields(fields: Any) -> str:
+    """A text of its fields; a template that we do not have is no template, whoever wrote the fields."""
+    if isinstance(fields, str):
+        return fields
+    english, template, values = fields
+    from aoe_reports.texts.chinese import CATALOGUE  # noqa: PLC0415 -- nobody else needs to load it
+
+    if not isinstance(template, str) or template not in CATALOGUE or not isinstance(values, dict) or not values:
+        return str(english)
+    try:
+        text = _made(str(english), template, {name: _of_field(value) for name, value in values.items()})
+        in_language(text, "zh")
+    except (KeyError, IndexError, TypeError, ValueError):  # values of another template of that name
+        return str(english)
+    return text
+
+
+def _of_field(field: Any) -> Any:
+    if isinstance(field, list):
+        return from_fields(field)
+    return tuple(_of_field(part) for part in field[_PARTS]) if isinstance(field, dict) else field

@@ -1,0 +1,7 @@
+"""What `--help` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, str] = {}

@@ -1,0 +1,7 @@
+"""Titles, columns and sentences of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, str] = {}
