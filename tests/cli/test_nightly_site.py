@@ -20,8 +20,12 @@ def test_the_pages_are_those_of_site(cli: Cli, tmp_path: Path) -> None:
     names = {str(path.relative_to(there)) for path in Path(there).rglob("*") if path.is_file()}
     assert names - REPORTS == {str(path.relative_to(alone)) for path in Path(alone).rglob("*") if path.is_file()}
     assert names >= REPORTS
-    for name in names - REPORTS:
+    for name in names - REPORTS - {"index.html", "manifest.json"}:
         assert (Path(there) / name).read_bytes() == (Path(alone) / name).read_bytes(), name
+    link = '<p><a href="report.html">The report of the last nightly job</a></p>'
+    first = (Path(there) / "index.html").read_text()
+    assert first.count(link) == 1
+    assert first.replace(link, "") == (Path(alone) / "index.html").read_text()
 
 
 def test_the_next_night_takes_its_place_in_the_same_folder(cli: Cli, tmp_path: Path) -> None:

@@ -119,6 +119,13 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert told_levels in page
     assert "layer6/conv" in page
     assert f"{step['attribution']['total_us']:,.3f}" in page
+    (incident,) = told["incidents"]
+    others = [member["series_id"] for member in incident["members"] if member["series_id"] != step["series_id"]]
+    assert twins[step["series_id"]]["together"] == others
+    assert len(others) == 2
+    links = Page((tmp_path / "site" / "series" / f"{step['series_id']}.html").read_text()).links
+    assert {f"{other}.html" for other in others} <= set(links)
+    assert f"aoe-reports ack {incident['incident']} " in page
     front = Page((tmp_path / "site" / "index.html").read_text()).text
     assert f"{step['change']:.1%} slower since {step['since']}" in front
     assert "layer6/conv +28.1 us (calls take longer)" in front

@@ -137,3 +137,5 @@ class StoreFacts:
     """Of each tuning run what AOE says it changed: scope, name, before_us, after_us."""
     failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
+    incidents: Mapping[str, Row] = field(default_factory=dict)
+    """What changed together, by its name, as `regressions` tells it."""

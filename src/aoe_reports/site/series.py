@@ -14,7 +14,7 @@ import orjson
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain, show
-from aoe_reports.site.cells import Columns, cell, changed, head, linked
+from aoe_reports.site.cells import Columns, cell, changed, head, linked, stated
 from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
 from aoe_reports.site.facts import Days, Leap, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
@@ -23,6 +23,8 @@ from aoe_reports.texts.pages import Texts
 
 SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""
+SHOWN_MEMBERS = 30
+"""Series of one incident on the page of each; the JSON of the first page has all."""
 SHOWN_COMMAND = 600
 """Characters of a command to copy; a longer one is made of names that nobody pastes."""
 
@@ -71,10 +73,20 @@ def _levels(leaps: Sequence[Leap], begin: int, count: int, newest: float | None)
     return found
 
 
+def together_with(series: SeriesFacts, incidents: Mapping[str, Row]) -> list[Row]:
+    """The other series of the same incident."""
+    incident = incidents.get(series.row["incident"] or "")
+    return [] if incident is None else [one for one in incident["members"] if one["series_id"] != series.id]
+
+
 def series_page(
-    series: SeriesFacts, differences: list[dict[str, Any]], runs: Mapping[str, RunFacts], text: Texts
+    series: SeriesFacts,
+    differences: list[dict[str, Any]],
+    together: Sequence[Row],
+    runs: Mapping[str, RunFacts],
+    text: Texts,
 ) -> dict[str, Any]:
-    """The context of the page of a series."""
+    """The context of the page of a series; `together` are the series that moved with it."""
     row = series.row
     state = row["state"] or row["reason"] or "unchanged"
     levels = levels_of(series)
@@ -93,6 +105,7 @@ def series_page(
         "facts": list(_facts(series, text)),
         "todo": todo,
         "command": _command(series, runs) if row["state"] in {"confirmed", "drift", "improved"} else "",
+        "accept": _accept(row),
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
@@ -114,6 +127,14 @@ def series_page(
         "differences": [
             [head(one["night"]), cell(one["fact"]), cell(one["before"]), cell(one["after"])] for one in differences
         ],
+        "together_about": _together_about(row, together, text),
+        "together_columns": [
+            (text("what"), "text"),
+            (text("state"), "text"),
+            (text("change"), "number"),
+            (text("before_after"), "number"),
+        ],
+        "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
         "attribution": _attribution(row, text),
         "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
         "data": _data(series, days, levels, text),
@@ -182,6 +203,32 @@ def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
         return ""
     command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}"
     return command if len(command) <= SHOWN_COMMAND else ""
+
+
+def _accept(row: Row) -> str:
+    """How somebody says that the new level is meant; nothing where there is nothing to accept, or somebody did."""
+    if row["state"] not in {"confirmed", "drift"} or row["acknowledged"] is not None:
+        return ""
+    return f"aoe-reports ack {row['incident'] or row['series_id']} --reason 'TEXT' --store URI"
+
+
+def _together_about(row: Row, together: Sequence[Row], text: Texts) -> str:
+    said = text("together_about", incident=row["incident"] or "", count=len(together))
+    shown = min(SHOWN_MEMBERS, len(together))
+    return said if shown == len(together) else f"{said} {text('together_shown', shown=shown)}"
+
+
+def _together_cells(one: Row, text: Texts) -> list[str]:
+    return [
+        head(
+            one["workload"],
+            f"{file_name(one['series_id'])}.html",
+            text("rank_is", rank=one["rank_id"]) if one["rank_id"] is not None else None,
+        ),
+        stated(one["state"], text.word(one["state"])),
+        changed(one["change"]),
+        cell(one["after"], "ms", show(one["before"], "ms")),
+    ]
 
 
 def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-REPORT_FILES = {"report.html": "html", "report.md": "markdown", "report.json": "json"}
+REPORT_PAGE = "report.html"
+REPORT_FILES = {REPORT_PAGE: "html", "report.md": "markdown", "report.json": "json"}
 """What `nightly` leaves beside the pages of a site, and the form of each."""
 
 

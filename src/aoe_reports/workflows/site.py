@@ -31,14 +31,14 @@ from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
-from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page
+from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page, together_with
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
 from aoe_reports.texts import Language
 from aoe_reports.texts.pages import Texts
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
-from aoe_reports.workflows.output import REPORT_FILES
+from aoe_reports.workflows.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.workflows.site_facts import read_details, read_facts
 
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
@@ -61,7 +61,9 @@ def build_site(
     made = {"format": FORMAT, "language": language, "look": look()}
     try:
         with new_generation(folder, made) as generation:
-            return _Builder(history, facts, generation, Texts(language)).build()
+            return _Builder(
+                history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
+            ).build()
     except OSError as error:
         raise AoeReportsError(f"{folder}: the site cannot be written: {error.strerror or error}") from error
 
@@ -82,8 +84,11 @@ def refuse_other_folder(folder: Path) -> None:
 class _Builder:
     """One build: facts in, files of a generation out."""
 
-    def __init__(self, history: History, facts: StoreFacts, generation: Generation, text: Texts) -> None:
+    def __init__(
+        self, history: History, facts: StoreFacts, generation: Generation, text: Texts, *, report: bool
+    ) -> None:
         self.history, self.facts, self.generation, self.text = history, facts, generation, text
+        self.report = report
         self.counts: dict[str, dict[str, Any]] = {
             kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
         }
@@ -140,6 +145,7 @@ class _Builder:
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
         differences = differences_of(series, runs)
+        together = together_with(series, self.facts.incidents)
         paths = [
             runs[series.runs[place]].path
             for leap in series.leaps[-1:]
@@ -166,19 +172,22 @@ class _Builder:
                 "changes": [_change(series, leap) for leap in series.hindsight],
             },
             "metadata_differences": differences,
+            "together": [one["series_id"] for one in together],
             "nights": series.nights,
             "values_ms": values,
             "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
         content = orjson.dumps(_clean(twin), option=_NUMPY)
-        key = key_of(content, paths)
+        key = key_of(content, paths, together)
         place = f"series/{file_name(series.id)}"
         self._put(
             "series",
             [f"{place}.html", f"{place}.json"],
             key,
             lambda: [
-                self._page("series", "series", f"{place}.html", "", series_page(series, differences, runs, self.text)),
+                self._page(
+                    "series", "series", f"{place}.html", "", series_page(series, differences, together, runs, self.text)
+                ),
                 content,
             ],
         )
@@ -339,7 +348,7 @@ class _Builder:
                 "index",
                 "overview",
                 "index.html",
-                {"title": text("overview"), "compared": compared, **overview(facts, text)},
+                {"title": text("overview"), "compared": compared, "report": self.report, **overview(facts, text)},
                 twin,
             ),
             (

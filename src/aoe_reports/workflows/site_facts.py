@@ -63,6 +63,7 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
         {run.run_id: run for run in runs},
         _claims_of_runs(history, runs),
         {run.run_id: [join_name(name) for name in run.body.get("failed_operators") or ()] for run in runs},
+        {incident["incident"]: incident for incident in told.incidents},
     )
     return history, facts
 
