@@ -59,7 +59,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "triage": ("What changed", "变化"),
     "triage_order": (
         "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step.",
-        "按对步长的确定影响从大到小排列：95 % 区间的近端乘以占步长的份额。",
+        "按对单步耗时的确定影响从大到小排列：95 % 区间的近端乘以占单步耗时的份额。",
     ),
     "group_new": ("New", "新出现"),
     "group_ongoing": ("Ongoing", "持续中"),
@@ -96,18 +96,18 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "after": ("After (ms)", "之后（毫秒）"),
     "change": ("Change", "变化"),
     "interval": ("95 % interval", "95 % 区间"),
-    "sure_effect": ("Sure effect on the step", "对步长的确定影响"),
-    "share_of_step": ("Share of the step", "占步长份额"),
+    "sure_effect": ("Sure effect on the step", "对单步耗时的确定影响"),
+    "share_of_step": ("Share of the step", "占单步耗时份额"),
     "smallest": ("Smallest detectable", "可检测的最小变化"),
     "nights": ("Nights", "夜数"),
     "before_after": ("After, before (ms)", "之后、之前（毫秒）"),
-    "share_is": ("{share} of the step", "占步长 {share}"),
+    "share_is": ("{share} of the step", "占单步耗时 {share}"),
     "share_unknown": ("share unknown", "份额未知"),
     "cause": ("Where it is", "所在"),
     "models": ("Models", "模型"),
     "model": ("Model", "模型"),
-    "step_time": ("Step time", "步长"),
-    "step_now": ("Step (ms)", "步长（毫秒）"),
+    "step_time": ("Step time", "单步耗时"),
+    "step_now": ("Step (ms)", "单步耗时（毫秒）"),
     "spark": (
         "{what}: {count} nights to {night}, between {low} and {high} ms, now {now} ms",
         "{what}：截至 {night} 的 {count} 夜，介于 {low} 与 {high} 毫秒之间，现为 {now} 毫秒",
@@ -244,7 +244,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "fact": ("Fact", "信息"),
     "was": ("Before", "之前"),
     "became": ("Since", "之后"),
-    "attribution": ("Where the change of the step is", "步长变化的所在"),
+    "attribution": ("Where the change of the step is", "单步耗时变化的所在"),
     "attribution_about": (
         "A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
         "每步 {total} 微秒：算子 {operators}，未重叠的通信 {communication}，空闲 {free}，未归因 {rest}。",
@@ -298,7 +298,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "total_us": ("Total (us)", "总计（微秒）"),
     "mean_us": ("Mean (us)", "平均（微秒）"),
     "share": ("Share", "份额"),
-    "steps": ("What a step goes on", "步长构成"),
+    "steps": ("What a step goes on", "单步耗时构成"),
     "steps_chart": (
         "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
         "{what} 的一步：计算 {computing}，未重叠的通信 {communication}，空闲 {free}（毫秒）",
@@ -308,7 +308,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "存储知道每步多久，但不知道构成：采集数据中没有相应的表。",
     ),
     "no_steps": ("No step of this run is stored.", "没有保存这次运行的步。"),
-    "step_ms": ("Step (ms)", "步长（毫秒）"),
+    "step_ms": ("Step (ms)", "单步耗时（毫秒）"),
     "std_ms": ("Std (ms)", "标准差（毫秒）"),
     "computing": ("Computing (ms)", "计算（毫秒）"),
     "communication": ("Communication, not overlapped (ms)", "未重叠的通信（毫秒）"),
@@ -366,14 +366,14 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "claimed_speed_up": ("Claimed (before/after - 1)", "宣称（之前/之后 - 1）"),
     "proven": ("Proven", "已证明"),
     "not_proven": ("not verified", "未验证"),
-    "step_changed": ("step {change} ({interval})", "步长 {change}（{interval}）"),
-    "measured_step": ("Measured step (ms)", "实测步长（毫秒）"),
+    "step_changed": ("step {change} ({interval})", "单步耗时 {change}（{interval}）"),
+    "measured_step": ("Measured step (ms)", "实测单步耗时（毫秒）"),
     "measured_about": (
         (
             "Step before and after: the model's step in the last night before a job and the first after it. It is no proof: "
             "anything else may have changed between them, and one night of each says little."
         ),
-        "步长之前与之后：任务前最后一夜与任务后第一夜的步长。这不是证明：其间其他内容也可能变化，且各只有一夜。",
+        "前后单步耗时：任务前最后一夜与任务后第一夜的单步耗时。这不是证明：其间其他内容也可能变化，且各只有一夜。",
     ),
     "never": ("Never improved", "从未改善"),
     "never_about": (
@@ -421,11 +421,11 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "compare_of": ("{model}, {night} against its baseline", "{model}，{night} 与基线"),
     "compare_segment": (
         "The baseline is the last run before the model's step changed.",
-        "基线是该模型步长变化之前的最后一次运行。",
+        "基线是该模型单步耗时变化之前的最后一次运行。",
     ),
     "compare_night": (
         "The baseline is the night before: the model's step has not changed in the watched nights.",
-        "基线是前一夜：在监视的夜中该模型的步长没有变化。",
+        "基线是前一夜：在监视的夜中该模型的单步耗时没有变化。",
     ),
     "compare_previous": ("Compare with the run before", "与前一次运行比较"),
     "compare_op_type": ("Operator types", "算子类型"),
