@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Store, render, write
+from aoe_reports.cli.regressions import Alarms
 
 
 def site(
@@ -13,15 +14,7 @@ def site(
         Path, typer.Option("--output", "-o", help="Folder of the site; it is replaced as a whole.", show_default=False)
     ],
     store: Store = DEFAULT_STORE,
-    alarms: Annotated[
-        float,
-        typer.Option(
-            "--max-false-alarms-per-year",
-            min=1e-6,
-            max=1e9,
-            help="How many false alarms a year the whole store may raise; its series share them.",
-        ),
-    ] = 12.0,
+    alarms: Alarms = 12.0,
     language: Annotated[Literal["en", "zh"], typer.Option("--lang", help="Language of the pages.")] = "en",
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
 ) -> None:
