@@ -17,6 +17,8 @@ Row = Mapping[str, Any]
 SHOWN_CHANGES = 20
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10
+SHOWN_ADVICE = 5
+SHOWN_VERDICTS = 15
 SHOWN_RUNS = 15
 SHOWN_FINDINGS = 20
 LEVEL_NIGHTS = 14
@@ -50,6 +52,18 @@ class Hotspots:
 
 
 @dataclass(frozen=True, slots=True)
+class Advised:
+    """The advice and the next plan that are stored with one run; rows as `history advice` lists them."""
+
+    run: str
+    model: str
+    summary: Row
+    advice: Sequence[Row]
+    stated: Sequence[Row]
+    candidates: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Morning:
     """Everything the report is made of."""
 
@@ -64,8 +78,12 @@ class Morning:
     """The row that the report is about; None where nothing changed."""
     course: Course | None
     hotspots: Hotspots | None
+    advised: Advised | None = None
+    """What was stored of advice with the newest profile of the night that has some."""
     tunings: Sequence[Row] = ()
     claims: Sequence[Row] = ()
+    verdicts: Sequence[Row] = ()
+    """What `verify` stored of that night."""
     runs: Sequence[Row] = ()
     told: Sequence[Finding] = ()
     """What is to be known of the comparison."""
@@ -97,7 +115,9 @@ def morning_report(morning: Morning) -> Report:
         *([_history(morning, morning.course)] if morning.course is not None and morning.course.nights else []),
         *([_attribution(morning, morning.lead, told)] if morning.lead is not None and told else []),
         *([_hotspots(morning)] if morning.night is not None else []),
+        *(_advice(morning.advised) if morning.advised is not None else []),
         *_tunings(morning),
+        *_verdicts(morning.verdicts),
         *([_runs(morning)] if morning.night is not None else []),
         findings_section([*morning.told, *morning.findings], SHOWN_FINDINGS, "`--format json`"),
     ]
@@ -360,6 +380,57 @@ def _tunings(morning: Morning) -> list[Section]:
         said = f"The {len(shown)} largest of {counted(len(morning.claims), 'claim')} on operators and subgraphs."
         sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
     return sections
+
+
+def _advice(advised: Advised) -> list[Section]:
+    """What could be gained and what is worth tuning next, by what was stored with the run."""
+    summary, title = advised.summary, "What could be gained"
+    if summary["why_not"] is not None:
+        return [Section(title, [f"No advice could be worked out of run {advised.run}: {_whole(summary['why_not'])}."])]
+    sentences = [f"Of run {advised.run} ({_whole(advised.model)})" + _first_headline(summary) + "."]
+    shown = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.advice[:SHOWN_ADVICE]]
+    if shown:
+        bound = "Bound is the most by which a step could get shorter; it is no forecast, and bounds do not add up."
+        sentences.append(f"The {len(shown)} with the largest bound of {summary['found']:,}. {bound}")
+    columns = [column for column in shown_columns("advise", shown) if column.key not in {"input_shapes", "bound_by"}]
+    lines = [f"{rule}: {said}." for rule, said in dict.fromkeys((row["rule"], row["advice"]) for row in shown)]
+    lines += [f"msprof (prof_rule), {row['rule']}: {row['advice']}" for row in advised.stated[:SHOWN_ADVICE]]
+    sections = [Section(title, sentences, Grid(tuple(columns), shown) if shown else None, lines=lines)]
+    if summary["plan"] is not None:
+        rows = [
+            {**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.candidates[:SHOWN_ADVICE]
+        ]
+        told = [_whole(summary["plan"].get("headline"))]
+        if rows:
+            told.append(
+                f"The first {len(rows)} of {summary['plan'].get('candidates')}; expected and bound are us of one step."
+            )
+        planned = [
+            column for column in shown_columns("plan", rows) if column.key not in {"input_shapes", "reason", "prior"}
+        ]
+        sections.append(Section("Next tuning plan", told, Grid(tuple(planned), rows) if rows else None))
+    return sections
+
+
+def _first_headline(summary: Row) -> str:
+    headlines = summary["headlines"]
+    if not headlines:
+        return ""
+    said = f": {_whole(headlines[0].get('headline'))}"
+    return said + (f" (the longest step of {summary['devices']} devices)" if summary["devices"] > 1 else "")
+
+
+def _verdicts(verdicts: Sequence[Row]) -> list[Section]:
+    if not verdicts:
+        return []
+    shown = verdicts[:SHOWN_VERDICTS]
+    said = "What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1."
+    more = f" The first {len(shown)} of {len(verdicts)} rows." if len(verdicts) > len(shown) else ""
+    rows = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in shown]
+    columns = [
+        column for column in shown_columns("verdicts", rows) if column.key not in {"night", "input_shapes", "reason"}
+    ]
+    return [Section("Claims against the clock", [said + more], Grid(tuple(columns), rows))]
 
 
 def _runs(morning: Morning) -> Section:

@@ -65,7 +65,9 @@ def _advice_cells(row: Row, text: Texts) -> list[str]:
     share = row["bound_share"]
     return [
         cell(row["rule"]),
-        head(row["op_name"] or row["op_type"] or text("the_step"), None, _below(row)),
+        head(row["op_name"] or row["op_type"], None, _below(row))
+        if row["count"] is not None
+        else head(text("the_step")),
         cell(row["rank_id"], "integer", several),
         cell(row["bound_us"], "us"),
         cell(share, "percent"),

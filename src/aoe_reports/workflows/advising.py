@@ -227,7 +227,8 @@ def _advice_row(row: Row, position: int) -> Row:
         "evidence": _said(row),
     }
     columns = {name: row[name] for name in ("rank_id", "device_id", "source", "rule", "op_type", "op_name", "count")}
-    return {**columns, "subject": row["op_name"] or row["op_type"] or "step", "body": body}
+    about = row["op_name"] or row["op_type"] if row["count"] is not None else None  # else the name is only evidence
+    return {**columns, "subject": about or "step", "body": body}
 
 
 def _said(row: Row) -> str | None:

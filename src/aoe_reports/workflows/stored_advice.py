@@ -14,6 +14,13 @@ from aoe_reports.store import History, Where, equals
 
 Row = dict[str, Any]
 
+EVERY = (
+    "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
+    "share", "bound_by", "bound_us", "bound_share", "evidence", "advice", "kind", "expected_saving_us", "bound_saving_us", "cost_s",
+    "reason", "operators", "meaning",
+)  # fmt: skip
+"""What rows of any state say, in order."""
+
 COLUMNS = ("run_id", "state", "rule", "source", "op_type", "op_name", "rank_id", "device_id", "count", "body")
 _WORDS = ("input_shapes", "bound_by", "evidence", "advice", "kind", "reason", "meaning")
 _NUMBERS = (
@@ -99,6 +106,40 @@ def plain_row(row: Mapping[str, Any]) -> Row:
         **{name: body[name] if _is_number(body.get(name)) else None for name in _NUMBERS},
     }
     return {name: known[name] for name in NAMES[row["state"]]}
+
+
+def listed_rows(history: History, where: Where, workload: str | None) -> list[Row]:
+    """Everything that is stored of advice, oldest run first: of each run the summary, then the rows of each state in order."""
+    found = []
+    columns = ("night", "timestamp_ns", "model", *COLUMNS)
+    order = ("summary", *NAMES)
+    for row in history.rows("advice", columns, where).to_pylist():
+        if workload not in {None, row["model"]} or row["state"] not in order:
+            continue
+        names = {name: row[name] for name in ("night", "timestamp_ns")}
+        listed = {
+            **names,
+            "run": row["run_id"],
+            "workload": row["model"],
+            "state": row["state"],
+            **dict.fromkeys(EVERY),
+        }
+        if row["state"] == "summary":
+            summary = summary_of(row)
+            listed["advice"] = summary["why_not"] or "; ".join(str(one.get("headline")) for one in summary["headlines"])
+            listed["reason"] = str(summary["plan"].get("headline")) if summary["plan"] is not None else None
+            more = {
+                name: summary[name] for name in ("why_not", "found", "stated", "devices", "headlines", "plan", "notes")
+            }
+            listed["summary"] = more
+        else:
+            listed |= plain_row(row)
+            listed["summary"] = None
+        found.append(listed)
+    found.sort(
+        key=lambda row: (row["timestamp_ns"], row["run"], order.index(row["state"]), row["position"] or 0, str(row))
+    )
+    return found
 
 
 def summary_of(row: Mapping[str, Any]) -> Row:
