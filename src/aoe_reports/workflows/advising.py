@@ -155,11 +155,7 @@ class Advising:
         captures = [self._light(capture) for capture in self.captures]
         rows, headlines = rows_of_run(label_of(self.captures), captures, self._devices, _SELECTION, self._findings)
         advice = _each_once(rows)
-        plan, longest = None, self._longest
-        if longest is not None:
-            plan = next_plan(
-                self.captures, longest.tasks, longest.shares, longest.bounds, self.advisor.known(self.captures)
-            )
+        plan, longest = self._plan(), self._longest
         why_not = None
         if not headlines:
             errors = [finding.message for finding in self._findings if finding.severity == "error"]
@@ -182,6 +178,20 @@ class Advising:
             yield {"state": "msprof", **_advice_row(row, position)}
         if plan is not None:
             yield from _plan_rows(plan, longest.tasks if longest is not None else None)
+
+    def _plan(self) -> Plan | None:
+        """What is worth tuning next; a bank that cannot be read takes no advice with it."""
+        longest = self._longest
+        if longest is None:
+            return None
+        try:
+            known = self.advisor.known(self.captures)
+            self._findings += known.findings
+            return next_plan(self.captures, longest.tasks, longest.shares, longest.bounds, known)
+        except (AoeReportsError, OSError) as error:
+            message = f"no plan could be made: {_reason(error)}"
+            self._findings.append(Finding("warning", "plan-unknown", label_of(self.captures), message))
+            return None
 
 
 _SELECTION = AdviseSelection(top=1000)
