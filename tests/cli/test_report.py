@@ -251,7 +251,7 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
 
 
 def test_the_same_store_gives_the_same_bytes(store: Path, tmp_path: Path) -> None:
-    """Also another day, with other settings of matplotlib's, and with a home that cannot be written to."""
+    """Also at another time and place, under another seed of hashes, and beside settings of matplotlib in the current folder."""
     (tmp_path / "matplotlibrc").write_text("font.size: 40\nfigure.dpi: 33\nsavefig.bbox: tight\naxes.facecolor: red\n")
     found = []
     for number, more in enumerate(({}, {"SOURCE_DATE_EPOCH": "0", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7"})):

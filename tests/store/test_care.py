@@ -21,7 +21,7 @@ from deltalake import DeltaTable, write_deltalake
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
-from aoe_reports.store.layout import PARTITIONS, ROWS
+from aoe_reports.store.layout import PARTITIONS, ROWS, RUN_KINDS
 from aoe_reports.store.parts import Part, Piece
 
 NIGHTS = 8
@@ -60,7 +60,7 @@ def row_of(cli: Cli, store: Path, command: str, *more: object) -> dict[str, Any]
 def content(store: Path) -> list[dict[str, Any]]:
     """Every row of a store, whatever file it lies in."""
     history = History.open(str(store))
-    rows = [row for kind in ("run", "record", "finding", "change") for row in history.rows(kind).to_pylist()]
+    rows = [row for kind in (*RUN_KINDS, "change") for row in history.rows(kind).to_pylist()]
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 

@@ -185,6 +185,40 @@ def test_verdicts_go_into_the_store_once_and_become_priors(bench: Bench) -> None
     assert job["claimed_speed_up"] is None  # its file has no time of the model
 
 
+def test_verdicts_of_the_store_are_listed_and_reported_beside_claims(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 3)
+    store = bench.root / "history"
+    rows = verified(bench, loop, "--store", store, "--workload", "mine").json["rows"]
+    listed = bench.run("history", "verdicts", "--store", store, "--format", "json").json["rows"]
+    names = (
+        "scope",
+        "op_type",
+        "op_name",
+        "verdict",
+        "measured_before_us",
+        "measured_after_us",
+        "change",
+        "claimed_after_us",
+    )
+
+    def told(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        return sorted((tuple(row[name] for name in names) for row in found), key=repr)
+
+    assert told(listed) == told(rows)
+    assert listed[0]["scope"] == "step"
+    assert {row["workload"] for row in listed} == {"mine"}
+    assert (
+        bench.run("history", "verdicts", "--store", store, "--workload", "other", "--format", "json").json["rows"] == []
+    )
+    assert "confirmed" in bench.run("history", "verdicts", "--store", store).out
+    assert bench.run("ingest", loop.after, "--store", store, "--workload", "mine").code == 0
+    report = bench.run("report", "--store", store, "--format", "json").json
+    assert (report["night"], told(report["verdicts"])) == (listed[0]["night"], told(rows))
+    text = bench.run("report", "--store", store).out
+    assert "Claims against the clock" in text
+    assert "confirmed" in text
+
+
 def test_the_same_profile_twice_is_refused(bench: Bench) -> None:
     loop = write_loop(bench.root / "loop", "faster", 1)
     shutil.copytree(loop.before, bench.root / "copy" / loop.before.name)

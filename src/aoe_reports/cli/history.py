@@ -10,7 +10,9 @@ from aoe_reports.errors import UsageError
 
 
 def history(
-    what: Annotated[Literal["runs", "records", "changes", "acks"], typer.Argument(help="What to list.")] = "runs",
+    what: Annotated[
+        Literal["runs", "records", "changes", "acks", "advice", "verdicts"], typer.Argument(help="What to list.")
+    ] = "runs",
     store: Store = DEFAULT_STORE,
     workload: Annotated[
         str | None, typer.Option(help="Only this model, or this record's workload.", show_default=False)
@@ -22,6 +24,9 @@ def history(
     since: Annotated[
         str | None, typer.Option(help="Only nights from this date on (YYYY-MM-DD).", show_default=False)
     ] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Only this run, of runs, records or advice.", show_default=False)
+    ] = None,
     last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", show_default=False)] = None,
     form: Annotated[
         Literal["text", "json", "jsonl", "csv", "markdown", "html"],
@@ -29,14 +34,17 @@ def history(
     ] = "text",
     output: Output = None,
 ) -> None:
-    """List what is in the store, oldest first: runs, records, changes that were told, what people said of them."""
+    """List what is in the store, oldest first: runs, records, changes that were told, what people said of them, advice, verdicts."""
     from aoe_reports.workflows.history import list_history, stored_documents
 
     if form == "jsonl":
-        if what != "records" or last is not None:
-            raise UsageError("--format jsonl gives whole records; expected `history records` without --last")
+        if what != "records" or last is not None or run is not None:
+            raise UsageError("--format jsonl gives whole records; expected `history records` without --last and --run")
         documents = stored_documents(store, workload=workload, scope=scope, since=since)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return
-    rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last)
-    write(render(form, "history", "History", [store], rows, [], [], of=what), output)
+    rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last, run=run)
+    write(
+        render(form, "history", "History", [store], rows, [], [], of="history_advice" if what == "advice" else what),
+        output,
+    )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
+from aoe_reports.cli.regressions import Alarms, StrictData
 
 
 def report(
@@ -20,18 +21,8 @@ def report(
             "--png", metavar="DIR", help="Write the figures as PNG files with alt text, too.", show_default=False
         ),
     ] = None,
-    alarms: Annotated[
-        float,
-        typer.Option(
-            "--max-false-alarms-per-year",
-            min=1e-6,
-            max=1e9,
-            help="How many false alarms a year the whole store may raise; its series share them.",
-        ),
-    ] = 12.0,
-    strict_data: Annotated[
-        bool, typer.Option("--strict-data", help="Exit with 4 when no series has enough nights.")
-    ] = False,
+    alarms: Alarms = 12.0,
+    strict_data: StrictData = False,
     form: Annotated[
         Literal["text", "json", "markdown", "html"], typer.Option("--format", help="Form of the output.")
     ] = "text",

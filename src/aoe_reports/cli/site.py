@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import DEFAULT_STORE, Store, render, write
+from aoe_reports.cli.regressions import Alarms
 
 
 def site(
@@ -14,15 +15,7 @@ def site(
         Path, typer.Option("--output", "-o", help="Folder of the site; it is replaced as a whole.", show_default=False)
     ],
     store: Store = DEFAULT_STORE,
-    alarms: Annotated[
-        float,
-        typer.Option(
-            "--max-false-alarms-per-year",
-            min=1e-6,
-            max=1e9,
-            help="How many false alarms a year the whole store may raise; its series share them.",
-        ),
-    ] = 12.0,
+    alarms: Alarms = 12.0,
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
 ) -> None:
     """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""

@@ -109,8 +109,14 @@ def _capital(text: str) -> str:
 
 
 def _evidence(row: Mapping[str, Any]) -> str:
-    """One line: by which numbers a rule says what it says, percent for shares and ratios."""
-    shown: list[str] = [] if row["input_shapes"] is None else [f"inputs {row['input_shapes']}"]
+    inputs = [] if row["input_shapes"] is None else [f"inputs {row['input_shapes']}"]
+    words = ", ".join([*inputs, *([said] if (said := evidence_words(row)) else [])])
+    return f"{row['position']}. {row['rule']}: {words or 'by the parts of the step above'}"
+
+
+def evidence_words(row: Mapping[str, Any]) -> str:
+    """By which numbers a rule says what it says, percent for shares and ratios; nothing where those are the step's parts."""
+    shown: list[str] = []
     told = TOLD if "step_us" in row["evidence"] else frozenset()
     units: dict[str, float] = {}
     for key, value in row["evidence"].items():
@@ -121,7 +127,7 @@ def _evidence(row: Mapping[str, Any]) -> str:
     busy = [f"{unit} {value:.1%}" for unit, value in sorted(units.items(), key=lambda item: -item[1]) if value]
     idle = [unit for unit, value in units.items() if not value]
     shown += busy + ([f"{' '.join(idle)} 0%"] if idle else [])
-    return f"{row['position']}. {row['rule']}: {', '.join(shown) or 'by the parts of the step above'}"
+    return ", ".join(shown)
 
 
 def _named(key: str, value: Any) -> str:

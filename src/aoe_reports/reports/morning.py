@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.findings import SEVERITIES, Finding
-from aoe_reports.reports.names import shorten_middle
+from aoe_reports.findings import Finding
+from aoe_reports.reports.findings import findings_section
+from aoe_reports.reports.names import counted, shorten_middle
 from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.reports.rows import shown_columns
 
@@ -16,6 +17,8 @@ Row = Mapping[str, Any]
 SHOWN_CHANGES = 20
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10
+SHOWN_ADVICE = 5
+SHOWN_VERDICTS = 15
 SHOWN_RUNS = 15
 SHOWN_FINDINGS = 20
 LEVEL_NIGHTS = 14
@@ -49,6 +52,18 @@ class Hotspots:
 
 
 @dataclass(frozen=True, slots=True)
+class Advised:
+    """The advice and the next plan that are stored with one run; rows as `history advice` lists them."""
+
+    run: str
+    model: str
+    summary: Row
+    advice: Sequence[Row]
+    stated: Sequence[Row]
+    candidates: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Morning:
     """Everything the report is made of."""
 
@@ -63,8 +78,12 @@ class Morning:
     """The row that the report is about; None where nothing changed."""
     course: Course | None
     hotspots: Hotspots | None
+    advised: Advised | None = None
+    """What was stored of advice with the newest profile of the night that has some."""
     tunings: Sequence[Row] = ()
     claims: Sequence[Row] = ()
+    verdicts: Sequence[Row] = ()
+    """What `verify` stored of that night."""
     runs: Sequence[Row] = ()
     told: Sequence[Finding] = ()
     """What is to be known of the comparison."""
@@ -96,9 +115,11 @@ def morning_report(morning: Morning) -> Report:
         *([_history(morning, morning.course)] if morning.course is not None and morning.course.nights else []),
         *([_attribution(morning, morning.lead, told)] if morning.lead is not None and told else []),
         *([_hotspots(morning)] if morning.night is not None else []),
+        *(_advice(morning.advised) if morning.advised is not None else []),
         *_tunings(morning),
+        *_verdicts(morning.verdicts),
         *([_runs(morning)] if morning.night is not None else []),
-        _findings(morning),
+        findings_section([*morning.told, *morning.findings], SHOWN_FINDINGS, "`--format json`"),
     ]
     of = f" of {_title(morning.workload)}" if morning.workload is not None else ""
     title = f"Report{of}, night {morning.night}" if morning.night is not None else f"Report{of}"
@@ -219,7 +240,7 @@ def _history(morning: Morning, course: Course) -> Section:
     nights = course.nights
     row = morning.lead
     described = (
-        f"Line chart: {_whole(course.workload)}{place}, mean time in ms over {_count(len(nights), 'night')} from {nights[0]} to "
+        f"Line chart: {_whole(course.workload)}{place}, mean time in ms over {counted(len(nights), 'night')} from {nights[0]} to "
         f"{nights[-1]}, between {low:,.6g} and {high:,.6g} ms, {course.values_ms[-1]:,.6g} ms in the newest"
     )
     title = f"{_title(course.workload)}{place}"
@@ -236,7 +257,7 @@ def _history(morning: Morning, course: Course) -> Section:
     else:
         described += "; no change is marked"
     state = str(row["state"]) if marked and row is not None else "no change"
-    subtitle = f"Night {morning.night}: {state}. Mean time of {_count(len(nights), 'night')}, lower is better"
+    subtitle = f"Night {morning.night}: {state}. Mean time of {counted(len(nights), 'night')}, lower is better"
     chart = Chart(title, nights, {course.workload: course.values_ms}, "ms", described, marked, subtitle, levels)
     return Section("History", [described.removeprefix("Line chart: ") + "."], chart=chart, figure="history")
 
@@ -278,7 +299,7 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
     ]
     others = sum(bool(one.get("attribution")) for one in morning.rows) - 1
     if others > 0:
-        sentences.append(f"`regressions` divides {_count(others, 'other changed step')} in the same way.")
+        sentences.append(f"`regressions` divides {counted(others, 'other changed step')} in the same way.")
     listed_rows = [{**one, "op_name": one["op_name"] and _line(one["op_name"])} for one in operators]
     grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
     return Section("Where the change is", sentences, grid, chart, figure="attribution")
@@ -316,7 +337,7 @@ def _hotspots(morning: Morning) -> Section:
         [row["total_us"] for row in shown],
         [
             (f"{row['share']:.1%}   " if row["share"] is not None else "")
-            + f"{row['total_us']:,.1f} us, {_count(row['count'], 'task')}"
+            + f"{row['total_us']:,.1f} us, {counted(row['count'], 'task')}"
             for row in shown
         ],
         f"Bar chart, night {morning.night}. {about}: {listed}",
@@ -356,9 +377,60 @@ def _tunings(morning: Morning) -> list[Section]:
             Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
         )
         shown = morning.claims[:SHOWN_CLAIMS]
-        said = f"The {len(shown)} largest of {_count(len(morning.claims), 'claim')} on operators and subgraphs."
+        said = f"The {len(shown)} largest of {counted(len(morning.claims), 'claim')} on operators and subgraphs."
         sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
     return sections
+
+
+def _advice(advised: Advised) -> list[Section]:
+    """What could be gained and what is worth tuning next, by what was stored with the run."""
+    summary, title = advised.summary, "What could be gained"
+    if summary["why_not"] is not None:
+        return [Section(title, [f"No advice could be worked out of run {advised.run}: {_whole(summary['why_not'])}."])]
+    sentences = [f"Of run {advised.run} ({_whole(advised.model)})" + _first_headline(summary) + "."]
+    shown = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.advice[:SHOWN_ADVICE]]
+    if shown:
+        bound = "Bound is the most by which a step could get shorter; it is no forecast, and bounds do not add up."
+        sentences.append(f"The {len(shown)} with the largest bound of {summary['found']:,}. {bound}")
+    columns = [column for column in shown_columns("advise", shown) if column.key not in {"input_shapes", "bound_by"}]
+    lines = [f"{rule}: {said}." for rule, said in dict.fromkeys((row["rule"], row["advice"]) for row in shown)]
+    lines += [f"msprof (prof_rule), {row['rule']}: {row['advice']}" for row in advised.stated[:SHOWN_ADVICE]]
+    sections = [Section(title, sentences, Grid(tuple(columns), shown) if shown else None, lines=lines)]
+    if summary["plan"] is not None:
+        rows = [
+            {**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.candidates[:SHOWN_ADVICE]
+        ]
+        told = [_whole(summary["plan"].get("headline"))]
+        if rows:
+            told.append(
+                f"The first {len(rows)} of {summary['plan'].get('candidates')}; expected and bound are us of one step."
+            )
+        planned = [
+            column for column in shown_columns("plan", rows) if column.key not in {"input_shapes", "reason", "prior"}
+        ]
+        sections.append(Section("Next tuning plan", told, Grid(tuple(planned), rows) if rows else None))
+    return sections
+
+
+def _first_headline(summary: Row) -> str:
+    headlines = summary["headlines"]
+    if not headlines:
+        return ""
+    said = f": {_whole(headlines[0].get('headline'))}"
+    return said + (f" (the longest step of {summary['devices']} devices)" if summary["devices"] > 1 else "")
+
+
+def _verdicts(verdicts: Sequence[Row]) -> list[Section]:
+    if not verdicts:
+        return []
+    shown = verdicts[:SHOWN_VERDICTS]
+    said = "What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1."
+    more = f" The first {len(shown)} of {len(verdicts)} rows." if len(verdicts) > len(shown) else ""
+    rows = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in shown]
+    columns = [
+        column for column in shown_columns("verdicts", rows) if column.key not in {"night", "input_shapes", "reason"}
+    ]
+    return [Section("Claims against the clock", [said + more], Grid(tuple(columns), rows))]
 
 
 def _runs(morning: Morning) -> Section:
@@ -371,10 +443,10 @@ def _runs(morning: Morning) -> Section:
         Column("status", "Status", "state"),
         Column("path", "Path"),
     )
-    sentences = [f"{_count(len(morning.runs), 'run')} stored of {morning.night}. Step is that of the slowest rank."]
+    sentences = [f"{counted(len(morning.runs), 'run')} stored of {morning.night}. Step is that of the slowest rank."]
     cut = sum(row["status"] == "incomplete" for row in morning.runs)
     if cut:
-        sentences.append(f"{_count(cut, 'run')} of them cut off: compared with nothing.")
+        sentences.append(f"{counted(cut, 'run')} of them cut off: compared with nothing.")
     if len(morning.runs) > SHOWN_RUNS:
         sentences.append(f"The newest {SHOWN_RUNS} are listed.")
     if morning.others:
@@ -383,19 +455,5 @@ def _runs(morning: Morning) -> Section:
     if morning.later:
         some = ", ".join(morning.later[-SHOWN_RUNS:])
         of = " of this workload" if morning.workload is not None else ""
-        sentences.append(f"Nothing{of} is measured on {_count(len(morning.later), 'later night')} with a run: {some}.")
+        sentences.append(f"Nothing{of} is measured on {counted(len(morning.later), 'later night')} with a run: {some}.")
     return Section("Runs of the night", sentences, Grid(columns, morning.runs[-SHOWN_RUNS:]))
-
-
-def _findings(morning: Morning) -> Section:
-    ordered = sorted([*morning.told, *morning.findings], key=lambda finding: SEVERITIES.index(finding.severity))
-    nouns = {"error": "error", "warning": "warning", "info": "remark"}
-    counts = ", ".join(_count(sum(one.severity == name for one in ordered), nouns[name]) for name in SEVERITIES)
-    sentences = [f"{counts}."]
-    if len(ordered) > SHOWN_FINDINGS:
-        sentences.append(f"The first {SHOWN_FINDINGS} of {len(ordered)} are listed; `--format json` has them all.")
-    return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:SHOWN_FINDINGS]])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.findings import SEVERITIES, Finding
+from aoe_reports.findings import Finding
+from aoe_reports.reports.findings import findings_section
 from aoe_reports.reports.incidents import incident_sections, is_open
+from aoe_reports.reports.names import counted
 from aoe_reports.reports.regressions import attribution_section
 from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
 
@@ -58,7 +60,7 @@ def nightly_report(night: Night) -> Report:
         _runs(night),
         *([_hotspots(night)] if night.hotspots else []),
         *([_tunings(night)] if night.tunings else []),
-        _findings(night),
+        findings_section(night.findings, SHOWN_FINDINGS, "report.json"),
     ]
     title = "Nightly report" + (" (simulated data)" if night.simulated else "")
     data = {"changes": list(night.changes), "incidents": list(night.incidents), "budget": dict(night.budget)}
@@ -162,7 +164,7 @@ def _incidents(night: Night, told: Sequence[Mapping[str, Any]]) -> list[Section]
 def _chart(course: Course) -> Section:
     low, high = min(course.values_ms), max(course.values_ms)
     description = (
-        f"{course.name}: mean time in ms over {_count(len(course.nights), 'night')} from {course.nights[0]} to "
+        f"{course.name}: mean time in ms over {counted(len(course.nights), 'night')} from {course.nights[0]} to "
         f"{course.nights[-1]}, between {low:.6g} and {high:.6g} ms"
         + (f"; another level since {course.since}" if course.since else "")
     )
@@ -185,7 +187,7 @@ def _runs(night: Night) -> Section:
     for row in night.runs:
         counts[str(row["outcome"])] = counts.get(str(row["outcome"]), 0) + 1
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none"
-    sentences = [f"{_count(len(night.runs), 'run')} read: {said}. Step is that of the slowest rank."]
+    sentences = [f"{counted(len(night.runs), 'run')} read: {said}. Step is that of the slowest rank."]
     if len(night.runs) > SHOWN_RUNS:
         sentences.append(f"The newest {SHOWN_RUNS} are listed.")
     return Section("What was read", sentences, Grid(columns, night.runs[-SHOWN_RUNS:]) if night.runs else None)
@@ -223,21 +225,6 @@ def _tunings(night: Night) -> Section:
         sentences,
         Grid(columns, sorted(night.tunings, key=lambda row: str(row["night"]))[-SHOWN_RUNS:]),
     )
-
-
-def _findings(night: Night) -> Section:
-    ordered = sorted(night.findings, key=lambda f: SEVERITIES.index(f.severity))
-    nouns = {"error": "error", "warning": "warning", "info": "remark"}
-    counts = ", ".join(_count(sum(f.severity == s for f in ordered), nouns[s]) for s in SEVERITIES)
-    sentences = [f"{counts}."]
-    if len(ordered) > SHOWN_FINDINGS:
-        sentences.append(f"The first {SHOWN_FINDINGS} of {len(ordered)} are listed; report.json has them all.")
-    return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:SHOWN_FINDINGS]])
-
-
-def _count(number: int, noun: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _what(row: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aoe_reports.reports.names import counted
 from aoe_reports.reports.report import Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
 
@@ -46,7 +47,7 @@ def headline(plan: Mapping[str, Any]) -> str:
     share = _of_step(expected, plan)
     minutes = sum(candidate["cost_s"] or 0.0 for candidate in candidates) / _PER_MINUTE
     operators = sum(candidate["kind"] == "operator" for candidate in candidates)
-    what = _count(operators, "candidate") if operators else "The model's subgraphs"
+    what = counted(operators, "candidate") if operators else "The model's subgraphs"
     whole = "" if plan["step_us"] is None else f" of a step of {plan['step_us']:,.3f} us"
     return f"{what}: expected {expected:,.3f} us{share}{whole}, for about {minutes:,.1f} minutes of tuning."
 
@@ -140,7 +141,7 @@ _SEVERAL = re.compile(r" \(\d+ operators\)\Z")
 
 def _how(facts: Mapping[str, Any]) -> list[str]:
     cost = (
-        f"median of {_count(facts['cost_results'], 'earlier tuning task')}"
+        f"median of {counted(facts['cost_results'], 'earlier tuning task')}"
         if facts["cost_results"]
         else f"default: {facts['default_source']}"
     )
@@ -174,7 +175,3 @@ def _what_to_do(plan: Mapping[str, Any]) -> list[str]:
     if plan["soc"] is None:
         lines.insert(0, "The profile does not name the chip: plan with --soc, else run.sh wants a folder bank/ first.")
     return [*lines, "Hold AOE's claim against the clock: aoe-reports verify; what is confirmed: aoe-reports adopt."]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

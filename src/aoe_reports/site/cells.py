@@ -57,6 +57,11 @@ def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
     return f'<td class="{_size(text)}">{words(text)}{_below(sub)}</td>'
 
 
+def sentence(text: str | None) -> str:
+    """A cell with a text that is read to its end."""
+    return f'<td class="text long">{words(text)}</td>'
+
+
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
     """The cell that names a row, with a link to what it names."""
     shown = short(str(text))

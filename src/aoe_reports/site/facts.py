@@ -115,6 +115,22 @@ class RunDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class RunAdvice:
+    """What was stored of advice when a run was: the summary, and rows in order."""
+
+    summary: Row
+    """why_not, found, stated, devices, headlines, plan, notes."""
+    advice: Sequence[Row] = ()
+    """Ours: rule, rank_id, device_id, op_type, op_name, input_shapes, evidence, bound_us, bound_share, advice, source, devices."""
+    stated: Sequence[Row] = ()
+    """That of msprof, under the same names, without a bound."""
+    candidates: Sequence[Row] = ()
+    """What is worth tuning next: op_type, op_name, input_shapes, expected_saving_us, bound_saving_us, cost_s, reason."""
+    left_out: Sequence[Row] = ()
+    """What is not, by reason: rule, meaning, operators, total_us."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoreFacts:
     """Everything but the records of single runs."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from markupsafe import Markup
 
-from aoe_reports.renderers.values import plain, show
+from aoe_reports.renderers.values import show
+from aoe_reports.site.advice import advice_part
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
 from aoe_reports.site.charts import bar, pair, stacked
-from aoe_reports.site.facts import Row, RunDetails, RunFacts, SeriesFacts
+from aoe_reports.site.facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
 from aoe_reports.site.places import file_name
 from aoe_reports.texts.pages import Texts
@@ -31,6 +31,7 @@ def run_page(
     verdicts: Sequence[Row],
     pages: frozenset[str],
     text: Texts,
+    advice: RunAdvice | None,
 ) -> dict[str, Any]:
     """The context of the page of a run; `pages` are the series that have one."""
     measured = run.kind != "tuning"
@@ -61,7 +62,7 @@ def run_page(
             (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
         ],
         "tunings": [_tuning_cells(one) for one in tunings],
-        "advice_commands": _commands(run),
+        **advice_part(run, advice, text),
         "claim_columns": [
             (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"), ("", "text"),
             (text("speed_up"), "number"),
@@ -202,9 +203,3 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
 
 VERDICTS = {"confirmed": "good", "partly": "good"}
 """How verdicts look: `confirmed` is a gain here, and a slow-down of a series elsewhere."""
-
-
-def _commands(run: RunFacts) -> list[str]:
-    """How advice and a plan are made from the profile."""
-    path = shlex.quote(plain(run.path)) if run.path else "PATH"
-    return [f"aoe-reports advise {path}", f"aoe-reports plan {path} -o plan"]

@@ -30,7 +30,9 @@ SMALL_RUNS = 2048
 AT_ONCE = 500_000
 """Rows that are merged in one commit, and so held in memory."""
 
-ORDER = ("model", "workload", "series_id", "timestamp_ns", "run_id", "rule", "path", "line", "column", "message")
+ORDER = (
+    "model", "workload", "series_id", "timestamp_ns", "run_id", "rule", "path", "line", "column", "message", "state", "body",
+)  # fmt: skip
 """How merged rows lie: a query for one workload then opens few row groups."""
 
 DAY_MS = 86_400_000

@@ -22,14 +22,17 @@ FORMAT = 2
 names hold their hash.
 """
 
-NORMALISER_VERSION = 2
-"""Goes up when the same files would become other records."""
+NORMALISER_VERSION = 3
+"""Goes up when the same files would become other rows; 3 stores advice with a profile."""
 
 PARTITIONS = ["kind", "month"]
-"""`kind` is run, record, finding, change or verdict; ack has its columns already."""
+"""`kind` is run, record, finding, advice, change, ack or verdict."""
 
 RUNS_MONTH = "all"
 """Where the rows of runs lie: in one place, because every ingest asks all of them whether a run is there already."""
+
+RUN_KINDS = ("run", "record", "finding", "advice")
+"""Kinds whose rows make up a run: they come and go with it, in one commit."""
 
 EXTRA_KINDS = frozenset({"change", "ack", "verdict"})
 """Kinds whose rows tell of a run and are no part of it: they stay when it goes."""
@@ -83,7 +86,7 @@ ROWS = pa.schema(
         ("column", _INT),
         ("pointer", _TEXT),
         ("message", _TEXT),
-        # verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON
+        # advice, verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON
         ("subject", _TEXT),
         ("state", _TEXT),
         ("body", _TEXT),
@@ -123,6 +126,8 @@ class Run:
     body: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     """Columns that a run has in common with its records: engine, engine_version, hardware_config, runtime_config."""
+    advice: Sequence[dict[str, Any]] = ()
+    """Rows of kind advice: what the run could gain, and what is worth tuning next."""
 
 
 def month_of(timestamp_ns: int) -> str:
@@ -143,6 +148,7 @@ def rows_of(run: Run) -> pa.Table:
     rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
     rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
     rows += [{"kind": "finding", **finding.as_dict(), **common} for finding in run.findings]
+    rows += [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
     return table_of(rows)
 
 

@@ -313,11 +313,48 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "computing": ("Computing (ms)", "计算（毫秒）"),
     "communication": ("Communication, not overlapped (ms)", "未重叠的通信（毫秒）"),
     "free_ms": ("Free (ms)", "空闲（毫秒）"),
-    "advice": ("Advice and the next tuning plan", "建议与下一次调优计划"),
+    "advice": ("Advice", "建议"),
     "advice_absent": (
-        "The store keeps no advice (neither ours nor that of msprof) and no plan. From the profile itself:",
-        "存储不保存建议（我们的或 msprof 的）和计划。可由采集数据得到：",
+        "No advice and no plan are stored with this run: ingest its profile again with --renew, or ask the profile itself.",
+        "这次运行没有保存建议和计划：请用 --renew 重新导入其采集数据，或直接查询采集数据。",
     ),
+    "advice_unknown": ("No advice could be worked out: {why}", "无法得出建议：{why}"),
+    "advice_about": (
+        (
+            "The {shown} of {count} with the largest bound. Bound is the most by which a step could get shorter; it is no forecast, "
+            "and bounds do not add up."
+        ),
+        "{count} 条中上限最大的 {shown} 条。上限是一步最多可缩短的时间；它不是预测，且不能相加。",
+    ),
+    "advice_none": ("No rule has anything to say.", "没有规则给出建议。"),
+    "advice_device": ("{place}: {headline}.", "{place}：{headline}."),
+    "devices_of": ("The {shown} longest steps of {count} devices.", "{count} 个设备中单步最长的 {shown} 个。"),
+    "the_step": ("the step", "整步"),
+    "bound_us": ("Bound (us of a step)", "上限（微秒/步）"),
+    "bound_share": ("Of the step", "占单步耗时"),
+    "evidence": ("Evidence", "依据"),
+    "on_devices": ("on {count} devices", "{count} 个设备"),
+    "what_to_do": ("What to do", "怎么办"),
+    "stated": ("msprof's own advice (prof_rule)", "msprof 自身的建议（prof_rule）"),
+    "stated_about": ("The first {shown} of {count}, in msprof's words.", "{count} 条中的前 {shown} 条，msprof 原文。"),
+    "msprof_says": ("msprof says", "msprof 的建议"),
+    "next_plan": ("Next tuning plan", "下一次调优计划"),
+    "plan_about": (
+        (
+            "Worked out when the run was stored, without earlier results. Total is of the whole profile; expected and bound are us "
+            "of one step. The first {shown} of {count} candidates."
+        ),
+        "保存这次运行时得出，未考虑以往结果。总计为整个采集；预期与上限为一步的微秒数。{count} 个候选中的前 {shown} 个。",
+    ),
+    "plan_none": ("No tasks of this run tell what could be tuned.", "这次运行没有任务说明可以调优什么。"),
+    "plan_command": ("The folder of the plan is made from the profile:", "计划文件夹由采集数据生成："),
+    "expected_us": ("Expected (us of a step)", "预期（微秒/步）"),
+    "cost_s": ("Tuning (s)", "调优耗时（秒）"),
+    "plan_left_out": ("What is left out", "未列入的"),
+    "operators_count": ("Operators", "算子数"),
+    "meaning": ("Meaning", "含义"),
+    "subgraphs": ("the model's subgraphs", "模型的子图"),
+    "advice_notes": ("What was found on the way", "过程中的发现"),
     "tunings": ("AOE results of that night", "当夜的 AOE 结果"),
     "tuning": ("What AOE claims", "AOE 的宣称"),
     "no_tunings": ("No AOE result of this model is stored for that night.", "当夜没有保存该模型的 AOE 结果。"),

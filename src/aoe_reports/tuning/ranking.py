@@ -28,6 +28,9 @@ steps themselves vary by more."""
 CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
 """Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
 
+RANKED_BY = ("task_type", "op_type", "task_start_ns", "task_duration_ns")
+"""The columns of tasks that ranking looks at beside the bounds of operators."""
+
 ACLNN = "aclnn"
 """What names of operators begin with that torch_npu runs through aclnn."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ from aoe_reports.workflows.communication import RunCommunication, read_communica
 
 DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
 """Files that msprof writes of models with dynamic shapes alone."""
-_COMMUNICATION_KINDS = ("hccl", "communication")
+COMMUNICATION_KINDS = ("hccl", "communication")
+"""What the kinds of files begin with that tell of communication."""
 _WHOLE = ("op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
 _PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "free_ns")
 
@@ -94,7 +95,7 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
                 continue
             try:
                 found = advise_capture(capture, selection, findings)
-                stated += _stated_rows(run, capture, found, selection, findings)
+                stated += stated_rows(run, capture, found, selection, findings)
                 for device in found:
                     device.bounds = None  # they may be many, and large
             except (ReadError, OSError) as error:
@@ -102,12 +103,9 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
                 findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
                 continue
             devices += found
-        talk = _communication(captures, devices, selection, findings)
-        for device in devices:
-            mine = _with_run(device, devices, talk, selection.thresholds)
-            headlines.append(_headline_row(run, device.shares, mine))
-            rows += [_row(run, n, device.shares, one) for n, one in enumerate(mine[: selection.top], start=1)]
-        rows += stated
+        mine, said = rows_of_run(run, captures, devices, selection, findings)
+        rows += [*mine, *stated]
+        headlines += said
     if not rows and not headlines and not has(findings, "error"):
         findings.append(
             nothing_measured(
@@ -125,6 +123,23 @@ def _of_rank(capture: Capture, rank: int | None) -> bool:
     return rank is None or rank in {capture.info.rank_id, *capture.info.ranks.values()}
 
 
+def rows_of_run(
+    run: str,
+    captures: Sequence[Capture],
+    devices: Sequence[DeviceAdvice],
+    selection: AdviseSelection,
+    findings: list[Finding],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(the advice on each device of one run, one headline a device), with what only all ranks together tell."""
+    rows, headlines = [], []
+    talk = _communication(captures, devices, selection, findings)
+    for device in devices:
+        mine = _with_run(device, devices, talk, selection.thresholds)
+        headlines.append(_headline_row(run, device.shares, mine))
+        rows += [_row(run, n, device.shares, one) for n, one in enumerate(mine[: selection.top], start=1)]
+    return rows, headlines
+
+
 def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[Finding]) -> list[DeviceAdvice]:
     """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
     steps = _steps(capture, selection, findings)
@@ -133,17 +148,30 @@ def advise_capture(capture: Capture, selection: AdviseSelection, findings: list[
     if sets and tables[-1].table.name not in TASK_KINDS:
         findings.append(_stands_in(tables[-1]))
     del tables
-    found = []
+    return [device for _, device in advise_tasks(capture, sets, steps, selection, findings)]
+
+
+def advise_tasks(
+    capture: Capture,
+    sets: list[TaskSet],
+    steps: Sequence[Step],
+    selection: AdviseSelection,
+    findings: list[Finding],
+) -> Iterator[tuple[TaskSet | None, DeviceAdvice]]:
+    """Each device of a capture with the advice on it, from its tasks (taken out of the list: they are large) and its steps.
+
+    Without a table of tasks the advice is on whole steps.
+    """
     told = bool(sets)
     while sets:
         tasks = _chosen(sets.pop(0), selection)
         if tasks is None:
             continue
         shares, gaps = measure_shares(capture, tasks, steps, findings)
-        found.append(_on_tasks(capture, tasks, shares, gaps, selection))
-    if not found and not told:  # else its tasks are not what was asked for
-        found = _without_tasks(capture, steps, selection, findings)
-    return found
+        yield tasks, _on_tasks(capture, tasks, shares, gaps, selection)
+    if not told:  # else its tasks are not what was asked for
+        for device in _without_tasks(capture, steps, selection, findings):
+            yield None, device
 
 
 def _steps(capture: Capture, selection: AdviseSelection, findings: list[Finding]) -> list[Step]:
@@ -233,7 +261,7 @@ def measure_shares(
 
 def _communicates(capture: Capture) -> bool:
     """Whether files tell of communication, so that tasks without any do not tell all."""
-    return any(file.name.kind.startswith(_COMMUNICATION_KINDS) for file in capture.files)
+    return any(file.name.kind.startswith(COMMUNICATION_KINDS) for file in capture.files)
 
 
 def shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence[Step]) -> StepShares:
@@ -395,7 +423,7 @@ def _headline_row(run: str, shares: StepShares, advice: Sequence[Advice]) -> dic
     }
 
 
-def _stated_rows(
+def stated_rows(
     run: str, capture: Capture, devices: Sequence[DeviceAdvice], selection: AdviseSelection, findings: list[Finding]
 ) -> list[dict[str, Any]]:
     """Msprof's own advice (prof_rule), with what the operators that it names took here."""

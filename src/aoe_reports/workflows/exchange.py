@@ -20,12 +20,20 @@ from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.store import History
 from aoe_reports.store.care import ORDER
 from aoe_reports.store.conditions import equals
-from aoe_reports.store.layout import EXTRA_KINDS, PARTITIONS, ROWS, RUNS_MONTH, headers_of, month_of, table_of
+from aoe_reports.store.layout import (
+    EXTRA_KINDS,
+    PARTITIONS,
+    ROWS,
+    RUN_KINDS,
+    RUNS_MONTH,
+    headers_of,
+    month_of,
+    table_of,
+)
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import whole_file
 
 ROWS_EXPECTED = "expected an export of `store export`: a folder of hive Parquet, or .jsonl"
-_KINDS = ("run", "record", "finding")
 
 
 def export_store(store: str, target: Path) -> int:
@@ -74,18 +82,18 @@ def _months(history: History) -> Iterator[pa.Table]:
     months = sorted({*run_months, *(part.month for part in parts if part.month != RUNS_MONTH)})
     in_month = pa.array(run_months, pa.string())
     for month in months:
-        others = [history.rows(kind, None, [equals("month", month)]) for kind in (*_KINDS[1:], *sorted(EXTRA_KINDS))]
+        others = [history.rows(kind, None, [equals("month", month)]) for kind in (*RUN_KINDS[1:], *sorted(EXTRA_KINDS))]
         rows = pa.concat_tables([runs.filter(pc.equal(in_month, month)), *others])
         places = [_PLACES[kind] for kind in rows["kind"].to_pylist()]
         keyed = rows.append_column("place", pa.array(places, pa.int64()))
         order = [("group", "ascending"), ("run_id", "ascending"), ("place", "ascending")]
-        apart = pa.array([place >= len(_KINDS) for place in places])  # what is no part of a run comes last
+        apart = pa.array([place >= len(RUN_KINDS) for place in places])  # what is no part of a run comes last
         keyed = keyed.append_column("group", apart)
         keyed = keyed.sort_by([*order, *((name, "ascending") for name in ORDER if name != "run_id")])
         yield keyed.select(ROWS.names)
 
 
-_PLACES = {kind: place for place, kind in enumerate((*_KINDS, *sorted(EXTRA_KINDS)))}
+_PLACES = {kind: place for place, kind in enumerate((*RUN_KINDS, *sorted(EXTRA_KINDS)))}
 
 
 def _write_jsonl(months: Iterable[pa.Table], file: Any) -> int:

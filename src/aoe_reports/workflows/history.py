@@ -14,6 +14,7 @@ from aoe_reports.records.row import record_of_row
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 from aoe_reports.workflows.export import documents_of
+from aoe_reports.workflows.stored_advice import listed_rows
 
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
@@ -23,21 +24,32 @@ _COLUMNS = (
 
 def list_history(
     store: str,
-    what: Literal["runs", "records", "changes", "acks"],
+    what: Literal["runs", "records", "changes", "acks", "advice", "verdicts"],
     *,
     workload: str | None = None,
     scope: str | None = None,
     since: str | None = None,
     last: int | None = None,
+    run: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs, records, told changes (by the night since which) or what people said of them; oldest first, `last` keeps the newest."""
+    """Runs, records, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
+
+    Oldest first, `last` keeps the newest; `run` is asked of runs, records and advice.
+    """
     _refuse_no_date(since)
+    if run is not None and what not in {"runs", "records", "advice"}:
+        raise UsageError(f"--run goes with runs, records and advice; {what} belong to no run")
     history = History.open(store)
-    where = [] if since is None else [equals("night", since, ">=")]
+    where: list[Any] = [] if since is None else [equals("night", since, ">=")]
+    where += [] if run is None else [equals("run_id", run)]
     if what == "runs":
         rows = _runs(history, workload, where)
     elif what == "records":
         rows = _records(history, workload, scope, where)
+    elif what == "advice":
+        rows = listed_rows(history, where, workload)
+    elif what == "verdicts":
+        rows = verdict_rows(history, where, workload, scope)
     else:
         rows = _words(history, what, workload, scope, since)
     return rows[-last:] if last is not None else rows
@@ -111,6 +123,35 @@ def _words(
         found.append({"when": when, **{name: value for name, value in body.items() if name not in row}, **row})
     found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position", 0), row["state"]))
     return found
+
+
+_OF_VERDICT = (
+    "op_type", "op_name", "input_shapes", "verdict", "claimed_before_us", "claimed_after_us", "measured_before_us",
+    "measured_after_us", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
+)  # fmt: skip
+
+
+def verdict_rows(
+    history: History, where: Where, workload: str | None = None, scope: str | None = None
+) -> list[dict[str, Any]]:
+    """What `verify` said, oldest first: the step, then types and operators by name."""
+    columns = ("run_id", "night", "timestamp_ns", "model", "hardware", "rank_id", "scope", "subject", "state", "body")
+    rows = history.rows("verdict", columns, where).to_pylist()
+    rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"], row["scope"] != "step", str(row["subject"])))
+    return [
+        {
+            "night": row["night"],
+            "job": row["run_id"],
+            "timestamp_ns": row["timestamp_ns"],
+            "workload": row["model"],
+            **{name: row[name] for name in ("hardware", "rank_id", "scope")},
+            **{name: body.get(name) for name in _OF_VERDICT},
+            "verdict": row["state"],
+        }
+        for row in rows
+        if workload in {None, row["model"]} and scope in {None, row["scope"]}
+        for body in [_body(row["body"])]
+    ]
 
 
 def _date(timestamp_ns: int) -> str:

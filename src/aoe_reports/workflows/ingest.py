@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from aoe_reports.errors import AoeReportsError, ReadError, StoreError, WorkloadConflictError
 from aoe_reports.findings import Finding
@@ -13,6 +16,7 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
+from aoe_reports.workflows.advising import Advisor, digest_of
 from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
 from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
@@ -52,32 +56,44 @@ SUMMARY_SCOPES = frozenset({"step", "op_type", "model"})
 SUMMARY_FACTS = ("kind", "tuning_name", "modified")
 
 
-def gather_runs(paths: Sequence[Path], options: RunOptions, gathered: Gathered) -> Iterator[Run]:
-    """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`."""
+def gather_runs(
+    paths: Sequence[Path], options: RunOptions, gathered: Gathered, advisor: Advisor | None = None
+) -> Iterator[Run]:
+    """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`.
+
+    With an `advisor` profiles carry advice.
+    """
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
     read: set[str] = set()
-    for source in (_profiles, _banks, _tunings):
-        for item in source(discovery, options, gathered):
-            read.add(item.header.run_id)
-            yield item
+    profiles = _profiles(discovery, options, gathered, advisor)
+    for item in chain(profiles, *(source(discovery, options, gathered) for source in (_banks, _tunings))):
+        read.add(item.header.run_id)
+        yield item
     yield from _records(discovery, options, gathered, read)
 
 
-def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
+def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered, advisor: Advisor | None) -> Iterator[Run]:
     for captures in find_runs(discovery):
+        advising = None if advisor is None else advisor.of_run(captures)
         try:
-            profile = load_profile(captures, options)
+            profile = load_profile(captures, options, None if advising is None else advising.look)
         except (ReadError, OSError) as error:
             gathered.failed(_as_read_error(error, captures[0].root), captures[0].root)
             continue
+        advice = None if advising is None else advising.rows()
         run = run_of_profile(profile, options)
         if run.records:
-            yield run
+            yield run if advice is None else _with_advice(run, advice)
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
+
+
+def _with_advice(run: Run, rows: list[dict[str, Any]]) -> Run:
+    """The run with advice, and in its own row what tells whether that is still the same."""
+    return replace(run, advice=rows, body={**run.body, "advice": digest_of(rows)})
 
 
 def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
@@ -135,7 +151,7 @@ def ingest(
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for count, run in enumerate(gather_runs(paths, options, gathered)):
+    for count, run in enumerate(gather_runs(paths, options, gathered, Advisor(os.environ))):
         history = history or History.open(store, create=True, origin=origin_of(command))
         if count % TEND_EVERY == 0:
             _tend(history, gathered, at_most=1 if count == 0 else MERGES)
@@ -180,7 +196,7 @@ def _kept(run: Run, outcome: Outcome) -> Stored:
     records = [record for record in run.records if record.scope in SUMMARY_SCOPES]
     body = {name: run.body[name] for name in SUMMARY_FACTS if name in run.body}
     series = frozenset(record.series_id for record in run.records) if run.header.run_kind != "tuning" else frozenset()
-    return Stored(replace(run, records=records, body=body, facts={}), outcome, len(run.records), series)
+    return Stored(replace(run, records=records, body=body, facts={}, advice=()), outcome, len(run.records), series)
 
 
 def _less_complete(run: Run) -> Finding:

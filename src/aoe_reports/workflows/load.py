@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.analysis.bounds import TASK_COLUMNS
 from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.analysis.steps import Step
 from aoe_reports.analysis.tasks import TaskSet, split_devices
@@ -99,9 +100,24 @@ class TuningRun:
     findings: tuple[Finding, ...]
 
 
-def load_profile(captures: Sequence[Capture], options: RunOptions, fields: frozenset[str] = TASK_FIELDS) -> ProfileRun:
-    """Read the captures of one run."""
-    read = tuple(read_capture(capture, fields) for capture in captures)
+@dataclass(frozen=True, slots=True)
+class WideTables:
+    """What was read of a capture with all columns that advice looks at, before it is cut down to those of records."""
+
+    capture: Capture
+    tasks: tuple[TaskSet, ...]
+    """Of a table of tasks, else of task_time; none where there are only sums."""
+    stands_in: bool
+    """Whether they are of task_time."""
+    steps: tuple[Step, ...]
+
+
+Look = Callable[[WideTables], None]
+
+
+def load_profile(captures: Sequence[Capture], options: RunOptions, look: Look | None = None) -> ProfileRun:
+    """Read the captures of one run; `look` sees the tables of each as it is read, so that nothing is read twice."""
+    read = tuple(read_capture(capture, look) for capture in captures)
     findings = [finding for data in read for finding in data.findings]
     members = tuple(_member(data) for data in read)
     timestamp = min(_time_of(data, options, findings) for data in read)
@@ -152,8 +168,9 @@ def _content_of(file: ResultFile, result: TuningResult) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
-    """Read all facts of one capture and hold its forms against each other; `fields` are the columns of tasks."""
+def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
+    """Read all facts of one capture and hold its forms against each other; `look` sees what is in the tables."""
+    fields = TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS
     findings = [*capture.findings]
     tables: list[TableData] = []
 
@@ -166,16 +183,23 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
     statistic = read(capture.preferred("op_statistic"), None)
     times = read(capture.preferred("task_time"), fields)
     frame, grouped = joined(tasks), False
+    told = frame
     if frame is not None:
         findings += check_statistics(statistic, frame)
         for telling in others:
             findings += check_forms(tasks, read(telling, COMPARED))
     else:
         findings += check_no_tasks(tasks, statistic)
+        told = kernels(joined(times))
         frame, grouped = joined(statistic), True
         if frame is None:
-            frame, grouped = kernels(joined(times)), False
+            frame, grouped = told, False
     steps = read_steps(capture, lambda telling: read(telling, None))
+    if look is not None:
+        sets = tuple(split_devices(capture.info.rank_of, told)) if told is not None and told.num_rows else ()
+        look(WideTables(capture, sets, joined(tasks) is None, tuple(steps)))
+        del sets
+        frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
     talk = None
     if frame is None or grouped or not is_communication(frame["task_type"]).any():
         talk = joined(read(capture.preferred("communication_statistic"), None))
@@ -194,6 +218,10 @@ def read_capture(capture: Capture, fields: frozenset[str]) -> CaptureData:
         _first_ns(tables),
         _model_name(frame),
     )
+
+
+def _only_of_advice(frame: pa.Table) -> list[str]:
+    return [name for name in frame.column_names if name in TASK_COLUMNS - TASK_FIELDS]
 
 
 COMPARED = frozenset({"task_type", "task_duration_ns"})

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.analysis.bounds import KEYS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.analysis.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.analysis.tasks import TaskSet
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, has
@@ -32,18 +32,6 @@ from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, dige
 from aoe_reports.workflows.plan_folder import STATE, read_plan, write_plan
 
 _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_COUNTERS = frozenset(
-    {"aicore_time_us", "aiv_time_us"}
-    | {
-        f"{core}{unit}_ratio"
-        for core in ("aic_", "aiv_", "")
-        for unit in ("mac", "vec", "scalar", "mte1", "mte2", "mte3", "fixpipe")
-    }
-)
-_COLUMNS = _COUNTERS | {
-    *KEYS, "op_state", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "mix_block_num", "device_id",
-}  # fmt: skip
-"""What a plan is made of: of the columns of tasks those that bounds are computed from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +116,22 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     return Planned(plan, report, findings_in_order(findings), unreadable, files)
 
 
+def next_plan(
+    captures: Sequence[Capture], tasks: TaskSet, shares: StepShares, bounds: OperatorBounds | None, earlier: Earlier
+) -> Plan:
+    """What `plan` would choose under its defaults, from what is measured of the device that it would plan for."""
+    wish = _by_profile(PlanWish(Wanted(), by_profile=True), captures)
+    exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
+    measured = _Measured(tasks, shares, bounds, exposed)
+    ranking = _ranked(measured, wish, earlier)
+    return _plan(Path(label_of(captures)), captures, measured, None, wish, ranking)
+
+
+def known_without_asking(captures: Sequence[Capture], environment: Mapping[str, str]) -> Earlier:
+    """What `plan` knows of earlier tuning where nobody names any: the bank in use."""
+    return _earlier(PlanWish(Wanted()), captures, environment)
+
+
 _SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore"}
 
 
@@ -176,10 +180,9 @@ def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding
     """The device with the longest step."""
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
-    for measured in read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device):
+    for measured in read_devices(captures, TASK_COLUMNS, findings, rank=wish.rank, device=wish.device):
         devices += 1
-        tasks = measured.tasks
-        order = (-(measured.shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id))
+        order = planned_first(measured.tasks, measured.shares)
         if best is None or order < best[0]:
             best = (order, measured)
     if best is None:
@@ -198,6 +201,11 @@ def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding
     return _Measured(tasks, shares, bounds, exposed)
 
 
+def planned_first(tasks: TaskSet, shares: StepShares) -> tuple[Any, ...]:
+    """What puts devices in the order in which they are planned for: the longest step first."""
+    return -(shares.step_us or 0.0), _number(tasks.rank_id), _number(tasks.device_id)
+
+
 def _number(value: int | None) -> int:
     return -1 if value is None else value
 
@@ -212,13 +220,14 @@ def _earlier(wish: PlanWish, captures: Sequence[Capture], environment: Mapping[s
     environment = environment if wish.bank is None else {"TUNE_BANK_PATH": os.path.abspath(wish.bank)}
     layout = bank_of_environment(environment)
     there = socs_of(layout)
-    soc = wish.soc or _soc_of(captures) or (there[0] if len(there) == 1 else None)
+    soc = wish.soc or soc_of(captures) or (there[0] if len(there) == 1 else None)
     if soc is not None:
         earlier.read_bank(paths_of_layout(layout, soc))
     return earlier
 
 
-def _soc_of(captures: Sequence[Capture]) -> str | None:
+def soc_of(captures: Sequence[Capture]) -> str | None:
+    """The chip of these captures, where their info files name one that can be a folder's name."""
     named = {capture.info.device_type for capture in captures} - {None}
     only = next(iter(named), None) if len(named) == 1 else None
     return only if only is not None and _SOC.fullmatch(only) else None
@@ -249,7 +258,7 @@ def _plan(
         wish.wanted.mode,
         os.path.abspath(profile),
         digest,
-        wish.soc or _soc_of(captures),
+        wish.soc or soc_of(captures),
         wish.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
         None if wish.bank is None else os.path.abspath(wish.bank),
         wish.wanted.repeat_tune,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,17 @@ from aoe_reports.findings import Finding, in_order
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.regression.series import FACTS, put_together
 from aoe_reports.renderers.as_json import FORMAT_VERSION
-from aoe_reports.reports.morning import Course, Hotspots, Morning, leading, morning_report
+from aoe_reports.reports.morning import Advised, Course, Hotspots, Morning, leading, morning_report
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Report
 from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
+from aoe_reports.workflows.history import verdict_rows
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 from aoe_reports.workflows.site_facts import read_details
+from aoe_reports.workflows.stored_advice import read_advice
 
 Row = dict[str, Any]
 
@@ -80,8 +82,12 @@ class NightReport:
                 "total_us": hot.total_us,
                 "types": list(hot.types),
             },
+            "advice": None
+            if morning.advised is None
+            else {**asdict(morning.advised), "workload": morning.advised.model},
             "tunings": list(morning.tunings),
             "claims": list(morning.claims),
+            "verdicts": list(morning.verdicts),
             "runs": list(morning.runs),
             "other_workloads": list(morning.others),
             "later_nights": list(morning.later),
@@ -121,8 +127,10 @@ def report_night(store: str, wish: ReportWish | None = None) -> NightReport:
         lead,
         course,
         hotspots,
+        _advised(history, mine, model),
         tunings,
         claims,
+        [] if night is None else _verdicts(history, night, mine),
         _run_rows(history, night, mine),
         told,
         findings,
@@ -270,16 +278,33 @@ def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotsp
     return None
 
 
+def _advised(history: History, runs: Sequence[Row], model: str | None) -> Advised | None:
+    """The advice that is stored with the newest profile of the night, of this model where it has one."""
+    profiles = [run for run in reversed(runs) if run["run_kind"] == "profile" and "advice" in (run["body"] or "")]
+    for run in [*(run for run in profiles if run["model"] == model), *profiles]:
+        facts = _facts_of(run)
+        stored = read_advice(history, [facts]).get(facts.run_id)
+        if stored is not None:
+            return Advised(facts.run_id, facts.model, stored.summary, stored.advice, stored.stated, stored.candidates)
+    return None
+
+
+def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[Row]:
+    """What `verify` stored of a night for the workloads that ran in it."""
+    models = {run["model"] for run in runs}
+    return [row for row in verdict_rows(history, [equals("night", night)]) if row["workload"] in models]
+
+
+def _facts_of(run: Row) -> RunFacts:
+    return RunFacts(
+        run["run_id"], run["run_kind"], run["night"], run["timestamp_ns"], run["model"], run["hardware"] or "unknown",
+        run["status"] or "unknown", run["path"] or "", {}, json.loads(run["body"] or "{}"),
+    )  # fmt: skip
+
+
 def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """AOE's runs of the night with what they claim of the model, and their claims on parts, the largest saving first."""
-    facts = [
-        RunFacts(
-            run["run_id"], run["run_kind"], run["night"], run["timestamp_ns"], run["model"], run["hardware"] or "unknown",
-            run["status"] or "unknown", run["path"] or "", {}, json.loads(run["body"] or "{}"),
-        )
-        for run in runs
-        if run["run_kind"] == "tuning" and json.loads(run["body"] or "{}").get("kind") in {"opat", "sgat"}
-    ]  # fmt: skip
+    facts = [one for one in map(_facts_of, runs) if one.kind == "tuning" and one.body.get("kind") in {"opat", "sgat"}]
     rows, claims = [], []
     for run, details in read_details(history, facts):
         whole = next((one for one in details.claims if one["scope"] == "model"), None)

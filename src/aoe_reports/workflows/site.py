@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from aoe_reports.site.comparison import (
     pairs_of,
     run_file,
 )
-from aoe_reports.site.facts import Leap, Row, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.facts import Leap, Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
@@ -40,6 +40,7 @@ from aoe_reports.texts.pages import Texts
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
 from aoe_reports.workflows.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.workflows.site_facts import read_details, read_facts
+from aoe_reports.workflows.stored_advice import StoredAdvice
 
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 KINDS = ("overview", "series", "run", "comparison", "asset")
@@ -204,14 +205,16 @@ class _Builder:
                 self._put("run", names, key, None)
             else:
                 wanted.append(run)
+        stored = StoredAdvice(self.history, wanted)
         for run, details in read_details(self.history, wanted):
             around, tunings, changes, verdicts = told[run.run_id]
+            advice = stored.of(run)
             key = self._run_key(run, around, tunings, changes, verdicts)
             names = _run_names(run)
-            context = run_page(run, details, around, tunings, changes, verdicts, self.pages, self.text)
+            context = run_page(run, details, around, tunings, changes, verdicts, self.pages, self.text, advice)
             made = [
                 self._page("run", "run", names[0], "", context),
-                _run_twin(run, details, around, tunings, changes, verdicts),
+                _run_twin(run, details, around, tunings, changes, verdicts, advice),
             ]
             if run.kind != "tuning":
                 keys, content = keys_file(details.groups)
@@ -442,6 +445,7 @@ def _run_twin(
     tunings: Sequence[RunFacts],
     changes: Sequence[SeriesFacts],
     verdicts: Sequence[Row],
+    advice: RunAdvice | None,
 ) -> bytes:
     before, after = around
     told = {
@@ -458,6 +462,7 @@ def _run_twin(
         "operators": details.operators,
         "operator_count": details.operator_count,
         "claims": details.claims,
+        "advice": None if advice is None else asdict(advice),
         "tunings": [one.run_id for one in tunings],
         "verdicts": verdicts,
         "changed": [series.id for series in changes],

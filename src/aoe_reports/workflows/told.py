@@ -16,11 +16,13 @@ from aoe_reports.errors import StoreError
 from aoe_reports.records.record import canonical_json
 from aoe_reports.regression.baselines import Acceptance, Expectation, Move
 from aoe_reports.regression.detector import VERSION, Parameters
-from aoe_reports.regression.series import LEAST_MS, MOST_MS
+from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 
 WITHDRAWN = "withdrawn"
+_FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
+"""What a row of a change says of its series: one that AOE claims, which has a phase, is never judged."""
 MOVE_STATES = ("confirmed", "drift", "recovered", "improved")
 _MOVE_FIELDS = (
     "since", "since_run", "before", "after", "ci_low", "ci_high", "before_nights", "after_nights", "reach", "until",
@@ -206,26 +208,13 @@ def _move_body(move: Move) -> dict[str, Any]:
 
 def _row(news: News, move: Move, state: str, body: dict[str, Any]) -> dict[str, Any]:
     facts = news.facts
-    names = (
-        "workload",
-        "model",
-        "scope",
-        "op_type",
-        "op_name",
-        "metric",
-        "hardware",
-        "engine",
-        "source",
-        "rank_id",
-        "device_id",
-    )
     return {
         "kind": "change",
         "month": month_of(news.timestamp_ns),
         "run_id": move.since_run or "",
         "timestamp_ns": news.timestamp_ns,
         "night": move.since,
-        **{name: facts.get(name) for name in names},
+        **{name: facts.get(name) for name in _FACTS_OF_CHANGE},
         "series_id": facts["series_id"],
         "subject": facts["series_id"],
         "state": state,

@@ -1,0 +1,139 @@
+"""The part of a run's page that says what could be gained, and what is worth tuning next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from aoe_reports.renderers.values import plain
+from aoe_reports.site.cells import cell, drawn, head, sentence
+from aoe_reports.site.charts import bar
+from aoe_reports.site.facts import Row, RunAdvice, RunFacts
+from aoe_reports.texts.pages import Texts
+
+
+def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[str, Any]:
+    """The part of the page's context that is about advice and the plan; `stored` is None where the store has none."""
+    advise, plan = _commands(run)
+    told = {"advice_commands": [advise, plan], "plan_commands": [plan], "advised": None}
+    if stored is None:
+        return {**told, "advice_said": text("advice_absent")}
+    summary = stored.summary
+    why_not = summary.get("why_not")
+    return {
+        **told,
+        "advice_said": text("advice_unknown", why=why_not) if why_not else "",
+        "advised": {
+            "headlines": _headlines(summary, text),
+            "about": text("advice_about", shown=len(stored.advice), count=summary.get("found", 0)),
+            "columns": [
+                (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("bound_us"), "number"),
+                (text("bound_share"), "number"), ("", "text"), (text("evidence"), "text"),
+            ],
+            "rows": [_advice_cells(row, text) for row in stored.advice],
+            "to_do": list(dict.fromkeys((str(row["rule"]), row["advice"] or "") for row in stored.advice)),
+            "stated_about": text("stated_about", shown=len(stored.stated), count=summary.get("stated", 0)),
+            "stated_columns": [
+                (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("count"), "number"),
+                (text("total_us"), "number"), (text("share"), "number"), (text("evidence"), "text"), (text("msprof_says"), "text"),
+            ],
+            "stated": [_stated_cells(row) for row in stored.stated],
+            "notes": summary.get("notes", ()),
+        },
+        **_plan(stored, text),
+    }  # fmt: skip
+
+
+def _headlines(summary: Row, text: Texts) -> list[str]:
+    """One sentence a device, the longest step first."""
+    headlines = summary.get("headlines", ())
+    said = [text("advice_device", place=_place(row, text), headline=row.get("headline")) for row in headlines]
+    if len(headlines) < summary.get("devices", 0):
+        said.append(text("devices_of", shown=len(headlines), count=summary["devices"]))
+    return said
+
+
+def _place(row: Row, text: Texts) -> str:
+    known = [
+        f"{text(name)} {row.get(f'{name}_id')}" for name in ("rank", "device") if row.get(f"{name}_id") is not None
+    ]
+    return " · ".join(known) or text("the_step")
+
+
+def _advice_cells(row: Row, text: Texts) -> list[str]:
+    several = text("on_devices", count=row["devices"]) if (row["devices"] or 1) > 1 else None
+    share = row["bound_share"]
+    return [
+        cell(row["rule"]),
+        head(row["op_name"] or row["op_type"], None, _below(row))
+        if row["count"] is not None
+        else head(text("the_step")),
+        cell(row["rank_id"], "integer", several),
+        cell(row["bound_us"], "us"),
+        cell(share, "percent"),
+        drawn(bar(min(max(share or 0.0, 0.0), 1.0), of=1.0)),
+        sentence(row["evidence"]),
+    ]
+
+
+def _below(row: Row) -> str | None:
+    """What stands below a name: the type, where that is another word, and the shapes."""
+    words = [row["op_type"] if row["op_name"] else None, row["input_shapes"]]
+    return " · ".join(word for word in words if word) or None
+
+
+def _stated_cells(row: Row) -> list[str]:
+    return [
+        cell(row["rule"]),
+        head(row["op_name"] or "–"),  # noqa: RUF001 -- what tables print for none
+        cell(row["rank_id"], "integer"),
+        cell(row["count"], "integer"),
+        cell(row["total_us"], "us"),
+        cell(row["share"], "percent"),
+        sentence(row["evidence"]),
+        sentence(row["advice"]),
+    ]
+
+
+def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
+    plan = stored.summary.get("plan")
+    most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
+    count = plan.get("candidates", 0) if plan else 0
+    return {
+        "plan_said": str(plan.get("headline")) if plan else text("plan_none"),
+        "plan_about": text("plan_about", shown=len(stored.candidates), count=count),
+        "candidate_columns": [
+            (text("what"), "text"), (text("count"), "number"), (text("total_us"), "number"), (text("share"), "number"),
+            (text("expected_us"), "number"), ("", "text"), (text("bound_us"), "number"), (text("cost_s"), "number"),
+            (text("why"), "text"),
+        ],
+        "candidates": [_candidate_cells(row, most, text) for row in stored.candidates],
+        "left_out_columns": [
+            (text("rule"), "text"), (text("meaning"), "text"), (text("operators_count"), "number"), (text("total_us"), "number"),
+        ],
+        "left_out": [
+            [head(row["rule"]), sentence(row["meaning"]), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
+            for row in stored.left_out
+        ],
+    }  # fmt: skip
+
+
+def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
+    expected = row["expected_saving_us"]
+    return [
+        head(row["op_name"] or row["op_type"] or text("subgraphs"), None, _below(row)),
+        cell(row["count"], "integer"),
+        cell(row["total_us"], "us"),
+        cell(row["share"], "percent"),
+        cell(expected, "us"),
+        drawn(bar(max(expected or 0.0, 0.0), of=most)),
+        cell(row["bound_saving_us"], "us"),
+        cell(row["cost_s"], "us"),
+        sentence(row["reason"]),
+    ]
+
+
+def _commands(run: RunFacts) -> list[str]:
+    """How advice and a plan are made from the profile."""
+    path = shlex.quote(plain(run.path)) if run.path else "PATH"
+    return [f"aoe-reports advise {path}", f"aoe-reports plan {path} -o plan"]

@@ -1,0 +1,170 @@
+"""The advice that is stored with runs, read when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aoe_reports.site.facts import RunAdvice, RunFacts
+from aoe_reports.store import History, Where, equals
+
+Row = dict[str, Any]
+
+EVERY = (
+    "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
+    "share", "bound_by", "bound_us", "bound_share", "evidence", "advice", "kind", "expected_saving_us", "bound_saving_us", "cost_s",
+    "reason", "operators", "meaning",
+)  # fmt: skip
+"""What rows of any state say, in order."""
+
+COLUMNS = ("run_id", "state", "rule", "source", "op_type", "op_name", "rank_id", "device_id", "count", "body")
+_WORDS = ("input_shapes", "bound_by", "evidence", "advice", "kind", "reason", "meaning")
+_NUMBERS = (
+    "position", "devices", "total_us", "share", "bound_us", "bound_share", "bound_saving_us", "expected_saving_us", "cost_s",
+    "operators",
+)  # fmt: skip
+_OF_ADVICE = (
+    "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
+    "share", "bound_by", "evidence", "bound_us", "bound_share", "advice",
+)  # fmt: skip
+_OF_CANDIDATES = (
+    "position", "kind", "rank_id", "device_id", "op_type", "op_name", "input_shapes", "count", "total_us", "share", "bound_by",
+    "bound_saving_us", "expected_saving_us", "cost_s", "reason",
+)  # fmt: skip
+NAMES = {
+    "advice": _OF_ADVICE,
+    "msprof": _OF_ADVICE,
+    "candidate": _OF_CANDIDATES,
+    "left-out": ("position", "rule", "meaning", "operators", "total_us"),
+}
+"""What the rows of each state say, in order."""
+
+
+@dataclass(slots=True)
+class StoredAdvice:
+    """The advice of some runs; those of a month are read together, when the first of them is asked for."""
+
+    history: History
+    runs: Sequence[RunFacts]
+    _month: str | None = None
+    _found: dict[str, RunAdvice] = field(default_factory=dict)
+
+    def of(self, run: RunFacts) -> RunAdvice | None:
+        """The advice of a run; None where none was stored."""
+        month = run.night[:7]
+        if month != self._month:
+            asked = [one for one in self.runs if one.night[:7] == month and "advice" in one.body]
+            self._month, self._found = month, read_advice(self.history, asked)
+        return self._found.get(run.run_id)
+
+
+FEW_RUNS = 8
+"""So many runs are asked for by name; of more, everything of their nights is read."""
+
+
+def read_advice(history: History, runs: Sequence[RunFacts]) -> dict[str, RunAdvice]:
+    """The advice of each of these runs that has some."""
+    if not runs:
+        return {}
+    where: Where = [
+        equals("night", min(run.night for run in runs), ">="),
+        equals("night", max(run.night for run in runs), "<="),
+    ]
+    if len(runs) <= FEW_RUNS:
+        where = [*where, tuple(equals("run_id", run.run_id) for run in runs)]
+    wanted = {run.run_id for run in runs}
+    by_run: dict[str, list[Row]] = defaultdict(list)
+    for row in history.rows("advice", COLUMNS, where).to_pylist():
+        if row["run_id"] in wanted:
+            by_run[row["run_id"]].append(row)
+    return {run_id: _advice_of(rows) for run_id, rows in by_run.items()}
+
+
+def _advice_of(rows: Sequence[Row]) -> RunAdvice:
+    told: dict[str, list[Row]] = {state: [] for state in NAMES}
+    summary: Row = {}
+    for row in rows:
+        if row["state"] == "summary":
+            summary = summary_of(row)
+        elif row["state"] in told:
+            told[row["state"]].append(plain_row(row))
+    for mine in told.values():
+        mine.sort(key=lambda row: (row["position"] or 0, json.dumps(row, sort_keys=True)))
+    return RunAdvice(summary, *(told[state] for state in NAMES))
+
+
+def plain_row(row: Mapping[str, Any]) -> Row:
+    """A stored row with what stands in its body, under the names of its state; what is not what it should be is null."""
+    body = body_of(row)
+    known = {
+        **{name: row.get(name) for name in COLUMNS},
+        **{name: body[name] if isinstance(body.get(name), str) else None for name in _WORDS},
+        **{name: body[name] if _is_number(body.get(name)) else None for name in _NUMBERS},
+    }
+    return {name: known[name] for name in NAMES[row["state"]]}
+
+
+def listed_rows(history: History, where: Where, workload: str | None) -> list[Row]:
+    """Everything that is stored of advice, oldest run first: of each run the summary, then the rows of each state in order."""
+    found = []
+    columns = ("night", "timestamp_ns", "model", *COLUMNS)
+    order = ("summary", *NAMES)
+    for row in history.rows("advice", columns, where).to_pylist():
+        if workload not in {None, row["model"]} or row["state"] not in order:
+            continue
+        names = {name: row[name] for name in ("night", "timestamp_ns")}
+        listed = {
+            **names,
+            "run": row["run_id"],
+            "workload": row["model"],
+            "state": row["state"],
+            **dict.fromkeys(EVERY),
+        }
+        if row["state"] == "summary":
+            summary = summary_of(row)
+            listed["advice"] = summary["why_not"] or "; ".join(str(one.get("headline")) for one in summary["headlines"])
+            listed["reason"] = str(summary["plan"].get("headline")) if summary["plan"] is not None else None
+            more = {
+                name: summary[name] for name in ("why_not", "found", "stated", "devices", "headlines", "plan", "notes")
+            }
+            listed["summary"] = more
+        else:
+            listed |= plain_row(row)
+            listed["summary"] = None
+        found.append(listed)
+    found.sort(
+        key=lambda row: (row["timestamp_ns"], row["run"], order.index(row["state"]), row["position"] or 0, str(row))
+    )
+    return found
+
+
+def summary_of(row: Mapping[str, Any]) -> Row:
+    """The summary of a run's advice."""
+    body = body_of(row)
+    headlines = body.get("headlines") if isinstance(body.get("headlines"), list) else []
+    notes = body.get("notes") if isinstance(body.get("notes"), list) else []
+    plan = body.get("plan")
+    return {
+        "why_not": str(body["why_not"]) if body.get("why_not") is not None else None,
+        **{name: body[name] if _is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
+        "headlines": [one for one in headlines or () if isinstance(one, dict)],
+        "plan": plan if isinstance(plan, dict) else None,
+        "notes": [str(note) for note in notes or ()],
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def body_of(row: Mapping[str, Any]) -> Row:
+    """What a row says beside its columns; nothing where that is damaged."""
+    try:
+        body = json.loads(row["body"] or "{}")
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
