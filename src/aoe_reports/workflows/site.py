@@ -204,7 +204,7 @@ class _Builder:
                 _run_twin(run, details, around, tunings, changes, verdicts),
             ]
             if run.kind != "tuning":
-                keys, content = keys_file(details.groups)
+                keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
                 made.append(run_file(run, details, keys))
             self._put("run", names, key, lambda made=made: made, anew=self.lost)
