@@ -209,8 +209,7 @@ def _series(
 ) -> list[SeriesFacts]:
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
-    # the same nights under the same budget as `regressions`: the same verdicts
-    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(histories.nights) - start)
+    verdicts, first = _verdicts(histories, told, start)
     whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
     newest = _newest(history, since, incomplete)
 
@@ -223,7 +222,7 @@ def _series(
     for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
-        verdict = judged.verdicts[place]
+        verdict = verdicts[place]
         facts = newest.get(row["series_id"], {})
         found.append(
             SeriesFacts(
@@ -234,7 +233,7 @@ def _series(
                 nights_of(columns.tobytes()),
                 np.ascontiguousarray(values[columns]),
                 tuple(histories.runs[place, columns].tolist()),
-                tuple(_leap(change, columns) for change in _changes(verdict)),
+                tuple(_leap(change, columns, first) for change in _changes(verdict)),
                 verdict.level,
                 verdict.sigma,
                 int((columns >= start).sum()),
@@ -245,6 +244,24 @@ def _series(
             )
         )
     return found
+
+
+def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequence[Verdict], int]:
+    """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
+
+    It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
+    """
+    seen, nights = told.judged.histories, histories.nights[start:]
+    rows = [told.places[row["series_id"]] for row in told.rows]
+    if (
+        len(rows) == len(seen.values_ms)
+        and seen.nights == nights
+        and len(nights) <= WATCHED_NIGHTS
+        and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
+    ):
+        return [told.judged.verdicts[row] for row in rows], start
+    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(nights))
+    return judged.verdicts, 0
 
 
 def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
@@ -260,9 +277,9 @@ def _changes(verdict: Verdict) -> list[Change]:
     return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
 
 
-def _leap(change: Change, columns: Any) -> Leap:
-    """A change by the series' own nights."""
-    start, until = (int(place) for place in np.searchsorted(columns, [change.night, change.until]))
+def _leap(change: Change, columns: Any, first: int = 0) -> Leap:
+    """A change, its nights counted from column `first` on, by the series' own nights."""
+    start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
     return Leap(
         start,
         until,
