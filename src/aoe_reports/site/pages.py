@@ -9,7 +9,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain
@@ -27,22 +28,49 @@ def _shown(value: Any) -> Any:
     return plain(value) if value.__class__ is str else value
 
 
+class _Constants(NodeTransformer):
+    """Texts without values are the same on every page: they are put into the templates once."""
+
+    def __init__(self, text: Texts) -> None:
+        self.text = text
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 -- the name that jinja calls
+        """`text("key")` as what it says; every other call as it is."""
+        if isinstance(node.node, nodes.Name) and node.node.name == "text" and not node.kwargs:
+            match node.args:
+                case [nodes.Const(value=str(key))]:
+                    return nodes.Const(self.text(key), lineno=node.lineno)
+        return self.generic_visit(node)
+
+
+class _Environment(Environment):
+    """Templates in one language."""
+
+    text: Texts
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        found: nodes.Template = _Constants(self.text).visit(super()._parse(source, name, filename))
+        return found
+
+
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def _environment(text: Texts) -> Environment:
+    environment = _Environment(
         loader=PackageLoader("aoe_reports.site"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         finalize=_shown,
     )
+    environment.text = text
     environment.globals["make_table"] = table
     return environment
 
 
 def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:
     """One page."""
-    page = _environment().get_template(f"{template}.html.j2")
+    page = _environment(text).get_template(f"{template}.html.j2")
     return page.render(text=text, language=text.language, policy=Markup(POLICY), **context).encode("utf-8", "replace")
 
 
