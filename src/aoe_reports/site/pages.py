@@ -35,7 +35,7 @@ class _Constants(NodeTransformer):
         self.text = text
 
     def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 -- the name that jinja calls
-        """`text("key")` as what it says; every other call as it is."""
+        """A call of `text` with nothing but a key as what it says; every other call as it is."""
         if isinstance(node.node, nodes.Name) and node.node.name == "text" and not node.kwargs:
             match node.args:
                 case [nodes.Const(value=str(key))]:
