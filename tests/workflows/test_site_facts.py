@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.regression.series import put_together
 from aoe_reports.store.parts import Part
-from aoe_reports.workflows.site_facts import _block, _months
+from aoe_reports.workflows.site_facts import _block, _details, _months
 
 SERIES = ("a", "b", "c")
 rows = st.lists(
@@ -58,3 +58,20 @@ def test_a_night_beyond_its_runs_month_is_found_with_its_own() -> None:
     assert (found["2026-01"], found["2026-02"]) == ([january], [january, february])
     unknown = part("2026-03", None, None)
     assert set(_months([unknown])) == {"2026-02", "2026-03", "2026-04"}
+
+
+def test_the_same_work_under_two_series_is_one_group_and_not_untimed() -> None:
+    def row(run: str, series: str, total: int | None) -> dict[str, object]:
+        texts = dict.fromkeys(("phase", "workload_args", "workload_metadata", "metrics", "metadata"))
+        return {"run_id": run, "scope": "op", "op_type": "Add", "op_name": "a", "rank_id": 0, "device_id": 0, "count": 2,
+                "total_ns": total, "runtime_ms_mean": 1.0, "runtime_ms_std": None, "workload": "w", "series_id": series,
+                **texts}  # fmt: skip
+
+    texts = ("phase", "workload_args", "workload_metadata", "metrics", "metadata")
+    rows = [row("one", "a", 3), row("one", "b", 4), row("one", "c", None), row("two", "a", 5)]
+    found = _details(pl.DataFrame(rows, schema_overrides=dict.fromkeys(texts, pl.String)))
+    one, two = found["one"], found["two"]
+    assert (one.groups.counts, one.groups.totals_ns, one.untimed, one.operator_count) == ([4], [7], 1, 3)
+    assert (two.groups.counts, two.groups.totals_ns, two.untimed, two.operator_count) == ([2], [5], 0, 1)
+    assert one.groups.keys == two.groups.keys
+    assert [part["series_id"] for part in one.operators] == ["b", "a", "c"]

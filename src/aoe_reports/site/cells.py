@@ -31,7 +31,7 @@ def _escaped(text: str) -> str:
 
 def words(value: Any) -> str:
     """A value as escaped text, control characters spelled out; a dash for none."""
-    text = str(value) if value is not None else ""
+    text = value if value.__class__ is str else str(value) if value is not None else ""
     return _escaped(text) if text else NONE
 
 
@@ -52,7 +52,10 @@ def _size(text: str) -> str:
 def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
     """A cell of text or of a number, with a smaller line below it."""
     if kind != "text":
-        return f'<td class="number">{words(show(value, kind))}{_below(sub)}</td>'
+        shown = show(value, kind)
+        # what our formats make of a number has nothing to escape
+        safe = shown if value.__class__ in {float, int} else words(shown)
+        return f'<td class="number">{safe}{_below(sub)}</td>'
     text = short(str(value)) if value is not None else ""
     return f'<td class="{_size(text)}">{words(text)}{_below(sub)}</td>'
 
@@ -62,6 +65,7 @@ def sentence(text: str | None) -> str:
     return f'<td class="text long">{words(text)}</td>'
 
 
+@lru_cache(maxsize=16384, typed=True)
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
     """The cell that names a row, with a link to what it names."""
     shown = short(str(text))

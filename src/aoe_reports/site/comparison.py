@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
-from aoe_reports.site.facts import Group, Row, RunDetails, RunFacts, StoreFacts
+from aoe_reports.site.facts import Groups, Row, RunDetails, RunFacts, StoreFacts
 from aoe_reports.site.overview import slowest_of
 from aoe_reports.site.places import file_name
 from aoe_reports.texts.pages import Texts
@@ -62,7 +63,7 @@ def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> dict[str,
     tables = {scope: _groups(before.groups, after.groups, scope) for scope in SCOPES}
     totals = {}
     for scope, rows in tables.items():
-        sums = [sum(group.total_ns for group in side.groups if group.key[0] == scope) for side in (before, after)]
+        sums = [sum(total for _, total in _of_scope(side.groups, scope).values()) for side in (before, after)]
         totals[scope] = {"groups": len(rows), **_difference(sums[0], sums[1], 1000, "total_us")}
     return {
         "baseline": pair.baseline.run_id,
@@ -91,8 +92,14 @@ def _difference(before: float | None, after: float | None, scale: int, name: str
     }
 
 
-def _groups(before: Sequence[Group], after: Sequence[Group], scope: str) -> list[dict[str, Any]]:
-    sides = [{group.key: group for group in groups if group.key[0] == scope} for groups in (before, after)]
+def _of_scope(groups: Groups, scope: str) -> dict[tuple[Any, ...], tuple[int | None, int]]:
+    """(count, total in ns) by key."""
+    known = zip(groups.keys, groups.counts, groups.totals_ns, strict=True)
+    return {key: (count, total) for key, count, total in known if key[0] == scope}
+
+
+def _groups(before: Groups, after: Groups, scope: str) -> list[dict[str, Any]]:
+    sides = [_of_scope(groups, scope) for groups in (before, after)]
     rows = []
     for key in {**sides[0], **sides[1]}:
         was, became = sides[0].get(key), sides[1].get(key)
@@ -105,9 +112,9 @@ def _groups(before: Sequence[Group], after: Sequence[Group], scope: str) -> list
                 "op_name": op_name,
                 "workload_args": orjson.loads(arguments or "{}"),
                 "side": "both" if was and became else "baseline" if was else "candidate",
-                "baseline_count": was.count if was else None,
-                "candidate_count": became.count if became else None,
-                **_difference(was.total_ns if was else None, became.total_ns if became else None, 1000, "total_us"),
+                "baseline_count": was[0] if was else None,
+                "candidate_count": became[0] if became else None,
+                **_difference(was[1] if was else None, became[1] if became else None, 1000, "total_us"),
             }
         )
     names = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
@@ -128,16 +135,17 @@ def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, An
                 yield {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
 
 
-def keys_file(groups: Sequence[Group]) -> tuple[str, bytes]:
+@lru_cache(maxsize=64)
+def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
     """What a run's groups are, under a name made of the content: runs of the same operators share the file."""
-    content = orjson.dumps([group.key for group in groups])
+    content = orjson.dumps(keys)
     name = hashlib.sha256(content).hexdigest()[:24]
     return name, b'aoeKeys("%s",%s);\n' % (name.encode(), _as_script(content))
 
 
 def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     """A run's numbers for `compare.js`: the name of its keys comes first."""
-    told = {
+    named = {
         "run": run.run_id,
         "night": run.night,
         "model": run.model,
@@ -153,12 +161,15 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
             ]
             for step in details.steps
         ],
-        "counts": [group.count for group in details.groups],
-        "totals_ns": [group.total_ns for group in details.groups],
+    }
+    told = {
+        **_text(named),
+        "counts": details.groups.counts,
+        "totals_ns": details.groups.totals_ns,
         "untimed": details.untimed,
     }
     name = file_name(run.run_id)
-    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(orjson.dumps(_text(told))))
+    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(orjson.dumps(told)))
 
 
 KEYS_AT = slice(8, 32)

@@ -83,13 +83,13 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A type, an operator or a communication of one run, with all that it took."""
+class Groups:
+    """The types, operators and communications of one run, each with all that it took."""
 
-    key: tuple[Any, ...]
-    """scope, rank_id, device_id, op_type, op_name, workload_args as JSON: the same in two runs is the same work."""
-    count: int | None
-    total_ns: int
+    keys: tuple[tuple[Any, ...], ...] = ()
+    """scope, rank_id, device_id, op_type, op_name, workload_args as JSON, in order: the same in two runs is the same work."""
+    counts: Sequence[int | None] = ()
+    totals_ns: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class RunDetails:
     """All compute tasks of all ranks."""
     claims: Sequence[Row] = ()
     """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
-    groups: Sequence[Group] = ()
-    """Everything of the run that can be held against another run, in the order of keys."""
+    groups: Groups = Groups()
+    """Everything of the run that can be held against another run."""
     untimed: int = 0
     """Records that tell no total and are in no group."""
 

@@ -9,11 +9,13 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain
 from aoe_reports.site.cells import table
+from aoe_reports.texts import Text
 from aoe_reports.texts.pages import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
@@ -24,25 +26,52 @@ ASSETS = ("style.css", "site.js", "compare.js", "icon.svg", "uPlot.iife.min.js",
 
 def _shown(value: Any) -> Any:
     """Control characters and direction marks of names are spelled out wherever they are printed."""
-    return plain(value) if value.__class__ is str else value
+    return plain(value) if value.__class__ in {str, Text} else value
+
+
+class _Constants(NodeTransformer):
+    """Texts without values are the same on every page: they are put into the templates once."""
+
+    def __init__(self, text: Texts) -> None:
+        self.text = text
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 -- the name that jinja calls
+        """A call of `text` with nothing but a key as what it says; every other call as it is."""
+        if isinstance(node.node, nodes.Name) and node.node.name == "text" and not node.kwargs:
+            match node.args:
+                case [nodes.Const(value=str(key))]:
+                    return nodes.Const(self.text(key), lineno=node.lineno)
+        return self.generic_visit(node)
+
+
+class _Environment(Environment):
+    """Templates in one language."""
+
+    text: Texts
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        found: nodes.Template = _Constants(self.text).visit(super()._parse(source, name, filename))
+        return found
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def _environment(text: Texts) -> Environment:
+    environment = _Environment(
         loader=PackageLoader("aoe_reports.site"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         finalize=_shown,
     )
+    environment.text = text
     environment.globals["make_table"] = table
     return environment
 
 
 def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:
     """One page."""
-    page = _environment().get_template(f"{template}.html.j2")
+    page = _environment(text).get_template(f"{template}.html.j2")
     return page.render(text=text, language=text.language, policy=Markup(POLICY), **context).encode("utf-8", "replace")
 
 

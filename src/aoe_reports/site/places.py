@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 _SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
 
 
+@lru_cache(maxsize=65536)
 def file_name(identity: str) -> str:
     """An id as part of a file name: itself where it is plain, else its hash."""
     if _SAFE.fullmatch(identity) and identity != "index":

@@ -35,6 +35,9 @@ def run_page(
 ) -> dict[str, Any]:
     """The context of the page of a run; `pages` are the series that have one."""
     measured = run.kind != "tuning"
+    longest_type, longest = (
+        max((row["share"] or 0.0 for row in rows), default=0.0) for rows in (details.types, details.operators)
+    )
     return {
         "title": text("run_of", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
@@ -53,10 +56,10 @@ def run_page(
             "hotspots_about", shown=len(details.types), count=details.type_count, total=show(details.computing_us, "us")
         ),
         "type_columns": _group_columns("op_type", "core", text),
-        "types": [_group_cells(row, "op_type", "task_type", details, pages) for row in details.types],
+        "types": [_group_cells(row, "op_type", "task_type", longest_type, pages) for row in details.types],
         "operators_about": text("operators_about", shown=min(SHOWN_OPERATORS, len(details.operators)), count=details.operator_count),
         "operator_columns": _group_columns("op_name", "op_type", text),
-        "operators": [_group_cells(row, "op_name", "op_type", details, pages) for row in details.operators[:SHOWN_OPERATORS]],
+        "operators": [_group_cells(row, "op_name", "op_type", longest, pages) for row in details.operators[:SHOWN_OPERATORS]],
         "tuning_columns": [
             (text("run"), "text"), (text("kind"), "text"), (text("status"), "text"), (text("before"), "number"),
             (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
@@ -137,10 +140,7 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: frozenset[str]) -> list[str]:
-    most = max(
-        (one["share"] or 0.0 for one in (details.types if name == "op_type" else details.operators)), default=0.0
-    )
+def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozenset[str]) -> list[str]:
     return [
         head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
         cell(row[more]),
@@ -149,7 +149,7 @@ def _group_cells(row: Row, name: str, more: str, details: RunDetails, pages: fro
         cell(row["total_us"], "us"),
         cell(row["mean_us"], "us"),
         cell(row["share"], "percent"),
-        drawn(bar(row["share"] or 0.0, of=most)),
+        drawn(bar(row["share"] or 0.0, of=longest)),
     ]
 
 

@@ -178,7 +178,7 @@ class _Builder:
             "values_ms": values,
             "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
-        content = orjson.dumps(_clean(twin), option=_NUMPY)
+        content = _as_json(twin)
         key = key_of(content, paths, together)
         place = f"series/{file_name(series.id)}"
         self._put(
@@ -217,7 +217,7 @@ class _Builder:
                 _run_twin(run, details, around, tunings, changes, verdicts, advice),
             ]
             if run.kind != "tuning":
-                keys, content = keys_file(details.groups)
+                keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
                 made.append(run_file(run, details, keys))
             self._put("run", names, key, lambda made=made: made, anew=self.lost)
@@ -301,7 +301,7 @@ class _Builder:
         details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
-            twin = orjson.dumps(_clean({"format_version": 1, "page": "comparison", **told}))
+            twin = _as_json({"format_version": 1, "page": "comparison", **told})
             page = self._page("compare", "comparison", names[0], "", comparison_page(pair, told, self.text))
             self._put("comparison", names, key, lambda made=(page, twin): made)
 
@@ -372,7 +372,7 @@ class _Builder:
         for template, at, name, context, rows in pages:
             told = {"format_version": 1, "page": at, **rows}
             page = "index" if template == "index" else at
-            content = [self._page(template, page, name, at, context), orjson.dumps(_clean(told), option=_NUMPY)]
+            content = [self._page(template, page, name, at, context), _as_json(told)]
             key = key_of(*content)
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
 
@@ -468,7 +468,15 @@ def _run_twin(
         "changed": [series.id for series in changes],
         "findings": run.findings,
     }
-    return orjson.dumps(_clean(told))
+    return _as_json(told)
+
+
+def _as_json(told: Mapping[str, Any]) -> bytes:
+    """The twin of a page; texts are looked at one by one only where one of them is no text."""
+    try:
+        return orjson.dumps(told, option=_NUMPY)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_clean(told), option=_NUMPY)
 
 
 def _clean(value: Any) -> Any:

@@ -16,7 +16,7 @@ from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.results import join_name
-from aoe_reports.site.facts import Floats, Group, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import Part
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
@@ -210,8 +210,7 @@ def _series(
 ) -> list[SeriesFacts]:
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
-    # the same nights under the same budget as `regressions`: the same verdicts
-    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(histories.nights) - start)
+    verdicts, first = _verdicts(histories, told, start)
     whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
     newest = _newest(history, since, incomplete)
 
@@ -224,7 +223,7 @@ def _series(
     for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
-        verdict = judged.verdicts[place]
+        verdict = verdicts[place]
         facts = newest.get(row["series_id"], {})
         found.append(
             SeriesFacts(
@@ -235,7 +234,7 @@ def _series(
                 nights_of(columns.tobytes()),
                 np.ascontiguousarray(values[columns]),
                 tuple(histories.runs[place, columns].tolist()),
-                tuple(_leap(change, columns) for change in _changes(verdict)),
+                tuple(_leap(change, columns, first) for change in _changes(verdict)),
                 verdict.level,
                 verdict.sigma,
                 int((columns >= start).sum()),
@@ -246,6 +245,24 @@ def _series(
             )
         )
     return found
+
+
+def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequence[Verdict], int]:
+    """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
+
+    It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
+    """
+    seen, nights = told.judged.histories, histories.nights[start:]
+    rows = [told.places[row["series_id"]] for row in told.rows]
+    if (
+        len(rows) == len(seen.values_ms)
+        and seen.nights == nights
+        and len(nights) <= WATCHED_NIGHTS
+        and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
+    ):
+        return [told.judged.verdicts[row] for row in rows], start
+    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(nights))
+    return judged.verdicts, 0
 
 
 def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
@@ -261,9 +278,9 @@ def _changes(verdict: Verdict) -> list[Change]:
     return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
 
 
-def _leap(change: Change, columns: Any) -> Leap:
-    """A change by the series' own nights."""
-    start, until = (int(place) for place in np.searchsorted(columns, [change.night, change.until]))
+def _leap(change: Change, columns: Any, first: int = 0) -> Leap:
+    """A change, its nights counted from column `first` on, by the series' own nights."""
+    start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
     return Leap(
         start,
         until,
@@ -314,61 +331,100 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         where: Where = [equals("night", first, ">="), equals("night", last, "<=")]
         if len(wanted) <= FEW_RUNS:
             where = [*where, tuple(equals("run_id", run.run_id) for run in wanted)]
-        table = pl.DataFrame(history.records(_RECORD, where))
-        by_run = table.filter(pl.col("run_id").is_in([run.run_id for run in wanted])).partition_by(
-            "run_id", as_dict=True
-        )
+        records = pl.DataFrame(history.records(_RECORD, where))
+        details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
-            records = by_run.get((run.run_id,))
-            yield run, RunDetails() if records is None else _details(records)
+            yield run, details.get(run.run_id, RunDetails())
 
 
 FEW_RUNS = 8
 """So many runs are asked for by name; of more, everything of their nights is read."""
-
-
-def _details(records: pl.DataFrame) -> RunDetails:
-    measured = records.filter(pl.col("phase").is_null())
-    types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
-    whole = int((types if types.height else operators)["total_ns"].sum() or 0)
-    task_type = pl.col("workload_args").str.json_path_match("$.task_type").alias("task_type")
-    shapes = pl.col("workload_args").str.json_path_match("$.input_shapes").alias("input_shapes")
-    top_types = _longest(types, SHOWN_TYPES).with_columns(task_type)
-    top = _longest(operators, SHOWN_OPERATORS).with_columns(shapes)
-    return RunDetails(
-        [
-            _step(row)
-            for row in measured.filter(pl.col("scope") == "step")
-            .sort("rank_id", "device_id", "series_id")
-            .iter_rows(named=True)
-        ],
-        [_group(row, whole, "task_type") for row in top_types.iter_rows(named=True)],
-        [_group(row, whole, "input_shapes") for row in top.iter_rows(named=True)],
-        types.height,
-        operators.height,
-        whole / 1000 if whole else None,
-        _claims(records.filter(pl.col("phase").is_not_null())),
-        *_groups(measured),
-    )
-
-
 _COMPARED = ("op_type", "op", "communication")
 _KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
 
 
-def _groups(measured: pl.DataFrame) -> tuple[list[Group], int]:
-    """(what can be held against another run, how many records tell no total)."""
-    records = measured.filter(pl.col("scope").is_in(_COMPARED)).select(*_KEY, "count", "total_ns")
-    timed = records.filter(pl.col("total_ns").is_not_null())
-    if timed.select(_KEY).is_duplicated().any():  # the same work under two series is one piece of work
-        timed = timed.group_by(_KEY).agg(pl.col("count", "total_ns").sum())
-    rows = timed.sort(_KEY, nulls_last=True).rows()
-    return [Group(row[:-2], row[-2], row[-1]) for row in rows], records.height - timed.height
+def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
+    """The details of each run: a month has thousands of small tables, so all of them are made at once, then divided."""
+    measured = records.filter(pl.col("phase").is_null())
+    types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
+    of_types, of_operators = _totals(types), _totals(operators)
+    wholes = {run_id: whole for run_id, (_, whole) in {**of_operators, **of_types}.items()}
+    steps = measured.filter(pl.col("scope") == "step").sort("run_id", "rank_id", "device_id", "series_id")
+    step_rows = [_step(row) for row in steps.iter_rows(named=True)]
+    steps_of = {run_id: step_rows[span] for run_id, span in _spans(steps["run_id"]).items()}
+    types_of = _longest(types, SHOWN_TYPES, "task_type", wholes)
+    operators_of = _longest(operators, SHOWN_OPERATORS, "input_shapes", wholes)
+    tuned = records.filter(pl.col("phase").is_not_null()).partition_by("run_id", as_dict=True)
+    compared = measured.filter(pl.col("scope").is_in(_COMPARED))
+    groups_of = _groups(compared.filter(pl.col("total_ns").is_not_null()))
+    untimed = dict(compared.filter(pl.col("total_ns").is_null()).group_by("run_id").len().iter_rows())
+    return {
+        run_id: RunDetails(
+            steps_of.get(run_id, ()),
+            types_of.get(run_id, ()),
+            operators_of.get(run_id, ()),
+            of_types.get(run_id, (0, 0))[0],
+            of_operators.get(run_id, (0, 0))[0],
+            wholes[run_id] / 1000 if wholes.get(run_id) else None,
+            _claims(tuned[run_id,]) if (run_id,) in tuned else (),
+            groups_of.get(run_id, Groups()),
+            untimed.get(run_id, 0),
+        )
+        for run_id in records["run_id"].unique()
+    }
 
 
-def _longest(records: pl.DataFrame, count: int) -> pl.DataFrame:
-    order = [True, False, False, False]
-    return records.sort("total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True).head(count)
+def _totals(records: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Of each run (how many records, what they took together)."""
+    sums = records.group_by("run_id").agg(pl.len(), pl.col("total_ns").sum().alias("whole"))
+    return {run_id: (count, whole) for run_id, count, whole in sums.iter_rows()}
+
+
+def _spans(run_ids: pl.Series) -> dict[str, slice]:
+    """Where the rows of each run lie, where those of a run stand together."""
+    found, start = {}, 0
+    for run in run_ids.rle().to_list():
+        found[run["value"]] = slice(start, start + run["len"])
+        start += run["len"]
+    return found
+
+
+def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
+    """What can be held against another run; runs of the same operators share their keys."""
+    keys = timed.select(_KEY).unique().sort(_KEY, nulls_last=True).with_row_index("key")
+    groups = timed.join(keys, on=_KEY, nulls_equal=True).select("run_id", "key", "count", "total_ns")
+    twice = groups.filter(groups.select("run_id", "key").is_duplicated())["run_id"].unique()
+    if len(twice):  # the same work under two series is one piece of work
+        again = pl.col("run_id").is_in(twice.to_list())
+        sums = groups.filter(again).group_by("run_id", "key").agg(pl.col("count", "total_ns").sum())
+        groups = pl.concat([groups.filter(~again), sums])
+    groups = groups.sort("run_id", "key")
+    names = keys.select(_KEY).rows()
+
+    @cache
+    def keys_of(places: bytes) -> tuple[tuple[Any, ...], ...]:
+        return tuple(names[place] for place in np.frombuffer(places, dtype=np.uint32))
+
+    places, counts, totals = groups["key"].to_numpy(), groups["count"].to_list(), groups["total_ns"].to_list()
+    return {
+        run_id: Groups(keys_of(places[span].tobytes()), counts[span], totals[span])
+        for run_id, span in _spans(groups["run_id"]).items()
+    }
+
+
+def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[str, int]) -> dict[str, Sequence[Row]]:
+    """The longest records of each run as its page shows them, with one part of what they worked on."""
+    names = ("run_id", "rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
+    order = [False, True, False, False, False]
+    longest = (
+        records.select(names)
+        .sort("run_id", "total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True)
+        .group_by("run_id", maintain_order=True)
+        .head(count)
+        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}").alias(more))
+    )
+    rows = [_group(row, wholes[row["run_id"]], more) for row in longest.iter_rows(named=True)]
+    return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
 
 
 def _step(row: Row) -> Row:
