@@ -235,6 +235,7 @@ def test_the_page_and_the_report_show_what_is_stored(cli: Cli, tmp_path: Path) -
     (summary,) = of_state(rows, "summary")
     assert summary["summary"]["plan"]["headline"] in words
     assert summary["summary"]["headlines"][0]["headline"] in words
+    assert f"aoe-reports advise {tmp_path / 'p'}" in words
     assert f"aoe-reports plan {tmp_path / 'p'}" in words
     assert twin["summary"] == summary["summary"]
     assert [row["op_name"] for row in twin["candidates"]] == ["conv1", "conv2"]

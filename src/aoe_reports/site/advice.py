@@ -14,8 +14,7 @@ from aoe_reports.texts.pages import Texts
 
 def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[str, Any]:
     """The part of the page's context that is about advice and the plan; `stored` is None where the store has none."""
-    advise, plan = _commands(run)
-    told = {"advice_commands": [advise, plan], "plan_commands": [plan], "advised": None}
+    told = {"advice_commands": _commands(run), "advised": None}
     if stored is None:
         return {**told, "advice_said": text("advice_absent")}
     summary = stored.summary

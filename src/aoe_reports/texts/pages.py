@@ -347,7 +347,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "保存这次运行时得出，未考虑以往结果。总计为整个采集；预期与上限为一步的微秒数。{count} 个候选中的前 {shown} 个。",
     ),
     "plan_none": ("No tasks of this run tell what could be tuned.", "这次运行没有任务说明可以调优什么。"),
-    "plan_command": ("The folder of the plan is made from the profile:", "计划文件夹由采集数据生成："),
+    "plan_command": (
+        "All advice, and the folder of the plan, from the profile:",
+        "由采集数据得到全部建议，并生成计划文件夹：",
+    ),
     "expected_us": ("Expected (us of a step)", "预期（微秒/步）"),
     "cost_s": ("Tuning (s)", "调优耗时（秒）"),
     "plan_left_out": ("What is left out", "未列入的"),
