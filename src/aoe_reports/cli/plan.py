@@ -121,7 +121,7 @@ def plan(
     from aoe_reports.workflows.plan import PlanWish
 
     if model is not None and model_path is not None:
-        raise UsageError("plan: --model and --model-path exclude each other")
+        raise UsageError(say("plan: --model and --model-path exclude each other"))
     job = Job(
         command=tuple(command or ()),
         working_folder=str(Path.cwd()) if command else None,

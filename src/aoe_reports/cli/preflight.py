@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.output import Format, Output, Strict, exit_code, print_findings, render, write
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 
 def preflight(
@@ -38,7 +39,7 @@ def preflight(
 
     if describe_host:
         if host is not None or declare:
-            raise UsageError("preflight: --describe-host takes neither --host nor --declare")
+            raise UsageError(say("preflight: --describe-host takes neither --host nor --declare"))
         _describe(folder, output)
         return
     found = check(folder, declared_of_text(declare or []), read_host(host) if host is not None else None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
-from aoe_reports.cli.language import told
+from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import (
     MAX_ID,
     Format,
@@ -76,7 +76,7 @@ def tune(
     from aoe_reports.workflows.tune import Wish
 
     if resume and restart:
-        raise UsageError("tune: --resume and --restart exclude each other")
+        raise UsageError(say("tune: --resume and --restart exclude each other"))
     wish = Wish(
         tuple(command or ()),
         _absolute(working_folder),
@@ -93,6 +93,7 @@ def tune(
         _seconds(timeout),
         grace,
         strict=strict,
+        language=spoken(),
     )
     if dry_run:
         _print_plan(folder, wish, form, output)
@@ -147,7 +148,7 @@ def _seconds(text: str | None) -> float | None:
         return None
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise UsageError(f"tune: --timeout {text!r} is no duration; expected for example 90s, 30m, 2h")
+        raise UsageError(say("tune: --timeout {text!r} is no duration; expected for example 90s, 30m, 2h", text=text))
     return float(found[1]) * _SECONDS[found[2]]
 
 
@@ -172,7 +173,7 @@ class _Teller:
         if not self._terminal:
             self._write(told(describe_progress(stage, progress)) + "\n")
             return
-        self._bar = draw_progress(stage, progress)
+        self._bar = told(draw_progress(stage, progress))
         self._write("")
 
     def _write(self, text: str) -> None:

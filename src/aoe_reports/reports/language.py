@@ -106,7 +106,9 @@ def _drawing(drawing: Drawing, language: Language) -> Drawing:
         bars = {in_language(name, language): bar for name, bar in drawing.bars.items()}
         intervals = {in_language(name, language): bar for name, bar in drawing.intervals.items()}
         labels = [_told(label, language) for label in drawing.labels]
-        return replace(drawing, title=title, description=description, labels=labels, bars=bars, intervals=intervals)
+        unit = in_language(drawing.unit, language)
+        said = {"title": title, "description": description, "unit": unit}
+        return replace(drawing, labels=labels, bars=bars, intervals=intervals, **said)
     subtitle = in_language(drawing.subtitle, language)
     if isinstance(drawing, Ranking):
         labels, words = ([_told(one, language) for one in some] for some in (drawing.labels, drawing.words))

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from aoe_reports.findings import Finding, has, is_below
 from aoe_reports.reports.report import Column, Grid, Section
 from aoe_reports.results import Modification, TuningResult, status_of
+from aoe_reports.texts import capital, count_of, join, say
 
 SHOWN_MODIFICATIONS = 20
 """Operators or subgraphs of one task that are listed; the rest is counted."""
@@ -77,7 +78,7 @@ def summarise(path: str, result: TuningResult, findings: Sequence[Finding]) -> T
     return TuningTask(
         path=path,
         report_key=result.report_key,
-        name=result.tuning_name or "unnamed",
+        name=result.tuning_name or say("unnamed"),
         kind="operators" if result.kind == "opat" else "subgraphs",
         outcome=outcome,
         status=_in_words(result, outcome),
@@ -102,12 +103,16 @@ def overview_sections(tasks: Sequence[TuningTask], unread: int) -> list[Section]
         sentences = [_counted(tasks, unread)] + ([_EXPLANATION] if tasks else [])
         sections.append(Section("Tuning tasks", sentences, Grid(_filled(_TASKS, rows), rows) if rows else None))
     if tasks:
-        things = "operators and subgraphs" if len({task.kind for task in tasks}) > 1 else tasks[0].kind
+        several = len({task.kind for task in tasks}) > 1
+        things = say("operators and subgraphs") if several else say(tasks[0].kind)
         rows = [
             {"number": number, "name": task.name, **task.summary, "file": _place(task)}
             for number, task in enumerate(tasks, start=1)
         ]
-        meanings = [f"{word}: {meaning.format(things=things)}" for word, meaning in COUNTS.values()]
+        meanings = [
+            say("{word}: {meaning}", word=say(word), meaning=say(meaning, things=things))
+            for word, meaning in COUNTS.values()
+        ]
         sections.append(
             Section("Repository and result files", [_REPOSITORY], Grid(_REPOSITORY_COLUMNS, rows), lines=meanings)
         )
@@ -119,7 +124,7 @@ def task_sections(tasks: Sequence[TuningTask]) -> list[Section]:
     with_lists = [(n, task) for n, task in enumerate(tasks, start=1) if task.modified or task.failed]
     sections = [_task(number, task) for number, task in with_lists[:SHOWN_TASKS]]
     if rest := with_lists[SHOWN_TASKS:]:
-        text = f"{len(rest)} more changed or failed something; check their files alone to see what."
+        text = say("{count} more changed or failed something; check their files alone to see what.", count=len(rest))
         sections.append(Section("More tasks", [text]))
     return sections
 
@@ -141,12 +146,13 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
     return Gain(before - after, before / after - 1, 1 - after / before)
 
 
-_EXPLANATION = (
+_EXPLANATION = say(
     "Speed-up and time saved are worked out anew from the two times; what AOE itself says stands beside them (it calls a "
-    "speed-up a reduction of time). The times are AOE's own measurements: only a new profile proves them. Gains of several tasks are not added up: subgraphs and operators of one model overlap. Tasks that failed, "
+    "speed-up a reduction of time). The times are AOE's own measurements: only a new profile proves them. Gains of several "
+    "tasks are not added up: subgraphs and operators of one model overlap. Tasks that failed, "
     "are incomplete or damaged contribute no gain."
 )
-_REPOSITORY = "AOE's own counts on its repository, in which it keeps the best way found to run each case."
+_REPOSITORY = say("AOE's own counts on its repository, in which it keeps the best way found to run each case.")
 
 _REPOSITORY_COLUMNS = (
     Column("number", "#", "integer"),
@@ -160,7 +166,7 @@ _CHANGES = {"add": "added", "update": "updated"}
 _TASKS = (
     Column("number", "#", "integer"),
     Column("name", "Task"),
-    Column("kind", "Tuned"),
+    Column("kind", "Tuned", "word"),
     Column("status", "Status", "state"),
     Column("baseline_ms", "Model before (ms)", "ms"),
     Column("result_ms", "Model after (ms)", "ms"),
@@ -187,16 +193,16 @@ def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
 
 def _in_words(result: TuningResult, outcome: Outcome) -> str:
     if outcome == "failed":
-        return "failed" if result.has_segment else "failed: no subgraph written"
+        return say("failed" if result.has_segment else "failed: no subgraph written")
     if outcome == "nothing to tune":
-        return "nothing to tune"
+        return say("nothing to tune")
     if outcome == "incomplete":
-        return "incomplete: the file is cut off" if result.truncated else "incomplete: broken off"
+        return say("incomplete: the file is cut off" if result.truncated else "incomplete: broken off")
     if outcome == "unknown":
-        return "unknown: no status" if result.status is None else f"unknown: {result.status!r}"
+        return say("unknown: no status" if result.status is None else "unknown: {status!r}", status=result.status)
     if outcome == "damaged":
-        return "damaged: see findings"
-    return "successful" if result.modifications else "successful: nothing better found"
+        return say("damaged: see findings")
+    return say("successful" if result.modifications else "successful: nothing better found")
 
 
 def _row(number: int, task: TuningTask) -> dict[str, Any]:
@@ -217,30 +223,63 @@ def _row(number: int, task: TuningTask) -> dict[str, Any]:
 
 def _counted(tasks: Sequence[TuningTask], unread: int) -> str:
     counts = Counter(task.outcome for task in tasks)
-    said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    parts = [f"{_number(len(tasks), 'tuning task')}: {said}."] if tasks else []
+    said = join(
+        ", ",
+        (
+            say("{count} {outcome}", count=counts[outcome], outcome=say(outcome))
+            for outcome in OUTCOMES
+            if counts[outcome]
+        ),
+    )
+    parts = []
+    if tasks:
+        parts.append(count_of(len(tasks), "{number} tuning task: {said}.", "{number} tuning tasks: {said}.", said=said))
     if unread:
-        parts.append(f"{_number(unread, 'result file')} without a task that can be read: see the findings.")
-    return " ".join(parts)
+        parts.append(
+            count_of(
+                unread,
+                "{number} result file without a task that can be read: see the findings.",
+                "{number} result files without a task that can be read: see the findings.",
+            )
+        )
+    return join(" ", parts)
 
 
 def _task(number: int, task: TuningTask) -> Section:
-    title = f"{number}. {task.name}"
-    time = "" if task.tuning_time_s is None else f"; tuned for {task.tuning_time_s:,f} s"
-    sentences = [f"{_place(task)}: {task.status}{time}."]
+    title = say("{number}. {name}", number=number, name=task.name)
+    said = {"place": _place(task), "status": task.status}
+    if task.tuning_time_s is None:
+        sentences = [say("{place}: {status}.", **said)]
+    else:
+        sentences = [say("{place}: {status}; tuned for {seconds:,f} s.", seconds=task.tuning_time_s, **said)]
     rows = _modifications(task.largest)
     if task.modified:
-        said = ", ".join(f"{count} {_CHANGES.get(way, way)}" for way, count in sorted(task.updates.items()))
-        used = "" if task.outcome == "successful" else "; they count as no gain"
-        sentences.append(f"{task.kind.capitalize()} in the repository: {said}{used}.")
-    if task.rest:
-        unit = task.largest[0].unit
-        sentences.append(
-            f"The {len(rows)} that save most are listed; the other {task.rest} save {task.rest_saved:,f} {unit} together."
+        ways = (
+            say("{count} {outcome}", count=count, outcome=say(_CHANGES[way]) if way in _CHANGES else way)
+            for way, count in sorted(task.updates.items())
         )
-    failed = [f"failed: {name}" for name in task.failed[:SHOWN_MODIFICATIONS]]
+        sentences.append(
+            say(
+                "{what} in the repository: {said}."
+                if task.outcome == "successful"
+                else "{what} in the repository: {said}; they count as no gain.",
+                what=capital(say(task.kind)),
+                said=join(", ", ways),
+            )
+        )
+    if task.rest:
+        sentences.append(
+            say(
+                "The {shown} that save most are listed; the other {rest} save {saved:,f} {unit} together.",
+                shown=len(rows),
+                rest=task.rest,
+                saved=task.rest_saved,
+                unit=task.largest[0].unit,
+            )
+        )
+    failed = [say("failed: {name}", name=name) for name in task.failed[:SHOWN_MODIFICATIONS]]
     if rest := task.failed[SHOWN_MODIFICATIONS:]:
-        failed.append(f"and {len(rest)} more that failed")
+        failed.append(say("and {count} more that failed", count=len(rest)))
     return Section(title, sentences, Grid(_filled(_columns(task), rows), rows) if rows else None, lines=failed)
 
 
@@ -251,10 +290,10 @@ def _columns(task: TuningTask) -> tuple[Column, ...]:
         Column("op_type", "Type"),
         Column("mode", "Mode"),
         Column("update_mode", "Change"),
-        Column("before", f"Before ({unit})", unit),
-        Column("after", f"After ({unit})", unit),
+        Column("before", "Before (us)" if unit == "us" else "Before (ms)", unit),
+        Column("after", "After (us)" if unit == "us" else "After (ms)", unit),
         Column("bars", "Before, after", "bars"),
-        Column("saved", f"Saved ({unit})", unit),
+        Column("saved", "Saved (us)" if unit == "us" else "Saved (ms)", unit),
         Column("speed_up", "Speed-up (before/after - 1)", "gain"),
         Column("time_saved", "Time saved (1 - after/before)", "gain"),
         Column("claim", "AOE says", "gain"),
@@ -268,7 +307,7 @@ def _modifications(modifications: Sequence[Modification]) -> list[dict[str, Any]
             "name": m.name,
             "op_type": list(m.op_type),
             "mode": m.mode,
-            "update_mode": _CHANGES.get(m.update_mode, m.update_mode),
+            "update_mode": say(_CHANGES[m.update_mode]) if m.update_mode in _CHANGES else m.update_mode,
             "before": m.before,
             "after": m.after,
             "bars": (m.before / longest, m.after / longest) if m.before and m.after else None,
@@ -296,7 +335,3 @@ def _filled(columns: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> t
 
 def _place(task: TuningTask) -> str:
     return task.path if task.report_key is None else f"{task.path}, {task.report_key}"
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

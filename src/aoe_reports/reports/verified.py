@@ -8,6 +8,7 @@ from typing import Any
 from aoe_reports.findings import Finding
 from aoe_reports.reports.report import BarChart, Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import count_of, join, say
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""
@@ -35,11 +36,11 @@ _PARTS = (
 )
 
 HEADLINES = {
-    "confirmed": "Confirmed: the clock shows the gain that AOE claims",
-    "partly": "Partly: a gain is measured, and less than AOE claims",
-    "not-reproduced": "Not reproduced: the clock does not show the gain that AOE claims",
-    "regressed": "Regressed: it is slower than before",
-    "not-comparable": "Not comparable: the profiles do not tell whether anything was gained",
+    "confirmed": say("Confirmed: the clock shows the gain that AOE claims."),
+    "partly": say("Partly: a gain is measured, and less than AOE claims."),
+    "not-reproduced": say("Not reproduced: the clock does not show the gain that AOE claims."),
+    "regressed": say("Regressed: it is slower than before."),
+    "not-comparable": say("Not comparable: the profiles do not tell whether anything was gained."),
 }
 
 
@@ -69,104 +70,141 @@ def headline(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> str
     text = HEADLINES[facts["verdict"]]
     step = next((row for row in rows if row["scope"] == "step"), None)
     if step is None or step["change"] is None:
-        return f"{text}."
-    between = "" if step["ci_low"] is None else f", between {step['ci_low']:+.1%} and {step['ci_high']:+.1%}"
-    return f"{text}. The step takes {step['change']:+.1%} (after/before - 1{between})."
+        return text
+    if step["ci_low"] is None:
+        takes = say("The step takes {change:+.1%} (after/before - 1).", change=step["change"])
+    else:
+        takes = say(
+            "The step takes {change:+.1%} (after/before - 1, between {low:+.1%} and {high:+.1%}).",
+            change=step["change"],
+            low=step["ci_low"],
+            high=step["ci_high"],
+        )
+    return join(" ", (text, takes))
 
 
 def _hot(plan: Mapping[str, Any]) -> Section:
     sentences = []
     if plan["step_us"] is not None:
         parts = [
-            (plan["computing_share"], "computing"),
-            (plan["communication_not_overlapped_share"], "communication that nothing is computed beside"),
-            (plan["free_share"], "free"),
+            (plan["computing_share"], say("computing")),
+            (plan["communication_not_overlapped_share"], say("communication that nothing is computed beside")),
+            (plan["free_share"], say("free")),
         ]
-        said = ", ".join(f"{share:.1%} {what}" for share, what in parts if share is not None)
-        sentences.append(f"A step took {plan['step_us']:,.3f} us: {said}.")
+        said = join(
+            ", ", (say("{share:.1%} {what}", share=share, what=what) for share, what in parts if share is not None)
+        )
+        sentences.append(say("A step took {step:,.3f} us: {shares}.", step=plan["step_us"], shares=said))
         if plan["bound_saving_us"] is not None:
-            sentences.append(f"No tuning of operators could save more than {plan['bound_saving_us']:,.3f} us of it.")
+            sentences.append(
+                say("No tuning of operators could save more than {bound:,.3f} us of it.", bound=plan["bound_saving_us"])
+            )
     candidates = [one for one in plan["candidates"] if one["kind"] == "operator"]
     shown = candidates[:SHOWN]
     if not shown:
-        return Section("What was hot", sentences or ["The plan chose no operator."])
+        return Section("What was hot", sentences or [say("The plan chose no operator.")])
     if len(candidates) > len(shown):
-        sentences.append(f"The first {len(shown)} of {len(candidates)} candidates:")
+        sentences.append(say("The first {shown} of {count} candidates:", shown=len(shown), count=len(candidates)))
     columns = tuple(column for column in _HOT if any(one[column.key] is not None for one in shown))
     return Section("What was hot", sentences, Grid(columns, shown))
 
 
 def _tried(plan: Mapping[str, Any], outcome: Mapping[str, Any]) -> Section:
     operators = sum(one["kind"] == "operator" for one in plan["candidates"])
-    what = [f"{operators} operator{'s' if operators != 1 else ''} or types"] if operators else []
-    what += ["the model's subgraphs"] if any(one["kind"] == "subgraph" for one in plan["candidates"]) else []
-    asked = " and ".join(what) or "nothing"
-    sentences = [f"AOE was asked for {asked} ({plan['mode']}, {plan['scenario']}); left out: {len(plan['rejected'])}."]
+    what = []
+    if operators:
+        what.append(count_of(operators, "{number} operator or types", "{number} operators or types"))
+    if any(one["kind"] == "subgraph" for one in plan["candidates"]):
+        what.append(say("the model's subgraphs"))
+    sentences = [
+        say(
+            "AOE was asked for {what} ({mode}, {scenario}); left out: {rejected}.",
+            what=join(" and ", what) or say("nothing"),
+            mode=plan["mode"],
+            scenario=plan["scenario"],
+            rejected=len(plan["rejected"]),
+        )
+    ]
     counts = outcome.get("counts")
     if isinstance(counts, dict) and counts:
-        said = ", ".join(f"{number} {status}" for status, number in counts.items())
-        sentences.append(f"What came of it: {said}.")
+        said = join(
+            ", ",
+            (say("{count} {outcome}", count=number, outcome=say(str(status))) for status, number in counts.items()),
+        )
+        sentences.append(say("What came of it: {said}.", said=said))
     if not outcome:
-        sentences.append("The job was not run by `tune`: what came of each operator is known by AOE's results alone.")
+        sentences.append(
+            say("The job was not run by `tune`: what came of each operator is known by AOE's results alone.")
+        )
     return Section("What was tried", sentences)
 
 
 def _said(claims: Mapping[str, Any]) -> Section:
     operators = sorted(claims["operators"], key=lambda one: (-one["saved"] * one["before_us"], one["op_name"]))
-    sentences = ["These are AOE's own times, of single operators by themselves."] if operators else []
+    sentences = [say("These are AOE's own times, of single operators by themselves.")] if operators else []
     if claims["model_us"] is not None:
         before, after = claims["model_us"]
-        sentences.append(f"Of the model it says {before:,.3f} us before and {after:,.3f} us after.")
+        sentences.append(
+            say("Of the model it says {before:,.3f} us before and {after:,.3f} us after.", before=before, after=after)
+        )
     if claims["subgraphs"]:
-        sentences.append(f"It changed {claims['subgraphs']} subgraphs.")
+        sentences.append(say("It changed {count} subgraphs.", count=claims["subgraphs"]))
     if len(operators) > SHOWN:
-        sentences.append(f"The {SHOWN} with the largest saving of {len(operators)} operators:")
+        sentences.append(
+            say("The {shown} with the largest saving of {count} operators:", shown=SHOWN, count=len(operators))
+        )
     if not operators:
-        return Section("What AOE said", sentences or ["Nothing: no result claims a change."])
+        return Section("What AOE said", sentences or [say("Nothing: no result claims a change.")])
     return Section("What AOE said", sentences, Grid(_SAID, operators[:SHOWN]))
 
 
 def _measured(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> Section:
     title = "What the clock said"
     if not rows:
-        return Section(title, ["The profiles cannot be compared; see the findings."])
+        return Section(title, [say("The profiles cannot be compared; see the findings.")])
     step = [row for row in rows if row["scope"] == "step"]
     kinds = [row for row in rows if row["scope"] == "op_type"]
     operators = [row for row in rows if row["scope"] == "operator"]
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
     sentences = [_noise_sentence(facts)]
     if len(shown) < len(rows):
-        sentences.append(f"{len(shown)} of {len(rows)} rows; verify.json has them all.")
-    sentences += [f"A sign that the tuned bank was not in use: {sign}." for sign in facts["signs"]]
+        sentences.append(say("{shown} of {count} rows; verify.json has them all.", shown=len(shown), count=len(rows)))
+    sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts["signs"]]
     drawn = [row for row in operators if row["change"] is not None and row["claimed_change"] is not None][:SHOWN]
     chart = _chart(drawn) if drawn else None
     if chart is not None:
-        sentences.append(f"{chart.description}.")
+        sentences.append(say("{text}.", text=chart.description))
     return Section(title, sentences, Grid(shown_columns("verify", shown), shown), chart, lines=_how(facts))
 
 
 def _noise_sentence(facts: Mapping[str, Any]) -> str:
     noise = facts["noise"]
     if noise["drift"] is None:
-        return "The noise between two captures is not known: too few operators were left untouched."
-    return (
-        f"Noise: {noise['controls']} operators that nobody tuned changed by {noise['drift']:+.2%} (median, by time), and by "
-        f"{noise['spread']:.2%} (robust standard deviation) around that."
+        return say("The noise between two captures is not known: too few operators were left untouched.")
+    return say(
+        "Noise: {controls} operators that nobody tuned changed by {drift:+.2%} (median, by time), and by {spread:.2%} (robust "
+        "standard deviation) around that.",
+        controls=noise["controls"],
+        drift=noise["drift"],
+        spread=noise["spread"],
     )
 
 
 def _how(facts: Mapping[str, Any]) -> list[str]:
     method = facts["method"]
-    change = (
+    change = say(
         "Change is after/before - 1: below 0 is faster. Times of operators are means of a call, of types and steps those of a "
         "step (types: their tuned operators, equal calls on both sides)."
     )
-    intervals = (
-        f"Intervals: {method['level']:.0%}, by a bootstrap of {method['resamples']} resamples with steps as blocks "
-        f"({method['steps_before']} before, {method['steps_after']} after; fewer than 5: single calls), fixed seed, made wider "
-        "by the noise between captures."
+    intervals = say(
+        "Intervals: {level:.0%}, by a bootstrap of {resamples} resamples with steps as blocks ({before} before, {after} after; "
+        "fewer than 5: single calls), fixed seed, made wider by the noise between captures.",
+        level=method["level"],
+        resamples=method["resamples"],
+        before=method["steps_before"],
+        after=method["steps_after"],
     )
-    verdicts = (
+    verdicts = say(
         "Confirmed: faster, and the claim lies in the interval or four fifths of it were measured; partly: faster, and less; "
         "not-reproduced: the interval holds 0; regressed: slower."
     )
@@ -179,9 +217,16 @@ def _chart(rows: Sequence[Mapping[str, Any]]) -> BarChart:
     claimed = [-row["claimed_change"] for row in rows]
     measured = [-row["change"] for row in rows]
     ends = [(-row["ci_high"], -row["ci_low"]) if row["ci_low"] is not None else None for row in rows]
-    description = (
-        f"Time saved (1 - after/before) of {len(rows)} operator{'s' if len(rows) != 1 else ''}: claimed "
-        f"{min(claimed):.1%} to {max(claimed):.1%}, measured {min(measured):.1%} to {max(measured):.1%}"
+    description = count_of(
+        len(rows),
+        "Time saved (1 - after/before) of {number} operator: claimed {claimed_low:.1%} to {claimed_high:.1%}, measured "
+        "{measured_low:.1%} to {measured_high:.1%}",
+        "Time saved (1 - after/before) of {number} operators: claimed {claimed_low:.1%} to {claimed_high:.1%}, measured "
+        "{measured_low:.1%} to {measured_high:.1%}",
+        claimed_low=min(claimed),
+        claimed_high=max(claimed),
+        measured_low=min(measured),
+        measured_high=max(measured),
     )
     lines = {"claimed by AOE": claimed, "measured": measured}
     return BarChart(
@@ -194,51 +239,67 @@ def _reconciled(facts: Mapping[str, Any]) -> Section | None:
     if parts is None:
         return None
     signed = [
-        ("Tuned operators take less device time", parts["operators_us"]),
-        ("Other operators take less", parts["others_us"]),
-        ("Hidden by overlap", None if parts["hidden_by_overlap_us"] is None else -parts["hidden_by_overlap_us"]),
-        ("Communication takes less", parts["communication_us"]),
-        ("Less free time", parts["free_us"]),
-        ("Unexplained", parts["unexplained_us"]),
-        ("The step is shorter by", parts["step_saving_us"]),
+        (say("Tuned operators take less device time"), parts["operators_us"]),
+        (say("Other operators take less"), parts["others_us"]),
+        (say("Hidden by overlap"), None if parts["hidden_by_overlap_us"] is None else -parts["hidden_by_overlap_us"]),
+        (say("Communication takes less"), parts["communication_us"]),
+        (say("Less free time"), parts["free_us"]),
+        (say("Unexplained"), parts["unexplained_us"]),
+        (say("The step is shorter by"), parts["step_saving_us"]),
     ]
     rows = [{"part": part, "saving_us": value} for part, value in signed if value is not None]
-    claimed = (
-        f"AOE's claims come to {parts['claimed_us']:,.3f} us of a step, by the calls and times of the profile before."
+    claimed = say(
+        "AOE's claims come to {claimed:,.3f} us of a step, by the calls and times of the profile before.",
+        claimed=parts["claimed_us"],
     )
     return Section("Where the savings went", [claimed], Grid(_PARTS, rows))
 
 
 def _next(facts: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Section:
     verdict, parts = facts["verdict"], facts["reconciliation"] or {}
-    lines = [f"Rule: {facts['rule']} (--accept {facts['accept']}): {'passed' if facts['accepted'] else 'not passed'}."]
+    lines = [
+        say(
+            "Rule: {rule} (--accept {accept}): passed."
+            if facts["accepted"]
+            else "Rule: {rule} (--accept {accept}): not passed.",
+            rule=facts["rule"],
+            accept=facts["accept"],
+        )
+    ]
     if facts["signs"]:
         lines.append(
-            "See to it that the tuned bank is in use (TUNE_BANK_PATH, compiled anew: remeasure.md), measure and verify again."
+            say(
+                "See to it that the tuned bank is in use (TUNE_BANK_PATH, compiled anew: remeasure.md), measure and verify again."
+            )
         )
     elif verdict == "confirmed":
-        lines.append("Put the bank into use: aoe-reports adopt.")
+        lines.append(say("Put the bank into use: aoe-reports adopt."))
     elif verdict == "partly":
-        lines.append("The bank is worth having, and less than AOE says: aoe-reports adopt, or tune again.")
+        lines.append(say("The bank is worth having, and less than AOE says: aoe-reports adopt, or tune again."))
     elif verdict == "regressed":
         lines.append(
-            "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
+            say(
+                "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
+            )
         )
     elif verdict == "not-reproduced":
-        lines.append("Leave the bank in use as it is. More steps in both profiles make intervals narrower.")
+        lines.append(say("Leave the bank in use as it is. More steps in both profiles make intervals narrower."))
     else:
-        lines.append("Measure both profiles with the same model, machine, CANN version and profiler options.")
+        lines.append(say("Measure both profiles with the same model, machine, CANN version and profiler options."))
     hidden, saved = parts.get("hidden_by_overlap_us"), parts.get("operators_us")
     if hidden is not None and saved and saved > 0 and hidden > saved / 2:
-        lines.append("Most of what operators save is hidden by overlap: communication is what the step waits for now.")
+        lines.append(
+            say("Most of what operators save is hidden by overlap: communication is what the step waits for now.")
+        )
     slower = [str(row["op_name"]) for row in rows if row["scope"] == "operator" and row["verdict"] == "regressed"]
     if slower:
-        lines.append(f"Slower than before: {', '.join(slower[:SHOWN])}.")
+        lines.append(say("Slower than before: {names}.", names=join(", ", slower[:SHOWN])))
     return Section("What to do next", lines=lines)
 
 
 def _findings(findings: Sequence[Finding]) -> Section | None:
     if not findings:
         return None
-    sentences = [f"The first {SHOWN_FINDINGS} of {len(findings)}."] if len(findings) > SHOWN_FINDINGS else []
+    several = len(findings) > SHOWN_FINDINGS
+    sentences = [say("The first {shown} of {count}.", shown=SHOWN_FINDINGS, count=len(findings))] if several else []
     return Section("Findings", sentences, lines=[finding.as_text() for finding in findings[:SHOWN_FINDINGS]])

@@ -24,6 +24,10 @@ class Text(str):
     template: str
     values: Mapping[str, Any]
 
+    def __deepcopy__(self, _: object) -> Text:
+        """Itself, as with every text: nothing can change it."""
+        return self
+
     def __add__(self, other: str) -> Text:
         """Both in a row."""
         return join("", (self, other))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aoe_reports.texts import say
+
 CONSOLE_SOURCE = "hiascend.com, CANN 8.1.RC1 troubleshooting, AOE Errors"
 API_SOURCE = "hiascend.com, AOE API error codes (CANN 8.0 to 9.0)"
 ADAPTER_SOURCE = "TFAdapter (Ascend/tensorflow, geop_npu.cc, npu_aoe.cpp): what it prints where tuning fails"
@@ -21,7 +23,7 @@ class Code:
 
 
 CONSOLE_CODES: dict[str, Code] = {
-    code: Code(title, advice, CONSOLE_SOURCE)
+    code: Code(title, say(advice), CONSOLE_SOURCE)
     for code, title, advice in (
         ("EG0000", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
         ("EG0001", "Invalid Configuration Argument", "look at aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH"),
@@ -44,7 +46,7 @@ CONSOLE_CODES: dict[str, Code] = {
 """Codes that AOE prints; the advice is ours."""
 
 API_CODES: dict[int, Code] = {
-    code: Code(title, advice, API_SOURCE)
+    code: Code(title, say(advice), API_SOURCE)
     for code, title, advice in (
         (-1, "AOE_FAILURE", "a failure that AOE does not name: look at the log above it"),
         (0, "AOE_SUCCESS", "no error"),
@@ -87,18 +89,21 @@ def codes_of_line(line: str) -> Iterator[str]:
 def explain_code(code: str) -> str:
     """A code in a sentence: what it stands for and what to look at."""
     if code == "AOE":
-        return "the framework's adapter says that tuning failed, without a code"
+        return say("the framework's adapter says that tuning failed, without a code")
     if code.startswith("AOE "):
-        known = API_CODES.get(int(code[4:]))
-        return (
-            f"code {code[4:]}, {known.title}: {known.advice}" if known else f"code {code[4:]}, which AOE's list lacks"
-        )
+        number = code[4:]
+        known = API_CODES.get(int(number))
+        if known is None:
+            return say("code {number}, which AOE's list lacks", number=number)
+        return say("code {number}, {title}: {advice}", number=number, title=known.title, advice=known.advice)
     known = CONSOLE_CODES.get(code)
     if known:
-        return f"{code}, {known.title}: {known.advice}"
+        return say("{code}, {title}: {advice}", code=code, title=known.title, advice=known.advice)
     if code[1] == "G":
-        return f"{code}, an error of AOE that its published list lacks"
-    return f"{code}, an error of another part of CANN (not in AOE's list): look it up in CANN's troubleshooting"
+        return say("{code}, an error of AOE that its published list lacks", code=code)
+    return say(
+        "{code}, an error of another part of CANN (not in AOE's list): look it up in CANN's troubleshooting", code=code
+    )
 
 
 def is_failure(code: str) -> bool:

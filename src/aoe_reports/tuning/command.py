@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from aoe_reports.errors import UsageError
 from aoe_reports.profiling.recipes import Framework, recipe
+from aoe_reports.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.console import Runs
 from aoe_reports.tuning.plan import (
     REDACTED,
@@ -97,7 +98,9 @@ def stages_of_plan(plan: Plan, tune_ops: TuneOps | None = None) -> list[Stage]:
     restricted = tune_ops or tune_ops_of_plan(plan)
     stages = [_stage(plan, name, restricted) for name in plan.stages()]
     if not stages:
-        raise UsageError("the plan has no candidate: nothing is to be tuned (without a list AOE would tune everything)")
+        raise UsageError(
+            say("the plan has no candidate: nothing is to be tuned (without a list AOE would tune everything)")
+        )
     return stages
 
 
@@ -108,17 +111,26 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
         shared.append(("ASCEND_DEVICE_ID", str(job.device)))
     asked = tune_ops if name == "opat" else None
     if name == "gdat" and plan.scenario != "tf-training":
-        raise UsageError(f"gradients are tuned in TensorFlow training only, not in {plan.scenario}")
+        raise UsageError(
+            say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
+        )
     if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
         if not job.command:
-            raise UsageError(f"{plan.scenario} tunes while its own command runs; expected one behind `--`")
+            raise UsageError(
+                say("{scenario} tunes while its own command runs; expected one behind `--`", scenario=plan.scenario)
+            )
         if plan.scenario in TENSORFLOW:
             shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
         arguments = tuple(Argument(part) for part in job.command)
         where = _path("", job.working_folder) if job.working_folder is not None else None
         return Stage(name, "command", arguments, tuple(shared), UNSET_FOR_COMMAND, where, asked)
     if job.command:
-        raise UsageError(f"{plan.scenario} is tuned by aoe; a command is not taken (run it with the snippet before)")
+        raise UsageError(
+            say(
+                "{scenario} is tuned by aoe; a command is not taken (run it with the snippet before)",
+                scenario=plan.scenario,
+            )
+        )
     return Stage(name, "aoe", _aoe(plan, name, asked), tuple(shared), UNSET_FOR_AOE, None, asked)
 
 
@@ -144,17 +156,22 @@ def _model_path(plan: Plan) -> str | None:
     """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
     job = plan.job
     if job.model_path is not None and job.model is not None:
-        raise UsageError("--model and --model-path exclude each other")
+        raise UsageError(say("--model and --model-path exclude each other"))
     if job.model_path is not None or job.model is not None:
         return job.model_path
     if plan.scenario not in {"pytorch", "mindspore"}:
-        raise UsageError(f"{plan.scenario}: expected --model or --model-path")
+        raise UsageError(say("{scenario}: expected --model or --model-path", scenario=plan.scenario))
     return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
 
 
 def _checked_option(option: str) -> str:
     if not option.startswith("--") or option.split("=", 1)[0] in OURS:
-        raise UsageError(f"{option!r} is no option that can be added; expected --name=value, and none of the plan's")
+        raise UsageError(
+            say(
+                "{option!r} is no option that can be added; expected --name=value, and none of the plan's",
+                option=option,
+            )
+        )
     return option
 
 
@@ -164,7 +181,9 @@ def framework_of(job: Job) -> int:
         return job.framework
     found = FRAMEWORKS.get(PurePosixPath(job.model or "").suffix.lower())
     if found is None:
-        raise UsageError(f"{job.model}: the suffix tells no framework; expected --framework 0, 1, 3 or 5")
+        raise UsageError(
+            say("{model}: the suffix tells no framework; expected --framework 0, 1, 3 or 5", model=job.model)
+        )
     return found
 
 
@@ -388,12 +407,12 @@ def remeasure_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
+def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     """(what to do, code or nothing, its language) of measuring again after tuning."""
     framework = _PROFILED[plan.scenario]
     steps = [
         (
-            (
+            say(
                 "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
                 "aoe_tune_mode), and give it back the steps and devices of the first profile."
             ),
@@ -401,8 +420,12 @@ def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
             "shell",
         ),
         (
-            "Load the tuned bank, on the same chip and version of CANN that it was tuned on"
-            + (f" ({', '.join(filter(None, (plan.soc, plan.engine_version)))})." if plan.soc else "."),
+            say(
+                "Load the tuned bank, on the same chip and version of CANN that it was tuned on ({where})."
+                if plan.soc
+                else "Load the tuned bank, on the same chip and version of CANN that it was tuned on.",
+                where=join(", ", filter(None, (plan.soc, plan.engine_version))),
+            ),
             'export TUNE_BANK_PATH="$PWD/bank"',
             "shell",
         ),
@@ -410,27 +433,34 @@ def remeasure_steps(plan: Plan) -> list[tuple[str, str, str]]:
     if "opat" in plan.stages():
         steps.append(_RECOMPILE[plan.scenario])
     elif plan.scenario in {"offline", "ir-graph"}:
-        steps.append(("Convert the model again (ATC reads the bank), or take the .om that AOE made (tuned/).", "", ""))
+        text = say("Convert the model again (ATC reads the bank), or take the .om that AOE made (tuned/).")
+        steps.append((text, "", ""))
     how = recipe(framework, "tuning")
     steps.append(
         (
-            (
-                f"Switch the profiler on as it was for the first profile{f' ({plan.profile})' if plan.profile else ''}: "
-                f"same level, same metrics, same number of steps. If nothing is known of it, this is what tuning needs "
-                f"(`aoe-reports collect --framework {framework} --for tuning`)."
+            say(
+                "Switch the profiler on as it was for the first profile ({profile}): same level, same metrics, same number "
+                "of steps. If nothing is known of it, this is what tuning needs "
+                "(`aoe-reports collect --framework {framework} --for tuning`)."
+                if plan.profile
+                else "Switch the profiler on as it was for the first profile: same level, same metrics, same number of steps. "
+                "If nothing is known of it, this is what tuning needs "
+                "(`aoe-reports collect --framework {framework} --for tuning`).",
+                profile=plan.profile,
+                framework=framework,
             ),
             how.snippet,
             how.language,
         )
     )
-    steps.append(("Run it; remeasure.sh sets the environment.", "./remeasure.sh COMMAND...", "shell"))
+    steps.append((say("Run it; remeasure.sh sets the environment."), "./remeasure.sh COMMAND...", "shell"))
     return steps
 
 
-_CACHE = "Compile again: with the compilation cache the operators would stay what they were before tuning."
-_RECOMPILE: dict[str, tuple[str, str, str]] = {
+_CACHE = say("Compile again: with the compilation cache the operators would stay what they were before tuning.")
+_RECOMPILE: dict[str, tuple[Text, str, str]] = {
     "offline": (
-        _CACHE + " Or take the .om that AOE made (tuned/).",
+        join(" ", (_CACHE, say("Or take the .om that AOE made (tuned/)."))),
         "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
         "shell",
     ),
@@ -449,7 +479,7 @@ _RECOMPILE: dict[str, tuple[str, str, str]] = {
     ),
     "pytorch": (_CACHE, "export ACL_OP_COMPILER_CACHE_MODE=force", "shell"),
     "mindspore": (
-        (
+        say(
             "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
             "and have operators compiled instead of taken as built."
         ),
@@ -460,17 +490,13 @@ _RECOMPILE: dict[str, tuple[str, str, str]] = {
 _RECOMPILE["tf-online-inference"] = _RECOMPILE["tf-training"]
 
 
-def remeasure_page(plan: Plan) -> str:
+def remeasure_page(plan: Plan, language: Language = "en") -> str:
     """remeasure.md: how to measure again after tuning; AOE's own times are those of single operators by themselves."""
-    lines = [
-        "# Measure again",
-        "",
-        "AOE's gains are of operators by themselves. Whether a step got faster only a new profile tells:",
-        "",
-    ]
-    for number, (text, code, language) in enumerate(remeasure_steps(plan), 1):
-        lines += [f"{number}. {' '.join(text.split())}"]
+    why = say("AOE's gains are of operators by themselves. Whether a step got faster only a new profile tells:")
+    lines = [f"# {in_language(say('Measure again'), language)}", "", in_language(why, language), ""]
+    for number, (text, code, kind) in enumerate(remeasure_steps(plan), 1):
+        lines += [f"{number}. {in_language(text, language)}"]
         if code:
-            lines += ["", *(f"   {line}".rstrip() for line in (f"```{language}", *code.splitlines(), "```"))]
+            lines += ["", *(f"   {line}".rstrip() for line in (f"```{kind}", *code.splitlines(), "```"))]
         lines.append("")
     return "\n".join(lines)

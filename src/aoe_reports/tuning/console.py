@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from aoe_reports.texts import join, say
 from aoe_reports.tuning.codes import codes_of_line
 from aoe_reports.tuning.plan import TENSORFLOW, Scenario
 
@@ -75,8 +76,10 @@ class Console:
     def missing(self) -> str | None:
         """What should have been said and was not; None if tuning came to its end, or nothing is known to be said."""
         if self.runs == "aoe":
-            return None if self.seen & set(FINISHED) else f"{FINISHED[0]!r} was never said"
+            return None if self.seen & set(FINISHED) else say("{words!r} was never said", words=FINISHED[0])
         if self.scenario in TENSORFLOW:
             lacking = [repr(words) for words in (ADAPTER_BEGINS, ADAPTER_TUNES) if words not in self.seen]
-            return f"{' and '.join(lacking)} was never said: the framework did not tune" if lacking else None
+            if lacking:
+                words = join(" and ", lacking)
+                return say("{words} was never said: the framework did not tune", words=words)
         return None

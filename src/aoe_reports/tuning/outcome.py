@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.results import Modification, TuningResult, status_of
+from aoe_reports.texts import join, say
 from aoe_reports.tuning.codes import explain_code, is_failure
 from aoe_reports.tuning.console import Console
 from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
@@ -59,7 +60,7 @@ def outcome_rows(
     for a, matches, is_bad in zip(asked, found, bad, strict=True):
         rows += [_row(a, "improved", modification, how) for modification, how in matches]
         if is_bad:
-            rows.append(_row(a, "failed", None, "AOE names it among the operators whose tuning failed"))
+            rows.append(_row(a, "failed", None, say("AOE names it among the operators whose tuning failed")))
         elif not matches:
             rows.append(_row(a, *_without_time(rest if a.op_name else _rest_of_type(ended=ended))))
     return rows + _not_asked(asked, operators, used, failed, known) + _subgraphs(results)
@@ -73,7 +74,7 @@ def _not_asked(
     asked: Sequence[_Asked], operators: Sequence[Modification], used: set[int], failed: set[str], known: set[str]
 ) -> list[dict[str, Any]]:
     """Rows of what was changed or failed though nobody asked for it by name."""
-    reason = "nobody asked for it by name"
+    reason = say("nobody asked for it by name")
     rows = [_row(None, "improved", m, reason, requested=False) for m in operators if id(m) not in used]
     told = {a.op_name for a in asked} | {name for name in failed for a in asked if _is_failed(a, {name}, known)}
     others = [_Asked(name, None, None) for name in sorted(failed - told)]
@@ -116,7 +117,7 @@ def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: 
 
 def _by_type(a: _Asked, operators: Sequence[Modification]) -> _Matches:
     wanted = type_key(a.op_type or "")
-    return [(m, "by its type") for m in operators if any(type_key(t) == wanted for t in m.op_type)]
+    return [(m, say("by its type")) for m in operators if any(type_key(t) == wanted for t in m.op_type)]
 
 
 def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _Matches:
@@ -124,10 +125,10 @@ def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _
     exact = [m for m in operators if name in {m.name, m.join_name}]
     if exact:
         differs = a.op_type is not None and all(type_key(t) != type_key(a.op_type) for t in exact[0].op_type)
-        how = f"AOE calls its type {', '.join(exact[0].op_type)}" if differs and exact[0].op_type else ""
-        return [(m, how) for m in exact]
+        called = say("AOE calls its type {types}", types=join(", ", exact[0].op_type))
+        return [(m, called if differs and exact[0].op_type else "") for m in exact]
     fused = [m for m in operators if is_part_of(name, m.join_name, known)]
-    return [(m, f"tuned as a part of the fused operator {m.join_name}") for m in fused]
+    return [(m, say("tuned as a part of the fused operator {join_name}", join_name=m.join_name)) for m in fused]
 
 
 def is_part_of(name: str, fused: str, known: set[str]) -> bool:
@@ -170,27 +171,30 @@ def _rest(
     """
     reserved = sum(result.summary.get("repo_reserved_num", 0) for result in results if result.kind == "opat")
     unsatisfied = sum(result.summary.get("repo_unsatisfied_num", 0) for result in results if result.kind == "opat")
-    counts = (
-        f"AOE names only what it changed; it counts {reserved} kept and {unsatisfied} not improved, for {rest} left"
+    counts = say(
+        "AOE names only what it changed; it counts {kept} kept and {unsatisfied} not improved, for {rest} left",
+        kept=reserved,
+        unsatisfied=unsatisfied,
+        rest=rest,
     )
     if not ended and not reserved and not unsatisfied:
-        return "not-seen", "tuning ended before anything was said of it"
+        return "not-seen", say("tuning ended before anything was said of it")
     if not reserved and not unsatisfied:
-        return "not-seen", "AOE neither changed it nor counted any operator that it left alone: not in its graph?"
+        return "not-seen", say("AOE neither changed it nor counted any operator that it left alone: not in its graph?")
     certain = certain and (reserved + unsatisfied == rest if exactly else reserved + unsatisfied >= rest)
     if certain and not unsatisfied:
-        return "already-banked", f"{counts}: all were in a bank, and stay what they were"
+        return "already-banked", say("{counts}: all were in a bank, and stay what they were", counts=counts)
     if certain and not reserved:
-        return "not-better", f"{counts}: nothing faster was found"
-    return "unclear", f"{counts}: which is which cannot be told"
+        return "not-better", say("{counts}: nothing faster was found", counts=counts)
+    return "unclear", say("{counts}: which is which cannot be told", counts=counts)
 
 
 def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
     if not ended:
-        return "not-seen", "tuning ended before an operator of this type was changed"
+        return "not-seen", say("tuning ended before an operator of this type was changed")
     return (
         "unclear",
-        "no operator of this type was changed; whether they were banked or not better AOE does not tell by type",
+        say("no operator of this type was changed; whether they were banked or not better AOE does not tell by type"),
     )
 
 
@@ -240,28 +244,34 @@ class TuneRule:
     source: str = ""
 
 
-_GUIDE = "AOE guide: viewing the result"
+_GUIDE = say("AOE guide: viewing the result")
 TUNE_RULES: dict[str, TuneRule] = {
-    "tune-no-finish-line": TuneRule("error", "the console never said that tuning came to its end", _GUIDE),
-    "tune-error-code": TuneRule("error", "the console named an error code", "AOE errors (EG codes), API error codes"),
-    "tune-memory": TuneRule("warning", "the console warned of too little memory (WG0000)", "AOE errors"),
-    "tune-no-result": TuneRule("error", "no result file of this run", _GUIDE),
-    "tune-bad-result": TuneRule("error", "a result file of this run is cut off or not valid", _GUIDE),
-    "tune-incomplete": TuneRule("error", "a result file says that a task was not tuned to its end", _GUIDE),
-    "tune-bank-not-tuned": TuneRule("error", "gradient tuning left no tuned bank", "the code that writes these banks"),
-    "tune-exit-code": TuneRule(
-        "error", "the command ended with an error (of aoe, whose exit codes are not documented: a warning)", _GUIDE
+    "tune-no-finish-line": TuneRule("error", say("the console never said that tuning came to its end"), _GUIDE),
+    "tune-error-code": TuneRule(
+        "error", say("the console named an error code"), say("AOE errors (EG codes), API error codes")
     ),
-    "tune-killed": TuneRule("error", "a signal ended the process (not ours): a crash, or too little memory"),
-    "tune-timeout": TuneRule("error", "it took longer than --timeout and was ended"),
-    "tune-interrupted": TuneRule("error", "it was told to end before it was through"),
-    "tune-left-running": TuneRule("warning", "processes went on after the command had ended, and were ended"),
-    "tune-claim-mismatch": TuneRule("warning", "the console's percentage is not the result file's", _GUIDE),
-    "tune-nothing-changed": TuneRule("warning", "tuning went well and changed nothing: there is nothing to measure"),
-    "tune-bank-unchanged": TuneRule("warning", "the result tells of changes, and no file of the bank changed"),
-    "tune-log-capped": TuneRule("info", "the middle of a long console log was left out"),
-    "tune-file-missing": TuneRule("warning", "a file that the plan expects is not there"),
-    "tune-ops-edited": TuneRule("warning", "tune_ops.json asks for something else than plan.json"),
+    "tune-memory": TuneRule("warning", say("the console warned of too little memory (WG0000)"), say("AOE errors")),
+    "tune-no-result": TuneRule("error", say("no result file of this run"), _GUIDE),
+    "tune-bad-result": TuneRule("error", say("a result file of this run is cut off or not valid"), _GUIDE),
+    "tune-incomplete": TuneRule("error", say("a result file says that a task was not tuned to its end"), _GUIDE),
+    "tune-bank-not-tuned": TuneRule(
+        "error", say("gradient tuning left no tuned bank"), say("the code that writes these banks")
+    ),
+    "tune-exit-code": TuneRule(
+        "error", say("the command ended with an error (of aoe, whose exit codes are not documented: a warning)"), _GUIDE
+    ),
+    "tune-killed": TuneRule("error", say("a signal ended the process (not ours): a crash, or too little memory")),
+    "tune-timeout": TuneRule("error", say("it took longer than --timeout and was ended")),
+    "tune-interrupted": TuneRule("error", say("it was told to end before it was through")),
+    "tune-left-running": TuneRule("warning", say("processes went on after the command had ended, and were ended")),
+    "tune-claim-mismatch": TuneRule("warning", say("the console's percentage is not the result file's"), _GUIDE),
+    "tune-nothing-changed": TuneRule(
+        "warning", say("tuning went well and changed nothing: there is nothing to measure")
+    ),
+    "tune-bank-unchanged": TuneRule("warning", say("the result tells of changes, and no file of the bank changed")),
+    "tune-log-capped": TuneRule("info", say("the middle of a long console log was left out")),
+    "tune-file-missing": TuneRule("warning", say("a file that the plan expects is not there")),
+    "tune-ops-edited": TuneRule("warning", say("tune_ops.json asks for something else than plan.json")),
 }
 """Rules of `tune`."""
 
@@ -310,31 +320,48 @@ def _judged(
     yield from _end_judged(console, ended)
     for code, line in console.codes.items():
         rule = "tune-error-code" if is_failure(code) else "tune-memory"
-        yield rule, f"{explain_code(code)}; first in: {line}", None
+        yield rule, say("{explained}; first in: {line}", explained=explain_code(code), line=line), None
     if gradients is None:
         yield from _results_judged(console, ended, results, damaged)
     elif not gradients:
         yield (
             "tune-bank-not-tuned",
-            "no bank <soc>_gradient_fusion.json with a tuned model is in the private bank",
+            say("no bank <soc>_gradient_fusion.json with a tuned model is in the private bank"),
             None,
         )
     if ended.left_running:
-        yield "tune-left-running", f"{ended.left_running} processes went on after it had ended, and were ended", None
+        yield (
+            "tune-left-running",
+            say("{left_running} processes went on after it had ended, and were ended", left_running=ended.left_running),
+            None,
+        )
     if ended.log_dropped_bytes:
-        yield "tune-log-capped", f"{ended.log_dropped_bytes} bytes in the middle of the log were left out", None
+        yield (
+            "tune-log-capped",
+            say(
+                "{log_dropped_bytes} bytes in the middle of the log were left out",
+                log_dropped_bytes=ended.log_dropped_bytes,
+            ),
+            None,
+        )
 
 
 def _end_judged(console: Console, ended: Ended) -> _Judged:
     if ended.because == "timeout":
-        yield "tune-timeout", "it took longer than --timeout; what is banked stays: `tune --resume` goes on", None
+        text = say("it took longer than --timeout; what is banked stays: `tune --resume` goes on")
+        yield "tune-timeout", text, None
     elif ended.because == "interrupted":
-        yield "tune-interrupted", "told to end; what is banked stays: `tune --resume` goes on", None
+        yield "tune-interrupted", say("told to end; what is banked stays: `tune --resume` goes on"), None
     elif ended.signal is not None:
-        why = " (where memory runs out the system does that: see preflight)" if ended.signal == _SIGKILL else ""
-        yield "tune-killed", f"signal {ended.signal} ended it{why}", None
+        text = say(
+            "signal {signal} ended it (where memory runs out the system does that: see preflight)"
+            if ended.signal == _SIGKILL
+            else "signal {signal} ended it",
+            signal=ended.signal,
+        )
+        yield "tune-killed", text, None
     elif ended.exit_code:
-        text = f"exit code {ended.exit_code}"
+        text = say("exit code {exit_code}", exit_code=ended.exit_code)
         yield "tune-exit-code", text, "warning" if console.runs == "aoe" else "error"
 
 
@@ -342,11 +369,11 @@ def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResu
     if ended.because == "exited" and console.missing:
         yield "tune-no-finish-line", console.missing, None
     if not results and not damaged:
-        yield "tune-no-result", "no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran", None
+        yield "tune-no-result", say("no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran"), None
     if ended.because == "exited" and results and not came_to_its_end(results):
-        yield "tune-incomplete", "a task is incomplete: `tune --resume` goes on", None
+        yield "tune-incomplete", say("a task is incomplete: `tune --resume` goes on"), None
     for name in damaged:
-        yield "tune-bad-result", f"{name}: see what is said of it", None
+        yield "tune-bad-result", say("{name}: see what is said of it", name=name), None
     yield from _mismatches(console, results)
 
 
@@ -363,7 +390,12 @@ def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
     for claim in console.claims:
         named = [text for name, text in told if name == claim.name] or [text for _, text in told]
         if named and not any(claim.agrees(text) for text in named):
-            text = f"the console says {claim.percent}% of {claim.name or 'the model'}, the result file {', '.join(named[:5])}"
+            text = say(
+                "the console says {percent}% of {name}, the result file {others}",
+                percent=claim.percent,
+                name=claim.name or say("the model"),
+                others=join(", ", named[:5]),
+            )
             yield "tune-claim-mismatch", text, None
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Severity
+from aoe_reports.texts import say
 
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]
@@ -35,17 +36,17 @@ STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
 
 
 PLAN_RULES: dict[str, tuple[Severity, str]] = {
-    "plan-empty": ("info", "nothing is worth tuning, or nothing can be tuned: the plan has no candidate"),
-    "plan-device": ("info", "of several devices the one with the longest step is planned for"),
+    "plan-empty": ("info", say("nothing is worth tuning, or nothing can be tuned: the plan has no candidate")),
+    "plan-device": ("info", say("of several devices the one with the longest step is planned for")),
     "plan-step-unknown": (
         "warning",
-        "nothing tells how long a step is: shares and bounds are those of computing alone",
+        say("nothing tells how long a step is: shares and bounds are those of computing alone"),
     ),
-    "plan-type-undocumented": ("info", "a candidate's type is not in the (incomplete) lists of what AOE tunes"),
-    "plan-bank-has-type": ("info", "the bank has entries of a candidate's type; AOE skips what is banked"),
-    "plan-two-rounds": ("info", "subgraphs are tuned first, operators are chosen from the profile after it"),
-    "plan-no-communication": ("warning", "gradients are to be tuned, and no communication was measured"),
-    "bank-entry": ("warning", "a line of a bank of operators is no JSON object"),
+    "plan-type-undocumented": ("info", say("a candidate's type is not in the (incomplete) lists of what AOE tunes")),
+    "plan-bank-has-type": ("info", say("the bank has entries of a candidate's type; AOE skips what is banked")),
+    "plan-two-rounds": ("info", say("subgraphs are tuned first, operators are chosen from the profile after it")),
+    "plan-no-communication": ("warning", say("gradients are to be tuned, and no communication was measured")),
+    "bank-entry": ("warning", say("a line of a bank of operators is no JSON object")),
 }
 """(severity, when it fires) of the rules of `plan`."""
 
@@ -201,7 +202,7 @@ _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 def check_soc(soc: str) -> str:
     """The name of a chip, which becomes a folder's; UsageError for what cannot be one."""
     if not _SOC.fullmatch(soc):
-        raise UsageError(f"{soc!r} is no chip; expected a name like Ascend910B")
+        raise UsageError(say("{soc!r} is no chip; expected a name like Ascend910B", soc=soc))
     return soc
 
 
@@ -209,11 +210,11 @@ def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
     """(JSON Pointer, message) of paths that lead where no path of a plan may."""
     for i, path in enumerate(plan.expected_files):
         if _leaves(path) or PurePosixPath(path).is_absolute():
-            yield f"/expected_files/{i}", f"{path!r} leads out of the plan's folder"
+            yield f"/expected_files/{i}", say("{path!r} leads out of the plan's folder", path=path)
     named = {f"/job/{key}": getattr(plan.job, key) for key in ("model", "weight", "model_path", "working_folder")}
     for at, path in {"/bank": plan.bank, **named}.items():
         if path is not None and _leaves(path):
-            yield at, f"{path!r} leads out of the plan's folder; only absolute paths may"
+            yield at, say("{path!r} leads out of the plan's folder; only absolute paths may", path=path)
 
 
 def _leaves(path: str) -> bool:

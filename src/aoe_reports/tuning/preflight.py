@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import Text, join, say
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
 
-GUIDE = "AOE guide: before tuning (8.0 to 9.0)"
-TF_GUIDE = "AOE guide: tuning in TensorFlow training, precautions"
-INI = "AOE reference: aoe.ini"
-ENVIRONMENT = "AOE reference: environment variables"
+GUIDE = say("AOE guide: before tuning (8.0 to 9.0)")
+TF_GUIDE = say("AOE guide: tuning in TensorFlow training, precautions")
+INI = say("AOE reference: aoe.ini")
+ENVIRONMENT = say("AOE reference: environment variables")
 
 GB = 10**9
 """The guide says GB; which of the two it means it does not say: the smaller is taken."""
@@ -82,14 +83,15 @@ VARIABLES = (
 def host_of_document(document: Any) -> Host:
     """The host of a description (`preflight --describe-host` writes one); what is not in it is not known."""
     if not isinstance(document, dict):
-        raise UsageError("a described host is a JSON object; `aoe-reports preflight --describe-host` writes one")
+        raise UsageError(say("a described host is a JSON object; `aoe-reports preflight --describe-host` writes one"))
     kinds = {entry.name: str(entry.type) for entry in fields(Host)}
     for key, value in document.items():
         kind = kinds.get(key)
         if kind is None:
-            raise UsageError(f"a host has no {key!r}; expected some of {', '.join(sorted(kinds))}")
+            names = join(", ", sorted(kinds))
+            raise UsageError(say("a host has no {key!r}; expected some of {names}", key=key, names=names))
         if not _fits(value, kind):
-            raise UsageError(f"{key} of the host: {value!r} is not of the right type")
+            raise UsageError(say("{key} of the host: {value!r} is not of the right type", key=key, value=value))
     known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
     return Host(**{**known, **document})
 
@@ -144,7 +146,10 @@ def declared_of_text(parts: list[str]) -> Declared:
         name, equals, text = part.partition("=")
         name = name.strip().replace("-", "_")
         if name not in kinds or not equals:
-            raise UsageError(f"--declare {part!r}: expected NAME=VALUE with a name of {', '.join(sorted(kinds))}")
+            names = join(", ", sorted(kinds))
+            raise UsageError(
+                say("--declare {part!r}: expected NAME=VALUE with a name of {names}", part=part, names=names)
+            )
         values[name] = _declared(name, text.strip(), kinds[name])
     return Declared(**values)
 
@@ -157,14 +162,16 @@ def _declared(name: str, text: str, kind: str) -> Any:
     if kind.startswith("bool"):
         if text.lower() in {"yes", "true", "no", "false"}:
             return text.lower() in {"yes", "true"}
-        raise UsageError(f"--declare {name}={text}: expected yes or no")
+        raise UsageError(say("--declare {name}={text}: expected yes or no", name=name, text=text))
     if kind.startswith("Literal"):
         if text.lower() in {"on", "off"}:
             return text.lower()
-        raise UsageError(f"--declare {name}={text}: expected on or off")
+        raise UsageError(say("--declare {name}={text}: expected on or off", name=name, text=text))
     least = 0 if name == "static_memory_policy" else 1
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
-        raise UsageError(f"--declare {name}={text}: expected a whole number from {least}")
+        raise UsageError(
+            say("--declare {name}={text}: expected a whole number from {least}", name=name, text=text, least=least)
+        )
     return int(text)
 
 
@@ -172,7 +179,7 @@ def bytes_of_text(text: str) -> int:
     """`8GiB`, `8GB`, `8G` or bytes."""
     found = _SIZE.fullmatch(text)
     if found is None:
-        raise UsageError(f"{text!r} is no size; expected for example 8GiB")
+        raise UsageError(say("{text!r} is no size; expected for example 8GiB", text=text))
     unit = (found[2] or "").lower().removesuffix("b")
     scale = 1024 ** ("kmgt".index(unit[0]) + 1) if unit.endswith("i") else _UNITS[unit]
     return int(float(found[1]) * scale)
@@ -263,16 +270,16 @@ def _aoe(case: _Case) -> Found | None:
     if not case.runs_aoe:
         return None
     if not case.host.aoe_known:
-        return "not known", "the command aoe on PATH", "unknown", None
-    return case.host.aoe or "none", "the command aoe on PATH", "ok" if case.host.aoe else "fail", None
+        return say("not known"), say("the command aoe on PATH"), "unknown", None
+    return case.host.aoe or say("none"), say("the command aoe on PATH"), "ok" if case.host.aoe else "fail", None
 
 
 def _disk(case: _Case) -> Found:
-    free, needed = case.host.home_free_bytes, f"at least {HOME_GB} GB free in the home folder"
+    free, needed = case.host.home_free_bytes, say("at least {size} GB free in the home folder", size=HOME_GB)
     if free is None:
-        return "not known", needed, "unknown", None
-    where = f" in {case.host.home}" if case.host.home else ""
-    return f"{_gb(free)}{where}", needed, "ok" if free >= HOME_GB * GB else "fail", None
+        return say("not known"), needed, "unknown", None
+    seen = say("{size} in {folder}", size=_gb(free), folder=case.host.home) if case.host.home else _gb(free)
+    return seen, needed, "ok" if free >= HOME_GB * GB else "fail", None
 
 
 def _memory(case: _Case) -> Found | None:
@@ -281,7 +288,7 @@ def _memory(case: _Case) -> Found | None:
     available = case.host.memory_available_bytes
     if case.work == "training":
         t, memory = case.tuning_parallel, case.declared.model_memory
-        needed = "the model's memory x TUNING_PARALLEL_NUM"
+        needed: str = say("the model's memory x TUNING_PARALLEL_NUM")
         if memory is None or t is None:
             missing = "model_memory=SIZE" if memory is None else "tuning_parallel_num=N"
             return _seen(available), needed, "unknown", missing
@@ -290,14 +297,16 @@ def _memory(case: _Case) -> Found | None:
     else:
         deep = {"--Fdeeper_opat", "--tune_optimization_level=O1"} & set(case.plan.job.options)
         gigabytes = DEEP_MEMORY_GB if deep else MEMORY_GB
-        least, needed = gigabytes * GB, f"at least {gigabytes} GB{f' for {min(deep)}' if deep else ''}"
+        least, needed = gigabytes * GB, say("at least {size} GB", size=gigabytes)
+        if deep:
+            needed = say("at least {size} GB for {option}", size=gigabytes, option=min(deep))
     if available is None:
-        return "not known", needed, "unknown", None
+        return say("not known"), needed, "unknown", None
     return _seen(available), needed, "ok" if available >= least else "fail", None
 
 
 def _seen(available: int | None) -> str:
-    return "not known" if available is None else f"{_gb(available)} available"
+    return say("not known") if available is None else say("{size} available", size=_gb(available))
 
 
 def _cpus(case: _Case) -> Found | None:
@@ -310,49 +319,64 @@ def _cpus(case: _Case) -> Found | None:
         "opat": f"P + T + {'' if case.work == 'training' else '1 + '}min(C/2, 8) + {TYPES_OF_WORK[case.work]}",
         "sgat": "2T + P" + ("" if case.work == "training" else " + 1"),
     }
-    text = " and ".join(f"{formulas[mode]} ({mode})" for mode in modes)
-    text = f"N x ({text})" if case.work == "training" else text
+    text = join(" and ", (f"{formulas[mode]} ({mode})" for mode in modes))
+    text = say("N x ({formula})", formula=text) if case.work == "training" else text
     if cores is None or p is None or t is None or n is None:
         missing = "processes=N" if n is None else "tuning_parallel_num=N" if t is None else None
-        return "not known" if cores is None else f"{cores} CPUs", text, "unknown", missing
+        return say("not known") if cores is None else _cpu_count(cores), text, "unknown", missing
     own = 0 if case.work == "training" else 1
     needs = {
         "opat": n * (p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work]),
         "sgat": n * (2 * t + p + own),
     }
     least = max(needs[mode] for mode in modes)
-    of = f" with P={p}, T={t}, C={cores}" + (f", N={n}" if case.work == "training" else "")
-    return f"{cores} CPUs", f"{least:g} = {text}{of}", "ok" if cores >= least else "warn", None
+    values = f"P={p}, T={t}, C={cores}" + (f", N={n}" if case.work == "training" else "")
+    needed = say("{least:g} = {formula} with {values}", least=least, formula=text, values=values)
+    return _cpu_count(cores), needed, "ok" if cores >= least else "warn", None
+
+
+def _cpu_count(cores: int) -> Text:
+    return say("{cores} CPUs", cores=cores)
 
 
 def _te_parallel(case: _Case) -> Found:
-    needed = f"1 to {MOST_TE_PARALLEL}, at most {CORES_SHARE} x cores / NPUs"
+    needed = say("1 to {most}, at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
     if value is None:
-        return (f"{text!r}", needed, "fail", None) if text is not None else ("not known", needed, "unknown", None)
-    seen = f"{value}" + ("" if text is not None else " (the default)")
+        return (f"{text!r}", needed, "fail", None) if text is not None else (say("not known"), needed, "unknown", None)
+    seen = f"{value}" if text is not None else say("{value} (the default)", value=value)
     if not 1 <= value <= MOST_TE_PARALLEL:
         return seen, needed, "fail", None
     if cores is None or not npus:
-        return f"{seen}, on NPUs that are not seen" if not npus else seen, needed, "unknown", None if npus else "npus=N"
+        return (
+            say("{seen}, on NPUs that are not seen", seen=seen) if not npus else seen,
+            needed,
+            "unknown",
+            None if npus else "npus=N",
+        )
     return (
         seen,
-        f"{needed} = {CORES_SHARE * cores / npus:g}",
+        say("{needed} = {most:g}", needed=needed, most=CORES_SHARE * cores / npus),
         "ok" if value <= CORES_SHARE * cores / npus else "warn",
         None,
     )
 
 
 def _tuning_parallel(case: _Case) -> Found:
-    share = f"{ADVISED_SHARE[0]}/{ADVISED_SHARE[1]} of the cores"
-    needed = f"1 to {MOST_TUNING_PARALLEL}, advised are at most {share}"
+    part, whole = ADVISED_SHARE
+    needed = say(
+        "1 to {most}, advised are at most {part}/{whole} of the cores",
+        most=MOST_TUNING_PARALLEL,
+        part=part,
+        whole=whole,
+    )
     value, cores = case.tuning_parallel, case.host.cpu_count
     if value is None:
-        return "no aoe.ini was found", needed, "unknown", "tuning_parallel_num=N"
+        return say("no aoe.ini was found"), needed, "unknown", "tuning_parallel_num=N"
     seen, said = f"{value}", case.declared.tuning_parallel_num
     if case.host.tuning_parallel_num and said and said != case.host.tuning_parallel_num:
-        return f"{value} in aoe.ini, declared {said}", needed, "fail", None
+        return say("{value} in aoe.ini, declared {said}", value=value, said=said), needed, "fail", None
     if not 1 <= value <= MOST_TUNING_PARALLEL:
         return seen, needed, "fail", None
     if cores is None:
@@ -361,23 +385,24 @@ def _tuning_parallel(case: _Case) -> Found:
 
 
 def _bank(case: _Case) -> Found:
-    needed = "a folder that may be read, written and entered"
-    access, where = case.host.bank_access, case.host.bank or "the bank in use"
+    needed = say("a folder that may be read, written and entered")
+    access, where = case.host.bank_access, case.host.bank or say("the bank in use")
     if access is None:
-        return "not known", needed, "unknown", None
+        return say("not known"), needed, "unknown", None
     if access == "absent":
         named = "TUNE_BANK_PATH" in case.host.environment or case.plan.bank is not None
-        needed = needed if named else "none, or " + needed
-        return f"{where}: not there", needed, "fail" if named else "ok", None
-    return f"{where}: {access}", needed, "ok" if access == "rwx" else "fail", None
+        needed = needed if named else say("none, or {needed}", needed=needed)
+        return say("{where}: not there", where=where), needed, "fail" if named else "ok", None
+    seen = say("{name}: {why}", name=where, why=say("no folder") if access == "no folder" else access)
+    return seen, needed, "ok" if access == "rwx" else "fail", None
 
 
 def _folder(case: _Case) -> Found:
-    needed = "writable, and only letters, digits, _ - . / in its name"
+    needed = say("writable, and only letters, digits, _ - . / in its name")
     if case.host.folder is None or case.host.folder_writable is None:
-        return "not known", needed, "unknown", None
+        return say("not known"), needed, "unknown", None
     if not case.host.folder_writable:
-        return f"{case.host.folder}: not writable", needed, "fail", None
+        return say("{folder}: not writable", folder=case.host.folder), needed, "fail", None
     odd = sorted({c for c in case.host.folder if not (c.isalnum() or c in "_-./")})
     if odd:
         return f"{case.host.folder}: {' '.join(map(repr, odd))}", needed, "warn", None
@@ -385,15 +410,15 @@ def _folder(case: _Case) -> Found:
 
 
 def _profiling(case: _Case) -> Found:
-    needed = "off, in the environment and in the script"
+    needed = say("off, in the environment and in the script")
     mode = case.host.environment.get("PROFILING_MODE", "").lower()
     if mode in {"true", "dynamic"} or case.declared.profiling == "on":
-        return f"PROFILING_MODE={mode}" if mode else "declared on", needed, "fail", None
+        return f"PROFILING_MODE={mode}" if mode else say("declared on"), needed, "fail", None
     if case.has_script and case.declared.profiling is None:
-        return "the script is not looked at", needed, "unknown", "profiling=off"
+        return say("the script is not looked at"), needed, "unknown", "profiling=off"
     if not case.host.environment_known:
-        return "the environment is not known", needed, "unknown", None
-    return "off" if not case.has_script else "declared off", needed, "ok", None
+        return say("the environment is not known"), needed, "unknown", None
+    return say("off") if not case.has_script else say("declared off"), needed, "ok", None
 
 
 def _static_memory(case: _Case) -> Found | None:
@@ -401,18 +426,18 @@ def _static_memory(case: _Case) -> Found | None:
         return None
     value = case.declared.static_memory_policy
     if value is None:
-        return "the script is not looked at", "0", "unknown", "static_memory_policy=0"
-    return f"declared {value}", "0", "ok" if value == 0 else "fail", None
+        return say("the script is not looked at"), "0", "unknown", "static_memory_policy=0"
+    return say("declared {value}", value=value), "0", "ok" if value == 0 else "fail", None
 
 
 def _static_shapes(case: _Case) -> Found:
-    needed = "static shapes only"
+    needed = say("static shapes only")
     if case.declared.static_shapes is None:
-        return "the model is not looked at", needed, "unknown", "static_shapes=yes"
+        return say("the model is not looked at"), needed, "unknown", "static_shapes=yes"
     return (
-        ("declared static", needed, "ok", None)
+        (say("declared static"), needed, "ok", None)
         if case.declared.static_shapes
-        else ("declared dynamic", needed, "fail", None)
+        else (say("declared dynamic"), needed, "fail", None)
     )
 
 
@@ -420,41 +445,41 @@ def _single_device(case: _Case) -> Found | None:
     if not case.has_script:
         return None
     several = case.plan.mode == "gdat"
-    needed = "more than one device (gradients of several are tuned)" if several else "one device"
+    needed = say("more than one device (gradients of several are tuned)") if several else say("one device")
     for name in ("RANK_SIZE", "WORLD_SIZE"):
         text = case.host.environment.get(name, "")
         if re.fullmatch(r"\d{1,6}", text, re.ASCII) and int(text) >= 1:
             return f"{name}={text}", needed, "ok" if (int(text) > 1) == several else "fail", None
     devices = case.declared.devices
     if devices is None:
-        return "the script is not looked at", needed, "unknown", f"devices={'N' if several else 1}"
-    return f"declared {devices}", needed, "ok" if (devices > 1) == several else "fail", None
+        return say("the script is not looked at"), needed, "unknown", f"devices={'N' if several else 1}"
+    return say("declared {value}", value=devices), needed, "ok" if (devices > 1) == several else "fail", None
 
 
 def _binding(case: _Case) -> Found:
-    needed = "no binding to CPUs"
+    needed = say("no binding to CPUs")
     cores, usable = case.host.cpu_count, case.host.usable_cpu_count
     if cores is not None and usable is not None and usable < cores:
-        return f"{usable} of {cores} CPUs may be used", needed, "warn", None
+        return say("{usable} of {cores} CPUs may be used", usable=usable, cores=cores), needed, "warn", None
     if case.declared.cpu_binding:
-        return "declared", needed, "warn", None
+        return say("declared"), needed, "warn", None
     if cores is None or usable is None:
-        return "not known", needed, "unknown", None
+        return say("not known"), needed, "unknown", None
     if case.has_script and case.declared.cpu_binding is None:
-        return "the script is not looked at", needed, "unknown", "cpu_binding=no"
-    return f"all {cores} CPUs may be used", needed, "ok", None
+        return say("the script is not looked at"), needed, "unknown", "cpu_binding=no"
+    return say("all {cores} CPUs may be used", cores=cores), needed, "ok", None
 
 
 def _device_free(case: _Case) -> Found:
-    needed = "no other user tunes on the device"
+    needed = say("no other user tunes on the device")
     users, said = case.host.device_users, case.declared.device_free
     if users:
-        return f"{users} processes of other users hold a device open", needed, "fail", None
+        return say("{users} processes of other users hold a device open", users=users), needed, "fail", None
     if said is not None:
-        return ("declared free", needed, "ok", None) if said else ("declared in use", needed, "fail", None)
+        return (say("declared free"), needed, "ok", None) if said else (say("declared in use"), needed, "fail", None)
     if users is None:
-        return "processes of other users cannot be looked at", needed, "unknown", "device_free=yes"
-    return "no process of another user holds a device open", needed, "ok", None
+        return say("processes of other users cannot be looked at"), needed, "unknown", "device_free=yes"
+    return say("no process of another user holds a device open"), needed, "ok", None
 
 
 def _mode(case: _Case) -> Found | None:
@@ -463,13 +488,24 @@ def _mode(case: _Case) -> Found | None:
         return None
     stages = "/".join(case.plan.stages())
     if soc is None:
-        return f"{stages} on a chip that the plan does not name", "a mode that the product has", "unknown", "soc=NAME"
+        return (
+            say("{stages} on a chip that the plan does not name", stages=stages),
+            say("a mode that the product has"),
+            "unknown",
+            "soc=NAME",
+        )
     family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
     allowed = _TRAINING_MODES.get(family or "")
     if allowed is None:
-        return f"{stages} on {soc}", "a mode that the product has (this chip's are not known)", "unknown", None
+        return (
+            say("{stages} on {soc}", stages=stages, soc=soc),
+            say("a mode that the product has (this chip's are not known)"),
+            "unknown",
+            None,
+        )
     wrong = [stage for stage in case.plan.stages() if stage not in allowed]
-    return f"{stages} on {soc} ({family})", f"{', '.join(allowed)} in training", "fail" if wrong else "ok", None
+    seen = say("{stages} on {soc} ({family})", stages=stages, soc=soc, family=family)
+    return seen, say("{modes} in training", modes=join(", ", allowed)), "fail" if wrong else "ok", None
 
 
 _FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1, 5)), ("ascend910", "Atlas training"))
@@ -481,37 +517,43 @@ _TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("
 def _config_file(case: _Case) -> Found | None:
     if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
         return None
-    needed = "the script names aoe_config.json (else every operator is tuned)"
+    needed = say("the script names aoe_config.json (else every operator is tuned)")
     said = case.declared.aoe_config_file
     if said is None:
-        return "the script is not looked at", needed, "unknown", "aoe_config_file=yes"
-    return ("declared yes", needed, "ok", None) if said else ("declared no", needed, "warn", None)
+        return say("the script is not looked at"), needed, "unknown", "aoe_config_file=yes"
+    return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "warn", None)
 
 
 PREFLIGHT_RULES: dict[str, PreflightRule] = {
-    "preflight-aoe": PreflightRule(_aoe, "the command aoe has to be found", GUIDE),
-    "preflight-home-disk": PreflightRule(_disk, "AOE keeps its work and its bank in the home folder", GUIDE),
-    "preflight-memory": PreflightRule(_memory, "AOE compiles and runs many variants at once", f"{GUIDE}; {TF_GUIDE}"),
+    "preflight-aoe": PreflightRule(_aoe, say("the command aoe has to be found"), GUIDE),
+    "preflight-home-disk": PreflightRule(_disk, say("AOE keeps its work and its bank in the home folder"), GUIDE),
+    "preflight-memory": PreflightRule(
+        _memory, say("AOE compiles and runs many variants at once"), join("; ", (GUIDE, TF_GUIDE))
+    ),
     "preflight-cpus": PreflightRule(
-        _cpus, "P compiles, T tunes at once; with fewer CPUs tuning is slow", f"{GUIDE}; {TF_GUIDE}"
+        _cpus, say("P compiles, T tunes at once; with fewer CPUs tuning is slow"), join("; ", (GUIDE, TF_GUIDE))
     ),
-    "preflight-te-parallel": PreflightRule(_te_parallel, "how many operators are compiled at once", ENVIRONMENT),
-    "preflight-tuning-parallel": PreflightRule(_tuning_parallel, "how many variants are tuned at once", INI),
-    "preflight-bank": PreflightRule(_bank, "AOE ends with an error where it may not use its bank", ENVIRONMENT),
-    "preflight-folder": PreflightRule(_folder, "the private bank and all results lie there", ENVIRONMENT),
-    "preflight-profiling": PreflightRule(_profiling, "profiling distorts what AOE measures", TF_GUIDE),
+    "preflight-te-parallel": PreflightRule(_te_parallel, say("how many operators are compiled at once"), ENVIRONMENT),
+    "preflight-tuning-parallel": PreflightRule(_tuning_parallel, say("how many variants are tuned at once"), INI),
+    "preflight-bank": PreflightRule(_bank, say("AOE ends with an error where it may not use its bank"), ENVIRONMENT),
+    "preflight-folder": PreflightRule(_folder, say("the private bank and all results lie there"), ENVIRONMENT),
+    "preflight-profiling": PreflightRule(_profiling, say("profiling distorts what AOE measures"), TF_GUIDE),
     "preflight-static-memory": PreflightRule(
-        _static_memory, "static memory allocation distorts what AOE measures", TF_GUIDE
+        _static_memory, say("static memory allocation distorts what AOE measures"), TF_GUIDE
     ),
-    "preflight-static-shapes": PreflightRule(_static_shapes, "operators with dynamic shapes are not tuned", TF_GUIDE),
-    "preflight-devices": PreflightRule(_single_device, "tuning of operators and subgraphs takes one device", TF_GUIDE),
-    "preflight-cpu-binding": PreflightRule(_binding, "binding makes AOE's measurements worse", TF_GUIDE),
-    "preflight-device-free": PreflightRule(_device_free, "two users on one device are not allowed", TF_GUIDE),
+    "preflight-static-shapes": PreflightRule(
+        _static_shapes, say("operators with dynamic shapes are not tuned"), TF_GUIDE
+    ),
+    "preflight-devices": PreflightRule(
+        _single_device, say("tuning of operators and subgraphs takes one device"), TF_GUIDE
+    ),
+    "preflight-cpu-binding": PreflightRule(_binding, say("binding makes AOE's measurements worse"), TF_GUIDE),
+    "preflight-device-free": PreflightRule(_device_free, say("two users on one device are not allowed"), TF_GUIDE),
     "preflight-mode": PreflightRule(
-        _mode, "not every product tunes everything", "environment variable reference: AOE_MODE"
+        _mode, say("not every product tunes everything"), say("environment variable reference: AOE_MODE")
     ),
     "preflight-config-file": PreflightRule(
-        _config_file, "AOE_MODE alone tunes everything", "TFAdapter's reference: aoe_config_file"
+        _config_file, say("AOE_MODE alone tunes everything"), say("TFAdapter's reference: aoe_config_file")
     ),
 }
 """The rules of preflight, in the order in which they are told."""

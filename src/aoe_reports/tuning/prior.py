@@ -8,6 +8,7 @@ from statistics import median
 from typing import Literal
 
 from aoe_reports.results import TuningResult
+from aoe_reports.texts import say
 from aoe_reports.tuning.outcome import type_key
 
 Source = Literal["measured", "claimed", "default"]
@@ -27,7 +28,7 @@ DEFAULT_SUBGRAPH_SAVED_SHARE = 0.3553
 DEFAULT_SUBGRAPH_COST_S = 48.5
 """Seconds a model: the mean of the two examples of subgraph tuning (78 s, 19 s)."""
 
-DEFAULT_SOURCE = "the examples in AOE's documents, which are no measurements"
+DEFAULT_SOURCE = say("the examples in AOE's documents, which are no measurements")
 
 
 @dataclass(frozen=True, slots=True)

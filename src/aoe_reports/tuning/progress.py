@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from aoe_reports.results import TuningResult
+from aoe_reports.texts import Text, join, say
 
 BAR_CELLS = 24
 
@@ -55,20 +56,25 @@ def gain_of(before: Decimal | None, after: Decimal | None) -> float | None:
     return float(before / after - 1)
 
 
-def describe_progress(stage: str, progress: Progress) -> str:
+def describe_progress(stage: str, progress: Progress) -> Text:
     """The progress in a line."""
-    of = f" of {progress.asked}" if progress.asked is not None else ""
-    parts = [f"{progress.done}{of} {progress.what} done", f"{progress.improved} improved"]
+    done = {"done": progress.done, "what": say(progress.what)}
+    parts = [
+        say("{done} {what} done", **done)
+        if progress.asked is None
+        else say("{done} of {asked} {what} done", asked=progress.asked, **done),
+        say("{number} improved", number=progress.improved),
+    ]
     if progress.failed:
-        parts.append(f"{progress.failed} failed")
+        parts.append(say("{number} failed", number=progress.failed))
     if progress.best_gain is not None:
-        parts.append(f"best gain {progress.best_gain:+.1%}")
-    return f"{stage}: {', '.join(parts)}"
+        parts.append(say("best gain {gain:+.1%}", gain=progress.best_gain))
+    return say("{name}: {why}", name=stage, why=join(", ", parts))
 
 
-def draw_progress(stage: str, progress: Progress) -> str:
+def draw_progress(stage: str, progress: Progress) -> Text:
     """The progress as a bar, where it is known how much there is to do."""
     if progress.share is None:
         return describe_progress(stage, progress)
     full = round(progress.share * BAR_CELLS)
-    return f"[{'#' * full}{'.' * (BAR_CELLS - full)}] {describe_progress(stage, progress)}"
+    return f"[{'#' * full}{'.' * (BAR_CELLS - full)}] " + describe_progress(stage, progress)

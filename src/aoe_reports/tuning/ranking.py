@@ -18,6 +18,7 @@ from aoe_reports.analysis.hotspots import is_communication
 from aoe_reports.analysis.intervals import Intervals, union
 from aoe_reports.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
 from aoe_reports.operators import is_dumped, is_tunable
+from aoe_reports.texts import Text, join, say
 from aoe_reports.tuning.plan import Candidate, Mode, Rejected, Scenario
 from aoe_reports.tuning.prior import Prior, Priors
 
@@ -41,23 +42,23 @@ Why = Literal[
 ]  # fmt: skip
 
 REASONS: dict[Why, str] = {
-    "communication": "communication is not computed by operators that AOE tunes",
-    "ai-cpu": "it runs on the AI CPU; AOE tunes AI Core and vector core operators",
-    "not-ai-core": "it runs neither on AI Core nor on vector core",
-    "dynamic-shape": "its shape is dynamic; AOE tunes static shapes only",
-    "unknown-shape": "the export does not tell whether its shape is static (--assume-static takes it for that)",
-    "unknown-type": "the export does not tell its type",
-    "unknown-name": "the export does not tell its name",
-    "aclnn": "it runs through aclnn; torch_npu dumps no graph of it for AOE",
-    "type-not-tunable": "torch_npu dumps no graphs of this type for AOE",
-    "banked": "it is in a bank; AOE skips it (--repeat-tune tunes it again)",
-    "failed-before": "its tuning failed before",
-    "overlapped": "something else runs beside it, so that less than --min-share of the step waits for it",
-    "below-threshold": "it takes less than --min-share of the step",
-    "beyond-top": "it comes behind the --top candidates",
-    "beyond-budget": "tuning it does not fit into the --budget",
-    "after-subgraphs": "operators are chosen from the profile after subgraph tuning (plan --after)",
-    "subgraphs-first": "subgraphs are tuned, not operators",
+    "communication": say("communication is not computed by operators that AOE tunes"),
+    "ai-cpu": say("it runs on the AI CPU; AOE tunes AI Core and vector core operators"),
+    "not-ai-core": say("it runs neither on AI Core nor on vector core"),
+    "dynamic-shape": say("its shape is dynamic; AOE tunes static shapes only"),
+    "unknown-shape": say("the export does not tell whether its shape is static (--assume-static takes it for that)"),
+    "unknown-type": say("the export does not tell its type"),
+    "unknown-name": say("the export does not tell its name"),
+    "aclnn": say("it runs through aclnn; torch_npu dumps no graph of it for AOE"),
+    "type-not-tunable": say("torch_npu dumps no graphs of this type for AOE"),
+    "banked": say("it is in a bank; AOE skips it (--repeat-tune tunes it again)"),
+    "failed-before": say("its tuning failed before"),
+    "overlapped": say("something else runs beside it, so that less than --min-share of the step waits for it"),
+    "below-threshold": say("it takes less than --min-share of the step"),
+    "beyond-top": say("it comes behind the --top candidates"),
+    "beyond-budget": say("tuning it does not fit into the --budget"),
+    "after-subgraphs": say("operators are chosen from the profile after subgraph tuning (plan --after)"),
+    "subgraphs-first": say("subgraphs are tuned, not operators"),
 }
 """Why an operator is not to be tuned, in the words of the plan."""
 
@@ -175,7 +176,7 @@ def rank_operators(
     options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
     chosen, left = _within(sorted(options, key=_order), wanted)
     rejected = _left_out(classes, known, least)
-    rejected += [Rejected(c.op_name, c.op_type, c.total_us, _say(why)) for c, why in left]
+    rejected += [Rejected(c.op_name, c.op_type, c.total_us, _because_of(why)) for c, why in left]
     rejected += [one for i in np.flatnonzero(hidden) for one in _summed(classes, members[i], "overlapped")]
     rejected += _summed(classes, [m for i in np.flatnonzero(small) for m in members[i]], "below-threshold")
     types = {candidate.op_type for candidate in chosen if candidate.op_type}
@@ -197,8 +198,8 @@ def _rejection_order(one: Rejected) -> tuple[Any, ...]:
     return (-(one.total_us or 0.0), one.op_type or "", one.op_name or "", one.reason or "")
 
 
-def _say(why: Why, more: str = "") -> str:
-    return f"{why}: {REASONS[why]}{more}"
+def _because_of(why: Why) -> Text:
+    return say("{why}: {meaning}", why=why, meaning=REASONS[why])
 
 
 def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
@@ -216,12 +217,12 @@ def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
                     None,
                     words[number - 1] if number else None,
                     exact_sum(durations[numbers == number]) / 1000,
-                    _say("communication"),
+                    _because_of("communication"),
                 )
                 for number in np.unique(numbers).tolist()
             ]
     told = (shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)
-    return [Rejected(None, None, told / 1000, _say("communication"))] if told else []
+    return [Rejected(None, None, told / 1000, _because_of("communication"))] if told else []
 
 
 def _reasons(bounds: OperatorBounds, wanted: Wanted, known: Known) -> Ints:
@@ -337,17 +338,19 @@ def _part(part_ns: int, shares: StepShares) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def _because(prior: Prior, total: int, exposed: float, bounded: bool) -> str:
+def _because(prior: Prior, total: int, exposed: float, bounded: bool) -> Text:
     """Why so much is expected, in a sentence."""
     where = {
-        "measured": f"measured of its type before ({prior.results} results)",
-        "claimed": f"claimed by AOE of its type before ({prior.results} results)",
-        "default": "default: no result of its type is known",
+        "measured": say("measured of its type before ({count} results)", count=prior.results),
+        "claimed": say("claimed by AOE of its type before ({count} results)", count=prior.results),
+        "default": say("default: no result of its type is known"),
     }[prior.source]
-    text = f"time saved {prior.saved_share:.1%} ({where})"
+    parts = [say("time saved {share:.1%} ({where})", share=prior.saved_share, where=where)]
     if total and exposed < (1 - _SLACK) * total:
-        text += f"; {1 - exposed / total:.0%} of its time runs beside something else"
-    return text + ("; no more than its bound" if bounded else "")
+        parts.append(say("{share:.0%} of its time runs beside something else", share=1 - exposed / total))
+    if bounded:
+        parts.append(say("no more than its bound"))
+    return join("; ", parts)
 
 
 _SLACK = 0.005
@@ -384,8 +387,10 @@ def _left_out(classes: _Classes, known: Known, least: float) -> list[Rejected]:
             name = classes.bounds.key(int(classes.first[place]), "op_name")
             kind = classes.bounds.key(int(classes.first[place]), "op_type")
             source = (known.banked if why == "banked" else known.failed).get(name or "", "")
-            more = f" ({source})" if why in {"banked", "failed-before"} and source else ""
-            found.append(Rejected(name, kind, int(classes.total[place]) / 1000, _say(why, more)))
+            reason = _because_of(why)
+            if why in {"banked", "failed-before"} and source:
+                reason = say("{why}: {meaning} ({source})", why=why, meaning=REASONS[why], source=source)
+            found.append(Rejected(name, kind, int(classes.total[place]) / 1000, reason))
         rest[why] = mine[classes.total[mine] < least].tolist()
     return [*found, *(one for why, places in rest.items() for one in _summed(classes, places, why))]
 
@@ -404,9 +409,10 @@ def _summed(classes: _Classes, places: Sequence[int], why: Why) -> list[Rejected
         total = exact_sum(classes.total[mine]) / 1000
         if len(mine) == 1:
             name = classes.bounds.key(int(classes.first[mine[0]]), "op_name")
-            found.append(Rejected(name, kind, total, _say(why)))
+            found.append(Rejected(name, kind, total, _because_of(why)))
         else:
-            found.append(Rejected(None, kind, total, _say(why, f" ({len(mine)} operators)")))
+            reason = say("{why}: {meaning} ({count} operators)", why=why, meaning=REASONS[why], count=len(mine))
+            found.append(Rejected(None, kind, total, reason))
     return found
 
 
@@ -430,7 +436,9 @@ def _subgraphs(
         expected_saving_us=round(expected / shares.steps / 1000, 3),
         prior=prior.as_document(),
         cost_s=round(priors.subgraph_cost_s, 3),
-        reason="the model's subgraphs as a whole; " + _because(prior, total, exposed, bounded=False),
+        reason=say(
+            "the model's subgraphs as a whole; {because}", because=_because(prior, total, exposed, bounded=False)
+        ),
     )
     why: Why = "after-subgraphs" if wanted.mode == "both" else "subgraphs-first"
     left = replace(classes, why=np.where(inside, _ORDER.index(why), classes.why))
@@ -438,5 +446,5 @@ def _subgraphs(
     if total == 0 or total < least:
         return Ranking((), tuple(rejected))
     chosen, beyond = _within([candidate], replace(wanted, top=None))
-    rejected += [Rejected(None, None, c.total_us, _say(reason)) for c, reason in beyond]
+    rejected += [Rejected(None, None, c.total_us, _because_of(reason)) for c, reason in beyond]
     return Ranking(tuple(chosen), tuple(rejected))

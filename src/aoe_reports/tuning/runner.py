@@ -19,6 +19,7 @@ from types import FrameType
 from typing import IO, Self
 
 from aoe_reports.errors import AoeReportsError
+from aoe_reports.texts import say
 from aoe_reports.tuning import guardian
 from aoe_reports.tuning.outcome import Ended
 from aoe_reports.tuning.plan import REDACTED
@@ -134,7 +135,9 @@ def run_process(
             )
         except (OSError, ValueError) as error:
             what = getattr(error, "strerror", None) or str(error)
-            raise CannotRunError(f"{argv[0]}: cannot be run: {what}; expected a command that can") from error
+            raise CannotRunError(
+                say("{name}: cannot be run: {what}; expected a command that can", name=argv[0], what=what)
+            ) from error
         assert process.stdout is not None
         with process.stdout:
             tell(process.pid)

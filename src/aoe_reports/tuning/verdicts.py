@@ -22,6 +22,7 @@ from aoe_reports.analysis.hotspots import Names, group_codes, is_communication, 
 from aoe_reports.analysis.idle import step_of_tasks
 from aoe_reports.analysis.steps import Step
 from aoe_reports.columns import Ints, Mask, has_value, integers, keep_where
+from aoe_reports.texts import say
 from aoe_reports.tuning.outcome import type_key
 from aoe_reports.tuning.verification import Verdict
 
@@ -486,7 +487,7 @@ def _operator_noise(noise: Noise) -> float | None:
 
 def _operator_rows(claim: Claim, groups: Sequence[int], both: _Both, sample: _Sample, noise: Noise) -> list[Row]:
     if not groups:
-        reason = "no operator of this name is in either profile"
+        reason: str = say("no operator of this name is in either profile")
         kind = ", ".join(claim.op_types) or None
         return [Row("operator", claim.op_name, kind, None, claim.before_us, claim.after_us, None, None, None, None, None,
                     "not-comparable", reason, claim.change)]  # fmt: skip
@@ -496,13 +497,19 @@ def _operator_rows(claim: Claim, groups: Sequence[int], both: _Both, sample: _Sa
         change = after / before - 1 if before and after is not None else None
         interval, reason = None, ""
         if change is None:
-            missing = "before" if before is None else "after" if after is None else None
-            reason = (
-                f"calls with these shapes are not in the profile {missing}" if missing else "it took no time before"
-            )
+            if before is None:
+                reason = say("calls with these shapes are not in the profile before")
+            elif after is None:
+                reason = say("calls with these shapes are not in the profile after")
+            else:
+                reason = say("it took no time before")
         else:
             interval = _widened(change, sample.change_of_means([group]), _operator_noise(noise))
-            reason = "" if interval else f"fewer than {LEAST_VALUES} steps and calls, and nothing tells the noise"
+            reason = (
+                ""
+                if interval
+                else say("fewer than {least} steps and calls, and nothing tells the noise", least=LEAST_VALUES)
+            )
         rows.append(
             Row(
                 "operator",
@@ -577,7 +584,7 @@ def _sum_row(
         interval.low if interval else None,
         interval.high if interval else None,
         judge(change, interval, expected),
-        "" if interval else f"fewer than {LEAST_VALUES} steps, and nothing tells the noise",
+        "" if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES),
         expected,
     )
 
@@ -614,8 +621,9 @@ def _type_rows(claims: Claims, found: _Matches, both: _Both, sample: _Sample, no
 
 
 def _with_claim(row: Row, claim: Claim, number: int) -> Row:
-    reason = (
-        f"{number} claims of operators that have other names in the profiles: their ratio is held against all calls"
+    reason = say(
+        "{number} claims of operators that have other names in the profiles: their ratio is held against all calls",
+        number=number,
     )
     return replace(row, claimed_before_us=claim.before_us, claimed_after_us=claim.after_us, reason=row.reason or reason)
 
@@ -652,9 +660,15 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
     elif claims.model_us is not None:
         claimed = claims.model_us[1] / claims.model_us[0] - 1
     if before is None or after is None or not before or not is_same_work(work):
-        reason = "nothing tells how long a step is in the profile " + ("before" if not before else "after")
+        reason: str = say(
+            "nothing tells how long a step is in the profile after"
+            if before
+            else "nothing tells how long a step is in the profile before"
+        )
         if before and after is not None:
-            reason = f"a step after holds {work:.3g} times the calls of one before: they are not the same work"
+            reason = say(
+                "a step after holds {work:.3g} times the calls of one before: they are not the same work", work=work
+            )
         return Row(
             "step",
             None,
@@ -686,11 +700,11 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
             np.hypot((noise.drift or 0.0) * min(1.0, float(parts.sum())), noise.spread * (parts**2).sum() ** 0.5)
         )
     interval = _widened(change, interval, of_step)
-    reason = "" if interval else f"fewer than {LEAST_VALUES} steps, and nothing tells the noise"
+    reason = "" if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES)
     low, high = (interval.low, interval.high) if interval else (None, None)
     verdict = judge(change, interval, claimed)
     if claimed is None and verdict != "regressed":
-        verdict, reason = "not-comparable", reason or "nothing was claimed that could be confirmed"
+        verdict, reason = "not-comparable", reason or say("nothing was claimed that could be confirmed")
     return Row(
         "step", None, None, None, model_before, model_after, before, after, change, low, high, verdict, reason, claimed
     )
@@ -754,13 +768,19 @@ def _signs(rows: Sequence[Row], both: _Both, found: _Matches) -> list[str]:
     far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
     if not claims or not far:
         return []
-    slow = f"the {len(rows)} tuned operators that were measured again are together no faster"
-    signs = [f"{slow}, and {len(far)} of them are certainly not as fast as claimed"]
+    signs: list[str] = [
+        say(
+            "the {count} tuned operators that were measured again are together no faster, and {far} of them are certainly "
+            "not as fast as claimed",
+            count=len(rows),
+            far=len(far),
+        )
+    ]
     blocks = _block_changes(both, sorted({group for groups in found.of_claim for group in groups}))
     if blocks is None:
-        signs.append("the profiles do not tell blocks, so whether other kernels ran cannot be seen")
+        signs.append(say("the profiles do not tell blocks, so whether other kernels ran cannot be seen"))
     elif blocks == 0:
-        signs.append("all of them run on as many blocks as before: the same kernels")
+        signs.append(say("all of them run on as many blocks as before: the same kernels"))
     else:
         return []  # other kernels ran: the bank was in use, and brought nothing
     return signs

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from aoe_reports.findings import Severity
+from aoe_reports.texts import say
 
 Verdict = Literal["confirmed", "partly", "not-reproduced", "regressed", "not-comparable"]
 
@@ -52,35 +53,41 @@ def document_of_verification(verification: Verification) -> dict[str, Any]:
 VERIFY_RULES: dict[str, tuple[Severity, str]] = {
     "verify-nothing-claimed": (
         "warning",
-        "no result of AOE claims anything: there is nothing to hold against the clock",
+        say("no result of AOE claims anything: there is nothing to hold against the clock"),
     ),
-    "verify-same-profile": ("error", "before and after are the same profile"),
-    "verify-other-workload": ("error", "most operators of one profile are not in the other (a warning with --force)"),
-    "verify-other-baseline": ("warning", "the profile before is not the one that the plan was made from"),
+    "verify-same-profile": ("error", say("before and after are the same profile")),
+    "verify-other-workload": (
+        "error",
+        say("most operators of one profile are not in the other (a warning with --force)"),
+    ),
+    "verify-other-baseline": ("warning", say("the profile before is not the one that the plan was made from")),
     "verify-order": (
         "error",
-        "the profile after was taken before the one before: they have changed places (a warning with --force)",
+        say("the profile after was taken before the one before: they have changed places (a warning with --force)"),
     ),
-    "verify-steps-differ": ("info", "the profiles have different numbers of steps; means of a step are compared"),
+    "verify-steps-differ": ("info", say("the profiles have different numbers of steps; means of a step are compared")),
     "verify-other-step": (
         "warning",
-        "a step of one profile holds other work than one of the other: operators are compared, steps are not",
+        say("a step of one profile holds other work than one of the other: operators are compared, steps are not"),
     ),
-    "verify-noise-unknown": ("warning", "too few untouched operators tell how far two captures are apart"),
-    "verify-drift": ("warning", "operators that nobody tuned changed, too: the machine was another one"),
-    "verify-bank-not-used": ("warning", "signs that the tuned bank was not in use when the second profile was taken"),
-    "verify-bank-changed": ("warning", "the private bank is not what `tune` left"),
-    "verify-device": ("info", "of several devices the one with the longest step before is verified"),
-    "verify-operator-changed": ("info", "a tuned operator is not in both profiles with the same shapes"),
+    "verify-noise-unknown": ("warning", say("too few untouched operators tell how far two captures are apart")),
+    "verify-drift": ("warning", say("operators that nobody tuned changed, too: the machine was another one")),
+    "verify-bank-not-used": (
+        "warning",
+        say("signs that the tuned bank was not in use when the second profile was taken"),
+    ),
+    "verify-bank-changed": ("warning", say("the private bank is not what `tune` left")),
+    "verify-device": ("info", say("of several devices the one with the longest step before is verified")),
+    "verify-operator-changed": ("info", say("a tuned operator is not in both profiles with the same shapes")),
 }
 """(severity, when it fires) of the rules of `verify`."""
 
 ADOPT_RULES: dict[str, tuple[Severity, str]] = {
-    "adopt-not-verified": ("error", "no new profile has confirmed the gain (a warning with --force)"),
-    "adopt-partly": ("warning", "a new profile has confirmed a part of the gain"),
-    "adopt-changed-since": ("error", "the private bank is not the one that was verified (a warning with --force)"),
-    "adopt-not-tuned": ("error", "the job is not through (a warning with --force)"),
-    "adopt-replaces": ("warning", "entries of the bank in use are not in the private one: they cannot be merged"),
-    "adopt-nothing": ("info", "the bank in use is the private one already"),
+    "adopt-not-verified": ("error", say("no new profile has confirmed the gain (a warning with --force)")),
+    "adopt-partly": ("warning", say("a new profile has confirmed a part of the gain")),
+    "adopt-changed-since": ("error", say("the private bank is not the one that was verified (a warning with --force)")),
+    "adopt-not-tuned": ("error", say("the job is not through (a warning with --force)")),
+    "adopt-replaces": ("warning", say("entries of the bank in use are not in the private one: they cannot be merged")),
+    "adopt-nothing": ("info", say("the bank in use is the private one already")),
 }
 """(severity, when it fires) of the rules of `adopt`."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, Severity
+from aoe_reports.texts import say
 from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
 from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
@@ -53,7 +54,7 @@ def adopt(
     plan = read_plan(folder)
     bank = folder / BANK
     if not bank.is_dir():
-        raise UsageError(f"{folder}: no private bank; `aoe-reports tune` makes one")
+        raise UsageError(say("{folder}: no private bank; `aoe-reports tune` makes one", folder=folder))
     state = read_state(folder)
     told = (state or {}).get("bank")
     soc = soc or plan.soc or (told.get("soc") if isinstance(told, dict) else None)
@@ -76,7 +77,7 @@ def adopt(
             "adopted": False,
         }
         if not changes:
-            text = "nothing differs"
+            text = say("nothing differs")
             adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), text))
         elif not adopted.refused and not dry_run:
             with stopping():  # a signal in between would leave half of it: it waits
@@ -88,7 +89,7 @@ def adopt(
 def _only_soc(bank: Path) -> str:
     there = sorted(entry.name for entry in bank.iterdir() if entry.is_dir())
     if len(there) != 1:
-        raise UsageError(f"{bank}: which chip is meant is not known; expected --soc")
+        raise UsageError(say("{bank}: which chip is meant is not known; expected --soc", bank=bank))
     return there[0]
 
 
@@ -104,22 +105,26 @@ def _doubts(folder: Path, state: Mapping[str, Any] | None, digest: str, *, force
     severity: Severity | None = "warning" if force else None
     verification: Verification | None = read_verification(folder)
     if state is None or state.get("status") != "done":
-        status = "was never run by `tune`" if state is None else f"is {state.get('status')}"
-        found.append(_finding("adopt-not-tuned", str(folder / STATE), f"the job {status}", severity))
+        status = "" if state is None else str(state.get("status"))
+        text = say("the job is {status}", status=say(status)) if status else say("the job was never run by `tune`")
+        found.append(_finding("adopt-not-tuned", str(folder / STATE), text, severity))
     if verification is None:
-        text = "not verified: measure again (remeasure.md), then `aoe-reports verify`"
+        text = say("not verified: measure again (remeasure.md), then `aoe-reports verify`")
         found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
     elif not verification.passed:
-        text = f"the verdict is {verification.verdict}"
+        text = say("the verdict is {verdict}", verdict=say(verification.verdict))
         found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
     elif verification.damaged:
-        text = f"the verdict ({verification.verdict}) was made from damaged files; verify again with sound ones"
+        text = say(
+            "the verdict ({verdict}) was made from damaged files; verify again with sound ones",
+            verdict=say(verification.verdict),
+        )
         found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
     elif verification.verdict == "partly":
-        text = "less than the claimed gain was measured, and still a gain"
+        text = say("less than the claimed gain was measured, and still a gain")
         found.append(_finding("adopt-partly", str(folder / VERIFY), text))
     if verification is not None and verification.bank_digest not in {None, digest}:
-        text = "the private bank has changed since it was verified"
+        text = say("the private bank has changed since it was verified")
         found.append(_finding("adopt-changed-since", str(folder / BANK), text, severity))
     return found
 
@@ -129,11 +134,17 @@ def _losses(layout: BankLayout, changes: list[BankChange]) -> list[Finding]:
     found = []
     for change in changes:
         if change.change == "removed":
-            text = f"{change.path}: is not in the private bank; it goes out of use (and stays in the backup)"
+            text = say(
+                "{path}: is not in the private bank; it goes out of use (and stays in the backup)", path=change.path
+            )
         elif change.entries_lost:
-            text = f"{change.path}: {change.entries_lost} entries of the file in use are not in the private one, which replaces it"
+            text = say(
+                "{path}: {entries_lost} entries of the file in use are not in the private one, which replaces it",
+                path=change.path,
+                entries_lost=change.entries_lost,
+            )
         elif change.change == "changed" and change.entries_lost is None:
-            text = f"{change.path}: is replaced; what it holds cannot be compared entry by entry"
+            text = say("{path}: is replaced; what it holds cannot be compared entry by entry", path=change.path)
         else:
             continue
         found.append(_finding("adopt-replaces", str(layout.operators_root), text))
@@ -189,14 +200,21 @@ def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> 
             shutil.rmtree(move.fresh, ignore_errors=True)
         if isinstance(error, OSError):
             where = error.filename or layout.operators_root
-            raise AdoptError(f"{where}: {error.strerror or error}; the bank in use is what it was") from error
+            raise AdoptError(
+                say("{where}: {why}; the bank in use is what it was", where=where, why=error.strerror or error)
+            ) from error
         raise
     return [str(_keep(move)) for move in moves if move.existed]
 
 
 def _see_that_nothing_changed(layout: BankLayout, soc: str, before: Listing) -> None:
     if list_layout(layout, soc) != before:
-        raise AdoptError(f"{layout.operators_root}: it changed meanwhile; try again when nobody tunes with it")
+        raise AdoptError(
+            say(
+                "{operators_root}: it changed meanwhile; try again when nobody tunes with it",
+                operators_root=layout.operators_root,
+            )
+        )
 
 
 def _folders(layout: BankLayout, soc: str, bank: Path) -> list[tuple[Path, dict[str, Path], bool]]:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from aoe_reports.errors import ReadError
 from aoe_reports.readers.results import read_bytes
+from aoe_reports.texts import say
 from aoe_reports.tuning.bank import BankEntry, BankLayout, Listing, bank_at, bank_in_use, entry_of_bytes
 from aoe_reports.tuning.plan import Plan
 
@@ -77,5 +78,9 @@ def _files(root: Path) -> Iterator[str]:
 def _entry(path: Path) -> BankEntry:
     data = read_bytes(path, MAX_BANK_FILE_BYTES)
     if len(data) > MAX_BANK_FILE_BYTES:
-        raise ReadError(path, "too large for a bank's file", f"at most {MAX_BANK_FILE_BYTES} bytes were expected")
+        raise ReadError(
+            path,
+            say("too large for a bank's file"),
+            say("at most {most} bytes were expected", most=MAX_BANK_FILE_BYTES),
+        )
     return entry_of_bytes(path.name, data)

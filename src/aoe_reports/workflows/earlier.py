@@ -16,6 +16,7 @@ from aoe_reports.readers.results import read_bytes, read_results
 from aoe_reports.records.from_result import plain_number
 from aoe_reports.results import TuningResult, join_name
 from aoe_reports.store import History, equals
+from aoe_reports.texts import join, say
 from aoe_reports.tuning.bank import RUNTIME_KB
 from aoe_reports.tuning.outcome import type_key
 from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, gains_of_result, saved_share
@@ -43,7 +44,7 @@ class Earlier:
 
     def known(self, op_names: Sequence[str], op_types: Sequence[str]) -> Known:
         """What is known of some operators and types by their names."""
-        banked = {name: "an entry of the bank names it" for name in op_names if name in self.bank_entries}
+        banked = {name: say("an entry of the bank names it") for name in op_names if name in self.bank_entries}
         counts: dict[str, int] = {}
         for word, number in self.bank_entries.items():
             counts[type_key(word)] = counts.get(type_key(word), 0) + number
@@ -64,14 +65,14 @@ class Earlier:
         files = result_files(paths)
         for path in paths:
             if not path.exists():
-                self._cannot(path, "no such file or folder")
+                self._cannot(path, say("no such file or folder"))
             elif not any(found == path or found.is_relative_to(path) for found, _ in files):
-                self.findings.append(Finding("error", "nothing-found", str(path), "no AOE result here"))
+                self.findings.append(Finding("error", "nothing-found", str(path), say("no AOE result here")))
         for path, name in sorted(files, key=lambda found: (found[0].name, str(found[0]))):
             try:
                 file = read_results(path, name)
             except ReadError as error:
-                self._cannot(path, f"{error.what}; {error.expected}")
+                self._cannot(path, join("; ", (error.what, error.expected)))
                 continue
             found = [f for f in check_result_file(file) if f.rule not in FAILED_TUNING]
             self.findings += found
@@ -143,7 +144,7 @@ class Earlier:
             saved = saved_share(body.get("model_baseline_ms"), body.get("model_result_ms"))
             self.gains += [] if saved is None else [Gain(None, saved)]
         if kind == "opat" and workload is not None and run["model"] == workload:
-            self._tell(improved, body.get("failed_operators") or (), f"in the store, {run['night']}")
+            self._tell(improved, body.get("failed_operators") or (), say("in the store, {night}", night=run["night"]))
 
     def read_bank(self, files: Mapping[str, Path]) -> None:
         """Take in the operators of a bank, by the paths of its files."""
@@ -153,7 +154,7 @@ class Earlier:
             try:
                 data = read_bytes(path, MAX_BANK_FILE_BYTES)
             except ReadError as error:
-                self._cannot(path, f"{error.what}; {error.expected}")
+                self._cannot(path, join("; ", (error.what, error.expected)))
                 continue
             for number, line in enumerate(data.splitlines(), start=1):
                 self._take_entry(path, number, line)
@@ -164,7 +165,7 @@ class Earlier:
         try:
             entry = json.loads(line)
         except ValueError:
-            message = "no JSON object; an entry of a bank of operators is one a line"
+            message = say("no JSON object; an entry of a bank of operators is one a line")
             self.findings.append(Finding("warning", "bank-entry", str(path), message, line=number))
             return
         word = entry.get("op") if isinstance(entry, dict) else None

@@ -17,6 +17,7 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
 from aoe_reports.records.identity import content_hash_of
 from aoe_reports.tables.pmu import metrics_set
+from aoe_reports.texts import say
 from aoe_reports.workflows.advise import measure_shares
 from aoe_reports.workflows.captures import find_runs, read_steps, read_tasks, read_telling
 
@@ -45,7 +46,13 @@ def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding
     findings += discovery.findings
     runs = find_runs(discovery)
     if len(runs) > 1:
-        raise UsageError(f"{path}: holds {len(runs)} runs; name one of them (aoe-reports inspect tells where they lie)")
+        raise UsageError(
+            say(
+                "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+                path=path,
+                count=len(runs),
+            )
+        )
     return (runs[0] if runs else ()), discovery.unreadable
 
 
@@ -68,7 +75,10 @@ def read_devices(
             metrics = metrics_set(entry.header for entry in tables[-1].match.fields)
         elif sets:
             name = tables[-1].table.name
-            message = f"no table of tasks with their operators here; {name} stands in (it tells no types and no states)"
+            message = say(
+                "no table of tasks with their operators here; {name} stands in (it tells no types and no states)",
+                name=name,
+            )
             findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
         del tables
         while sets:
@@ -92,4 +102,4 @@ def digest_of_captures(captures: Sequence[Capture]) -> str:
     kinds = (TASK_KINDS, ("task_time",), ("step_trace_time", "step_trace"))
     tellings = [capture.preferred(*names) for capture in captures for names in kinds]
     files = {file.path for telling in tellings if telling is not None for file in telling.files}
-    return content_hash_of(sha256_of(path, "a table of the profile") for path in files)
+    return content_hash_of(sha256_of(path, say("a table of the profile")) for path in files)

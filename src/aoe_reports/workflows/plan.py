@@ -18,7 +18,7 @@ from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
 from aoe_reports.reports.language import report_in
 from aoe_reports.reports.plan import plan_report
-from aoe_reports.texts import Language
+from aoe_reports.texts import Language, say
 from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
@@ -85,19 +85,20 @@ def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[
     UsageError where there is not one run below `profile`, or a job was begun in the folder.
     """
     if (folder / STATE).exists():
-        raise UsageError(f"{folder}: a job was begun there; expected another folder for a new plan")
+        raise UsageError(say("{folder}: a job was begun there; expected another folder for a new plan", folder=folder))
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
     wish = _without_secrets(_carried_on(_by_profile(wish, captures)), environment)
     if wish.wanted.mode == "gdat" and wish.wanted.scenario != "tf-training":
-        raise UsageError(f"gradients are tuned in TensorFlow training only, not in {wish.wanted.scenario}")
+        scenario = wish.wanted.scenario
+        raise UsageError(say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=scenario))
     with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
         hashed = beside.submit(digest_of_captures, captures)
         measured = _measure(captures, wish, findings)
         digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(Finding("error", "nothing-measured", str(profile), "no tasks here to plan from"))
+            findings.append(Finding("error", "nothing-measured", str(profile), say("no tasks here to plan from")))
         empty = Plan(wish.wanted.scenario, wish.wanted.mode)
         return Planned(empty, None, findings_in_order(findings), unreadable, [])
     earlier = _earlier(wish, captures, environment)
@@ -151,7 +152,7 @@ def _carried_on(wish: PlanWish) -> PlanWish:
     before = read_plan(wish.after)
     bank = wish.after / "bank"
     if not bank.is_dir():
-        raise UsageError(f"{wish.after}: its subgraphs were not tuned yet (no bank in it)")
+        raise UsageError(say("{after}: its subgraphs were not tuned yet (no bank in it)", after=wish.after))
     job = replace(before.job, **_told(wish.job))
     return replace(
         wish,
@@ -189,8 +190,12 @@ def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding
         return None
     capture, tasks, shares = best[1].capture, best[1].tasks, best[1].shares
     if devices > 1:
-        whose = f"rank {tasks.rank_id}, device {tasks.device_id}"
-        message = f"planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
+        message = say(
+            "planned for rank {rank}, device {device}: the longest step of {devices} devices (--rank, --device choose another)",
+            rank=tasks.rank_id,
+            device=tasks.device_id,
+            devices=devices,
+        )
         findings.append(_finding("plan-device", label_of(captures), message))
     bounds = measure_operators(
         tasks.frame,
@@ -298,22 +303,27 @@ def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Rankin
     where, shares, found = str(profile), measured.shares, []
     if shares.step_ns is None:
         found.append(
-            _finding("plan-step-unknown", where, "no times of tasks, no table of steps: nothing tells of steps")
+            _finding("plan-step-unknown", where, say("no times of tasks, no table of steps: nothing tells of steps"))
         )
     for name in ranking.undocumented:
-        text = f"whether AOE tunes {name} is not documented (the published list is not complete)"
+        text = say("whether AOE tunes {name} is not documented (the published list is not complete)", name=name)
         found.append(_finding("plan-type-undocumented", where, text))
     for name in ranking.in_bank:
-        text = f"the bank has entries of {name}; AOE skips what is banked, and of which shapes they are it does not say"
+        text = say(
+            "the bank has entries of {name}; AOE skips what is banked, and of which shapes they are it does not say",
+            name=name,
+        )
         found.append(_finding("plan-bank-has-type", where, text))
     if wish.wanted.mode == "gdat":
         if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
-            text = "gradients are tuned to overlap communication, and there is none in this profile"
+            text = say("gradients are tuned to overlap communication, and there is none in this profile")
             found.append(_finding("plan-no-communication", where, text))
     elif not ranking.candidates:
-        found.append(_finding("plan-empty", where, "tuning compute cannot help here: no candidate"))
+        found.append(_finding("plan-empty", where, say("tuning compute cannot help here: no candidate")))
     elif wish.wanted.mode == "both":
-        text = "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
+        text = say(
+            "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
+        )
         found.append(_finding("plan-two-rounds", where, text))
     return found
 

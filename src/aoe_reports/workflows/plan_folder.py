@@ -17,6 +17,7 @@ from aoe_reports.checks.schema import schema_errors
 from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
+from aoe_reports.texts import say
 from aoe_reports.tuning.bank import Listing, listing_of_document
 from aoe_reports.tuning.command import AOE_CONFIG, TUNE_OPS, files_of_plan
 from aoe_reports.tuning.plan import Plan, TuneOps, path_problems, plan_of_document, tune_ops_of_document
@@ -38,11 +39,17 @@ def read_plan(folder: Path) -> Plan:
     """The plan of a folder; UsageError where there is none, ReadError where it cannot be read or is none."""
     path = folder / PLAN
     if not folder.is_dir() or not path.exists():
-        raise UsageError(f"{folder}: no {PLAN} in it; `aoe-reports plan` makes such a folder")
-    document = _read_json(path, "plan", "a plan was expected (schema plan)")
+        raise UsageError(
+            say("{folder}: no {file} in it; `aoe-reports plan` makes such a folder", folder=folder, file=PLAN)
+        )
+    document = _read_json(path, "plan", say("a plan was expected (schema plan)"))
     plan = plan_of_document(document)
     for at, message in path_problems(plan):
-        raise ReadError(path, f"{message} at {at}", "paths of a plan stay inside of it, or are absolute")
+        raise ReadError(
+            path,
+            say("{message} at {place}", message=message, place=at),
+            say("paths of a plan stay inside of it, or are absolute"),
+        )
     return plan
 
 
@@ -70,10 +77,11 @@ def read_tune_ops(folder: Path) -> TuneOps | None:
     path = folder / TUNE_OPS
     if not path.exists():
         return None
-    expected = 'expected {"tune_ops_name": [...], "tune_ops_type": [...]}, nothing else, and something in it'
+    form = '{"tune_ops_name": [...], "tune_ops_type": [...]}'
+    expected = say("expected {form}, nothing else, and something in it", form=form)
     asked = tune_ops_of_document(_read_json(path, None, expected))
     if asked is None:
-        raise ReadError(path, "not a list of operators and types", expected)
+        raise ReadError(path, say("not a list of operators and types"), expected)
     return asked
 
 
@@ -82,10 +90,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / AOE_CONFIG
     if not path.exists():
         return {}
-    expected = "the aoe_config_file of a TensorFlow script was expected: a JSON object"
+    expected = say("the aoe_config_file of a TensorFlow script was expected: a JSON object")
     document = _read_json(path, None, expected)
     if not isinstance(document, dict):
-        raise ReadError(path, "no JSON object", expected)
+        raise ReadError(path, say("no JSON object"), expected)
     return document
 
 
@@ -94,7 +102,7 @@ def read_verification(folder: Path) -> Verification | None:
     path = folder / VERIFY
     if not path.exists():
         return None
-    return verification_of_document(_read_json(path, "verification", "what `verify` writes was expected"))
+    return verification_of_document(_read_json(path, "verification", say("what `verify` writes was expected")))
 
 
 def read_outcome(folder: Path) -> dict[str, Any]:
@@ -103,7 +111,7 @@ def read_outcome(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        document = _read_json(path, None, "what `tune` writes was expected")
+        document = _read_json(path, None, say("what `tune` writes was expected"))
     except ReadError:
         return {}
     return document if isinstance(document, dict) else {}
@@ -114,7 +122,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     path = folder / STATE
     if not path.exists():
         return None
-    state = _read_json(path, None, "the state of a tuning job was expected")
+    state = _read_json(path, None, say("the state of a tuning job was expected"))
     attempts = state.get("attempts") if isinstance(state, dict) else None
     sound = isinstance(attempts, list) and all(
         isinstance(one, dict)
@@ -129,7 +137,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
         or not isinstance(state.get("bank"), dict | None)
         or schema_errors("plan", _plan_with(state.get("job")))
     ):
-        raise ReadError(path, "not the state of a tuning job", "`tune --restart` begins anew")
+        raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` begins anew"))
     return dict(state)
 
 
@@ -151,11 +159,11 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
 
 def read_listing(path: Path) -> Listing:
     """The listing of a bank that a job wrote down; ReadError for anything else."""
-    expected = "the listing of a bank was expected; `tune --restart` begins anew"
+    expected = say("the listing of a bank was expected; `tune --restart` begins anew")
     try:
         return listing_of_document(_read_json(path, None, expected))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise ReadError(path, "not a listing of a bank", expected) from error
+        raise ReadError(path, say("not a listing of a bank"), expected) from error
 
 
 def digest_of_plan(folder: Path) -> str:
@@ -167,16 +175,16 @@ def _read_json(path: Path, schema: str | None, expected: str) -> Any:
     """A JSON document of the folder, held against a schema; ReadError with the first thing that is wrong."""
     data = read_bytes(path, MAX_PLAN_BYTES)
     if len(data) > MAX_PLAN_BYTES:
-        raise ReadError(path, "too large", expected)
+        raise ReadError(path, say("too large"), expected)
     found: list[Finding] = []
     parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
     if not parsed or cut is not None or found:
         first = found[0] if found else None
         raise ReadError(
-            path, first.message if first else "the text is cut off", expected, first.line if first else None
+            path, first.message if first else say("the text is cut off"), expected, first.line if first else None
         )
     for at, message in schema_errors(schema, document) if schema else []:
-        raise ReadError(path, f"{message} at {at or 'the document'}", expected)
+        raise ReadError(path, say("{message} at {place}", message=message, place=at or say("the document")), expected)
     return _with_floats(document)
 
 
@@ -200,7 +208,7 @@ def locked(folder: Path) -> Iterator[None]:
             if error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN}:
                 raise
             raise BusyError(
-                f"{folder}: another tune, verify or adopt is at work in it; expected one at a time"
+                say("{folder}: another tune, verify or adopt is at work in it; expected one at a time", folder=folder)
             ) from error
         yield
     finally:

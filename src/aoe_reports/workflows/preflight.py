@@ -14,6 +14,7 @@ from typing import Any
 from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
+from aoe_reports.texts import say
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.preflight import VARIABLES, Check, Declared, Host, Verdict, check_host, host_of_document
 from aoe_reports.workflows.banks import bank_of_plan
@@ -54,8 +55,10 @@ def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:
 
 def describe_check(check: Check) -> str:
     """A rule's verdict in a sentence."""
-    hint = f"; say it: --declare {check.declare}" if check.declare else ""
-    return f"{check.verdict}: {check.seen}; needed: {check.needed}{hint}"
+    said = {"verdict": say(check.verdict), "seen": check.seen, "needed": check.needed}
+    if check.declare:
+        return say("{verdict}: {seen}; needed: {needed}; say it: --declare {declare}", declare=check.declare, **said)
+    return say("{verdict}: {seen}; needed: {needed}", **said)
 
 
 def read_host(path: Path) -> Host:
@@ -64,11 +67,13 @@ def read_host(path: Path) -> Host:
     found: list[Finding] = []
     parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
     if not parsed or cut is not None or found or len(data) > _MOST_DESCRIPTION:
-        raise ReadError(path, found[0].message if found else "no JSON", "the description of a host was expected")
+        raise ReadError(
+            path, found[0].message if found else say("no JSON"), say("the description of a host was expected")
+        )
     try:
         return host_of_document(document)
     except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise UsageError(say("{path}: {text}", path=path, text=str(error))) from error
 
 
 def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Host:

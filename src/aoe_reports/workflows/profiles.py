@@ -18,6 +18,7 @@ from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import Capture, group_captures
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, TIMELINES
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.captures import databases_with, read_file, stream_events_of
 
 _EVENTS = "_events"
@@ -59,7 +60,7 @@ class Profile:
     def frame(self, kind: str) -> pa.Table:
         """One table of all captures as an Arrow table."""
         if kind not in TABLES:
-            raise UsageError(f"no table {kind!r}; expected one of {', '.join(TABLES)}")
+            raise UsageError(say("no table {kind!r}; expected one of {names}", kind=kind, names=join(", ", TABLES)))
         frames = []
         for capture in self.captures:
             telling = capture.preferred(kind)
@@ -89,7 +90,7 @@ class Profile:
         for file in files:
             key = (file.path.parent, file.name.device_id, file.name.model_id, file.name.slice)
             if chosen.setdefault(key, file) is not file:
-                message = f"every file of this kind holds the whole run; {chosen[key].path.name} is used"
+                message = say("every file of this kind holds the whole run; {name} is used", name=chosen[key].path.name)
                 self._found.append(Finding("info", "repeated-export", str(file.path), message))
         return list(chosen.values())
 

@@ -20,6 +20,7 @@ from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.names import RESULT_KINDS, parse_name
 from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.results import TuningResult
+from aoe_reports.texts import Language, join, say
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.command import (
     AOE_CONFIG,
@@ -119,6 +120,8 @@ class Wish:
     grace_s: float = GRACE_S
     max_log_bytes: int = MAX_LOG_BYTES
     strict: bool = False
+    language: Language = "en"
+    """Of the page on how to measure again."""
 
     def job(self, planned: Job) -> Job:
         """The plan's job with what is said here."""
@@ -158,15 +161,17 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
     state = read_state(folder) if wish.resume else None
     planned = job_of_document(state["job"]) if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not wish.command:
-        raise UsageError("the command held a secret and was not written down; expected it again behind `--`")
+        raise UsageError(say("the command held a secret and was not written down; expected it again behind `--`"))
     told = {option.split("=", 1)[0] for option in wish.options}
     kept = tuple(o for o in planned.options if REDACTED not in o or o.split("=", 1)[0] not in told)
     if any(REDACTED in part for part in kept):
-        raise UsageError("an option for aoe held a secret and was not written down; expected it again (--aoe-option)")
+        raise UsageError(
+            say("an option for aoe held a secret and was not written down; expected it again (--aoe-option)")
+        )
     planned = replace(planned, options=kept)
     plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
     for at, message in path_problems(plan):
-        raise UsageError(f"{message} ({at})")
+        raise UsageError(say("{message} ({place})", message=message, place=at))
     asked = read_tune_ops(folder) if "opat" in plan.stages() else None
     asked = asked or (tune_ops_of_plan(plan) if "opat" in plan.stages() else None)
     return plan, stages_of_plan(plan, asked), asked
@@ -213,20 +218,29 @@ def _find_command(stage: Stage, here: Path) -> None:
     argv = stage.argv(str(here))
     where = stage.working_folder.resolved(str(here)) if stage.working_folder is not None else None
     if where is not None and not Path(where).is_dir():
-        raise UsageError(f"{where}: no such folder to run the command in")
+        raise UsageError(say("{where}: no such folder to run the command in", where=where))
     if "/" in argv[0]:
         found = Path(argv[0]).is_absolute() or where is not None
         if not found:
-            raise UsageError(f"{argv[0]} is relative, and the command runs in a fresh folder; see --working-folder")
+            raise UsageError(
+                say("{path} is relative, and the command runs in a fresh folder; see --working-folder", path=argv[0])
+            )
         if not os.access(Path(where or "/") / argv[0], os.X_OK):
-            raise CannotRunError(f"{argv[0]}: cannot be run; expected a program")
+            raise CannotRunError(say("{name}: cannot be run; expected a program", name=argv[0]))
     elif shutil.which(argv[0]) is None:
-        hint = " (source set_env.sh of CANN)" if argv[0] == "aoe" else ""
-        raise CannotRunError(f"{argv[0]}: not found on PATH{hint}; expected a program of this name")
+        text = say(
+            "{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name"
+            if argv[0] == "aoe"
+            else "{name}: not found on PATH; expected a program of this name",
+            name=argv[0],
+        )
+        raise CannotRunError(text)
     if stage.runs == "command" and where is None:
         for part in argv[1:]:
             if not part.startswith(("-", "/")) and Path(part).suffix in {".py", ".sh"} and Path(part).is_file():
-                raise UsageError(f"{part} is relative, and the command runs in a fresh folder; see --working-folder")
+                raise UsageError(
+                    say("{path} is relative, and the command runs in a fresh folder; see --working-folder", path=part)
+                )
 
 
 def _where(stage: Stage, here: Path, work: Path) -> Path:
@@ -277,7 +291,7 @@ class _Job:
         self._recall()
         for stage in self.stages:
             if self._done(stage.name):
-                self.teller.note(f"{stage.name}: done before")
+                self.teller.note(say("{name}: done before", name=stage.name))
                 continue
             if self.stop.signal is not None:
                 break
@@ -297,11 +311,28 @@ class _Job:
         if state is not None:
             status = state.get("status")
             if status == "done":
-                raise UsageError(f"{self.shown}: was tuned already; --restart begins anew (what is there is put away)")
+                raise UsageError(
+                    say(
+                        "{shown}: was tuned already; --restart begins anew (what is there is put away)",
+                        shown=self.shown,
+                    )
+                )
             if not self.wish.resume:
-                raise UsageError(f"{self.shown}: its job is {status}; --resume goes on, --restart begins anew")
+                raise UsageError(
+                    say(
+                        "{shown}: its job is {status}; --resume goes on, --restart begins anew",
+                        shown=self.shown,
+                        status=say(str(status)),
+                    )
+                )
             if state.get("plan_sha256") != digest:
-                raise UsageError(f"{self.shown}: {PLAN} is not what the job was begun with; --restart begins anew")
+                raise UsageError(
+                    say(
+                        "{folder}: {file} is not what the job was begun with; --restart begins anew",
+                        folder=self.shown,
+                        file=PLAN,
+                    )
+                )
             for one in state["attempts"]:
                 if one["status"] == "running":
                     one["status"] = "interrupted"  # we were killed
@@ -325,15 +356,21 @@ class _Job:
         for name in (RUNS, BANK, TUNED, OUTCOME, BANK_BEFORE, *REMEASURE, "verify.json", STATE):
             if (self.here / name).exists():
                 (self.here / name).rename(old / name)
-        self.teller.note(f"what was there is in {self.shown / old.name}")
+        self.teller.note(say("what was there is in {path}", path=self.shown / old.name))
 
     def _say_what_is_odd(self) -> None:
         planned = tune_ops_of_plan(self.plan)
         if self.asked is None or planned is None:
             return
         if set(planned.names) != set(self.asked.names) or set(planned.types) != set(self.asked.types):
-            text = f"it asks for {len(self.asked.names)} operators and {len(self.asked.types)} types, the plan for"
-            text = f"{text} {len(planned.names)} and {len(planned.types)}; what it asks for is tuned"
+            text = say(
+                "it asks for {operators} operators and {types} types, the plan for {planned_operators} and {planned_types}; "
+                "what it asks for is tuned",
+                operators=len(self.asked.names),
+                types=len(self.asked.types),
+                planned_operators=len(planned.names),
+                planned_types=len(planned.types),
+            )
             self.tuned.findings.append(finding_of("tune-ops-edited", str(self.shown / TUNE_OPS), text))
 
     def _preflight(self) -> list[Finding]:
@@ -372,21 +409,33 @@ class _Job:
         self.state["bank"] = told
         self._save()
         if told["seed"] == "copy":
-            self.teller.note(f"private bank: a copy of the one in use ({told['by']}), {len(before)} files")
+            self.teller.note(
+                say(
+                    "private bank: a copy of the one in use ({by}), {count} files",
+                    by=say(str(told["by"])),
+                    count=len(before),
+                )
+            )
 
     def _copy_bank_in_use(self, target: Path) -> dict[str, Any]:
         layout = bank_of_plan(self.plan, self.here, os.environ)
         if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
             raise UsageError(
-                f"{layout.operators_root}: the bank in use is not there; expected a folder, or --bank empty"
+                say(
+                    "{operators_root}: the bank in use is not there; expected a folder, or --bank empty",
+                    operators_root=layout.operators_root,
+                )
             )
         soc = self.plan.soc
         if soc is None:
             there = socs_of(layout)
             if len(there) > 1:
-                names = ", ".join(there)
+                names = join(", ", there)
                 raise UsageError(
-                    f"the plan names no soc and the bank in use has {names}; expected --soc, or --bank empty"
+                    say(
+                        "the plan names no soc and the bank in use has {names}; expected --soc, or --bank empty",
+                        names=names,
+                    )
                 )
             soc = there[0] if there else None
         if soc is not None:
@@ -425,7 +474,7 @@ class _Job:
         self.state["attempts"].append(entry)
         self.state["status"] = "running"
         self._save()
-        self.teller.note(f"{stage.name}: {command_line(entry['argv'])}")
+        self.teller.note(say("{name}: {why}", name=stage.name, why=command_line(entry["argv"])))
         follower = _Follower(
             stage.name, work, where, before, len(asked.names) if asked and not asked.types else None, self.teller
         )
@@ -479,7 +528,12 @@ class _Job:
         if {**config, **asked.as_document()} != config:
             write_whole(self.here / AOE_CONFIG, to_json({**config, **asked.as_document()}))
             self.teller.note(
-                f"{self.shown / AOE_CONFIG}: asks for {len(asked.names)} operators, {len(asked.types)} types"
+                say(
+                    "{path}: asks for {operators} operators, {types} types",
+                    path=self.shown / AOE_CONFIG,
+                    operators=len(asked.names),
+                    types=len(asked.types),
+                )
             )
 
     def _left(self, asked: TuneOps) -> TuneOps:
@@ -524,7 +578,9 @@ class _Job:
             try:
                 file: ResultFile = read_results(path)
             except ReadError as error:
-                found.append(Finding("error", "unreadable", str(self._show(path)), f"{error.what}; {error.expected}"))
+                found.append(
+                    Finding("error", "unreadable", str(self._show(path)), join("; ", (error.what, error.expected)))
+                )
                 damaged.append(path.name)
                 continue
             told = [replace(f, path=str(self._show(path))) for f in check_result_file(file)]
@@ -615,16 +671,19 @@ class _Job:
     def _say_what_changed(self, done: bool, results: Sequence[TuningResult], bank_changed: bool) -> None:
         changed = sum(len(result.modifications) for result in results)
         if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
-            text = "nothing was improved: AOE found nothing to tune, nothing faster, or all of it in the bank"
+            text = say("nothing was improved: AOE found nothing to tune, nothing faster, or all of it in the bank")
             self.tuned.findings.append(finding_of("tune-nothing-changed", str(self.shown), text))
         if changed and not bank_changed:
-            text = f"{changed} changes are reported, and no file of the private bank is another one than before"
+            text = say(
+                "{changed} changes are reported, and no file of the private bank is another one than before",
+                changed=changed,
+            )
             self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
 
     def _say_what_is_missing(self) -> None:
         for pattern in self.plan.expected_files:
             if pattern != OUTCOME and "**" not in pattern and not any(self.here.glob(pattern)):
-                text = f"the plan expects {pattern}, and no such file is there"
+                text = say("the plan expects {pattern}, and no such file is there", pattern=pattern)
                 self.tuned.findings.append(finding_of("tune-file-missing", str(self.shown), text))
 
     def _collect_models(self) -> list[str]:
@@ -647,7 +706,7 @@ class _Job:
         script, page = REMEASURE
         write_whole(self.here / script, remeasure_script(self.plan))
         (self.here / script).chmod(0o755)
-        write_whole(self.here / page, remeasure_page(self.plan))
+        write_whole(self.here / page, remeasure_page(self.plan, self.wish.language))
 
     def _save(self) -> None:
         write_state(self.here, self.state)

@@ -26,7 +26,7 @@ from aoe_reports.reports.verified import verified_report
 from aoe_reports.results import TuningResult
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
-from aoe_reports.texts import Language
+from aoe_reports.texts import Language, join, say
 from aoe_reports.tuning.bank import difference, digest_of
 from aoe_reports.tuning.command import BANK, to_json
 from aoe_reports.tuning.plan import Plan, document_of_plan
@@ -64,10 +64,10 @@ from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 Accept = Literal["confirmed", "partly", "step", "all"]
 
 ACCEPT: dict[Accept, str] = {
-    "confirmed": "the verdict on the whole is a gain, and something was confirmed",
-    "partly": "the verdict on the whole is a gain, at least in part",
-    "step": "the step itself is confirmed to be faster",
-    "all": "the verdict on the whole is a gain, and every operator that AOE claims was confirmed",
+    "confirmed": say("the verdict on the whole is a gain, and something was confirmed"),
+    "partly": say("the verdict on the whole is a gain, at least in part"),
+    "step": say("the step itself is confirmed to be faster"),
+    "all": say("the verdict on the whole is a gain, and every operator that AOE claims was confirmed"),
 }
 """What a job has to show to pass."""
 
@@ -153,7 +153,7 @@ def _verify(folder: Path, plan: Plan, wish: VerifyWish) -> VerifyOutcome:
 
 def _planned_profile(plan: Plan) -> Path:
     if plan.profile is None:
-        raise UsageError("verify: the plan names no profile; expected --before PROFILE")
+        raise UsageError(say("verify: the plan names no profile; expected --before PROFILE"))
     return Path(plan.profile)
 
 
@@ -187,7 +187,7 @@ def _claims(folder: Path, plan: Plan, given: Sequence[Path], findings: list[Find
         tuple(last[name] for name in sorted(last)), whole, (times[0], times[1]) if times else None, subgraphs
     )
     if not claims.operators and not subgraphs and not has(findings, "error"):
-        text = "no result of AOE here claims a change; verdicts are by the clock alone"
+        text = say("no result of AOE here claims a change; verdicts are by the clock alone")
         findings.append(_finding("verify-nothing-claimed", str(folder), text))
     return claims, unreadable
 
@@ -199,7 +199,7 @@ def _read_claims(folder: Path, given: Sequence[Path], findings: list[Finding]) -
     for path in given:
         if not path.exists():
             unreadable = True
-            findings.append(Finding("error", "unreadable", str(path), "no such file or folder"))
+            findings.append(Finding("error", "unreadable", str(path), say("no such file or folder")))
         files += sorted((found for found, _ in result_files([path])), key=lambda found: (found.name, str(found)))
     if not given:
         places = sorted((folder / RUNS).iterdir(), key=_in_turn) if (folder / RUNS).is_dir() else []
@@ -211,7 +211,7 @@ def _read_claims(folder: Path, given: Sequence[Path], findings: list[Finding]) -
             file = read_results(path)
         except ReadError as error:
             unreadable = True
-            findings.append(Finding("error", "unreadable", str(path), f"{error.what}; {error.expected}"))
+            findings.append(Finding("error", "unreadable", str(path), join("; ", (error.what, error.expected))))
             continue
         found = check_result_file(file)
         findings += found
@@ -248,12 +248,17 @@ def _read_profile(
         return None, True
     if best is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(Finding("error", "nothing-measured", str(path), "no tasks here to compare"))
+            findings.append(Finding("error", "nothing-measured", str(path), say("no tasks here to compare")))
         return None, True
     device = best[1]
     if devices > 1 and ranks is None:
         rank, number = _whose(device.tasks)
-        text = f"rank {rank}, device {number}: the longest step of {devices} devices (--rank, --device choose another)"
+        text = say(
+            "rank {rank}, device {number}: the longest step of {devices} devices (--rank, --device choose another)",
+            rank=rank,
+            number=number,
+            devices=devices,
+        )
         findings.append(_finding("verify-device", str(path), text))
     frame = device.tasks.frame
     first = None
@@ -272,13 +277,13 @@ def _whose(tasks: TaskSet) -> tuple[int | None, int | None]:
 def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish, findings: list[Finding]) -> bool:
     """Whether the two profiles may be compared; what speaks against it is found."""
     if before.digest == after.digest:
-        text = f"the same content as {before.path}: nothing was measured again"
+        text = say("the same content as {path}: nothing was measured again", path=before.path)
         findings.append(_finding("verify-same-profile", str(after.path), text))
         return False
     if plan.baseline_hash == after.digest or _was_taken_first(after, before):
-        text = f"it was taken before {before.path}"
+        text = say("it was taken before {path}", path=before.path)
         if plan.baseline_hash == after.digest:
-            text = "it is the profile that the plan was made from, taken before anything was tuned"
+            text = say("it is the profile that the plan was made from, taken before anything was tuned")
         severity: Severity = "warning" if wish.force else "error"
         findings.append(_finding("verify-order", str(after.path), text, severity))
         if not wish.force:
@@ -295,7 +300,11 @@ def _comparable(plan: Plan, before: _Profile, after: _Profile, wish: VerifyWish,
     least = SAME_WORKLOAD_SHARE if plan.mode == "opat" else 0.0
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
-        text = f"operators that take {share:.1%} of the time before are in it with the same names and shapes; another model?"
+        text = say(
+            "operators that take {share:.1%} of the time before are in it with the same names and shapes; "
+            "another model?",
+            share=share,
+        )
         severity = "warning" if wish.force else "error"
         findings.append(_finding("verify-other-workload", str(after.path), text, severity))
         return wish.force
@@ -315,32 +324,42 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
     found = []
     plan, where = read_plan(folder), str(after.path)
     if plan.baseline_hash not in {None, before.digest}:
-        text = "not the profile that the plan was made from (its content is another one)"
+        text = say("not the profile that the plan was made from (its content is another one)")
         found.append(_finding("verify-other-baseline", str(before.path), text))
     if before.side.blocks != after.side.blocks:
-        text = f"{before.side.blocks} steps before, {after.side.blocks} after"
+        text = say("{before} steps before, {after} after", before=before.side.blocks, after=after.side.blocks)
         found.append(_finding("verify-steps-differ", where, text))
     if not is_same_work(verified.work_ratio):
-        text = f"a step holds {verified.work_ratio:.3g} times the calls of one before; does the export tell steps?"
+        text = say(
+            "a step holds {work_ratio:.3g} times the calls of one before; does the export tell steps?",
+            work_ratio=verified.work_ratio,
+        )
         found.append(_finding("verify-other-step", where, text))
     noise = verified.noise
     if noise.drift is None:
-        text = (
-            f"{noise.controls} untouched operators in both profiles; {LEAST_CONTROLS} tell how far captures are apart"
+        text = say(
+            "{controls} untouched operators in both profiles; {least} tell how far captures are apart",
+            controls=noise.controls,
+            least=LEAST_CONTROLS,
         )
         found.append(_finding("verify-noise-unknown", where, text))
     elif abs(noise.drift) > LARGE_DRIFT:
-        text = f"{noise.controls} untouched operators take {noise.drift:+.1%}: clock, load or temperature were others"
+        text = say(
+            "{controls} untouched operators take {drift:+.1%}: clock, load or temperature were others",
+            controls=noise.controls,
+            drift=noise.drift,
+        )
         found.append(_finding("verify-drift", where, text))
     found += [_finding("verify-bank-not-used", where, sign) for sign in verified.signs]
     for row in verified.rows:
         if row.scope == "operator" and row.change is None:
-            text = f"{row.op_name} ({row.input_shapes or 'shapes unknown'}): {row.reason}"
+            shapes = row.input_shapes or say("shapes unknown")
+            text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
             found.append(_finding("verify-operator-changed", where, text))
     left = read_outcome(folder).get("bank")
     told = left.get("digest") if isinstance(left, dict) else None
     if told is not None and digest is not None and told != digest:
-        text = "its content is not what `tune` left: which bank was measured is not certain"
+        text = say("its content is not what `tune` left: which bank was measured is not certain")
         found.append(_finding("verify-bank-changed", str(folder / BANK), text))
     return found
 
@@ -351,7 +370,7 @@ def _signs(folder: Path, verified: Verified) -> tuple[str, ...]:
         return verified.signs
     if difference(read_listing(folder / BANK_BEFORE), list_bank(folder / BANK)):
         return verified.signs
-    return (*verified.signs, "no file of the private bank is another one than before tuning")
+    return (*verified.signs, say("no file of the private bank is another one than before tuning"))
 
 
 # What comes of it

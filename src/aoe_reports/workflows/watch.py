@@ -12,6 +12,7 @@ from aoe_reports.readers.discovery import result_files
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.results import read_results
 from aoe_reports.results import TuningResult, status_of
+from aoe_reports.texts import join, say
 
 INTERVAL_S = 1.0
 """How long is waited between two looks."""
@@ -48,7 +49,7 @@ def watch(
         for path in sorted(states.keys() - found.keys()):
             del states[path], stamps[path]
             changed = True
-            tell(path, "gone")
+            tell(path, say("gone"))
         for path, name in found.items():
             stamp = _stamp(path)
             if stamp is None or stamps.get(path) == stamp:
@@ -76,27 +77,35 @@ def _state(path: Path, name: FileName, max_size: int | None) -> State:
     try:
         file = read_results(path, name, max_bytes=max_size)
     except ReadError as error:
-        return State(f"cannot be read: {error}", finished=False)
+        return State(say("cannot be read: {error}", error=str(error)), finished=False)
     if not file.parsed:
         said = file.findings[-1]
         return State(said.message, finished=said.rule not in {"json-truncated", "json-syntax"})
     parts = [_task(result) for result in file.results]
-    text = "; ".join(text for text, _ in parts) or "no tuning task"
+    text = join("; ", (text for text, _ in parts)) or say("no tuning task")
     return State(text, finished=bool(parts) and all(finished for _, finished in parts))
 
 
 def _task(result: TuningResult) -> tuple[str, bool]:
     """(what is to be said of a task, whether its tuning is over)."""
-    what = "operators" if result.kind == "opat" else "subgraphs"
-    name = result.tuning_name or "a task without a name"
+    what = say("operators" if result.kind == "opat" else "subgraphs")
+    name = result.tuning_name or say("a task without a name")
+    changed = len(result.modifications)
     if result.truncated:
-        return f"{name}: being written, {len(result.modifications)} {what} so far", False
+        return say("{name}: being written, {changed} {what} so far", name=name, changed=changed, what=what), False
     status = status_of(result.status)
-    if result.kind == "opat" and result.has_segment:
-        word = f"tuning {status}" if status else f"status {result.status!r}"
-        return f"{name}: {word}, {len(result.modifications)} {what} improved", status != "incomplete"
+    timed = "tuning_time(s)" in result.present
     if result.has_segment:
-        timed = "tuning_time(s)" in result.present
-        return f"{name}: {'tuned' if timed else 'being tuned'}, {len(result.modifications)} {what} improved", timed
-    ended = "tuning_time(s)" in result.present
-    return f"{name}: no {result.kind.upper()} segment{'' if ended else ' yet'}", ended
+        if result.kind == "opat":
+            ended = status != "incomplete"
+            word = say("tuning {word}", word=say(status)) if status else say("status {word!r}", word=result.status)
+        else:
+            ended = timed
+            word = say("tuned" if timed else "being tuned")
+        return say("{name}: {word}, {changed} {what} improved", name=name, word=word, changed=changed, what=what), ended
+    text = say(
+        "{name}: no {segment} segment" if timed else "{name}: no {segment} segment yet",
+        name=name,
+        segment=result.kind.upper(),
+    )
+    return text, timed

@@ -52,4 +52,17 @@ TEXTS: Mapping[str, str] = {
     "not-reproduced": "未重现",
     "regressed": "变慢",
     "not-comparable": "不可比较",
+    # tuning
+    "already-banked": "已在知识库",
+    "not-better": "无更优",
+    "not-seen": "未出现",
+    "unclear": "不明确",
+    "added": "新增",
+    "updated": "更新",
+    "removed": "移除",
+    "done": "已完成",
+    "running": "运行中",
+    "interrupted": "已中断",
+    "operators": "算子",
+    "subgraphs": "子图",
 }
