@@ -52,4 +52,10 @@ TEXTS: Mapping[str, str] = {
     "not-reproduced": "未重现",
     "regressed": "变慢",
     "not-comparable": "不可比较",
+    # lists and the rest of them
+    "and {count} more of this kind": "另有 {count} 个同类问题",
+    "{names} and {count} more": "{names} 以及另外 {count} 个",
+    "none": "无",
+    ", or ": "，或 ",
+    "{first} to {last}": "{first} 至 {last}",
 }
