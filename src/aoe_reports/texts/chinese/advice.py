@@ -4,4 +4,204 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TEXTS: Mapping[str, str] = {}
+TEXTS: Mapping[str, str] = {
+    # analysis.advice.overall
+    "how long a step takes is not told here (no table of steps, no times of tasks): bounds are those of the operators' own time": (
+        "无法得知一步的时长（没有步表，也没有任务时间）：上限按算子自身的时间计算"
+    ),
+    "computing is {computing} of the step; communication that is not overlapped is {share}": (
+        "计算占一步的 {computing}；未重叠的通信占 {share}"
+    ),
+    "computing is {computing} of the step; free time is {share}": "计算占一步的 {computing}；空闲时间占 {share}",
+    "{parts}: look there first": "{parts}：请先查看后者",
+    "{parts}: computing weighs most, and nothing here stands out": "{parts}：计算占比最大，没有突出的问题",
+    "{parts}: computing weighs most, look at its operators first": "{parts}：计算占比最大，请先查看其算子",
+    "Communication stops the step: let it run beside computing (smaller buckets, gradients sent while the backward pass "
+    "still computes), send less, or look for the rank or link that the others wait for": (
+        "通信使一步停顿：让通信与计算并行（减小 bucket，在反向传播计算期间就发送梯度），减少发送量，"
+        "或查找其他 rank 所等待的 rank 或链路"
+    ),
+    "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, compilation of new "
+    "shapes); `breakdown` names the longest gaps and what launched the tasks behind them": (
+        "设备无事可做：host 下发过晚（数据加载、Python、同步调用、新 shape 的编译）；"
+        "`breakdown` 会列出最长的空隙以及其后任务由什么下发"
+    ),
+    "The other ranks wait for this one in their communication: compare its operators and its gaps with another rank's": (
+        "其他 rank 在通信中等待该 rank：请将其算子和空隙与另一个 rank 比较"
+    ),
+    "communication that nothing is computed beside": "没有与计算并行的通信",
+    "the device neither computes nor communicates": "设备既不计算也不通信",
+    "one rank has more to do than the others": "某个 rank 的工作量多于其他 rank",
+    "CANN 6.0.RC1, msprof export summary: slow nodes (atlasprofiling_16_0139)": (
+        "CANN 6.0.RC1，msprof export summary：慢节点（atlasprofiling_16_0139）"
+    ),
+    # analysis.advice.communicating
+    "This link is slower than those that did the same: look at the card, the cable or the switch port at its ends, and at "
+    "what else uses them": "该链路慢于执行相同工作的其他链路：请检查其两端的网卡、线缆或交换机端口，以及还有什么在使用它们",
+    "The others wait for this rank before they send: compare its operators and its gaps with another rank's (uneven data, a "
+    "slower host, a lower frequency)": (
+        "其他 rank 在发送之前等待该 rank：请将其算子和空隙与另一个 rank 比较（数据不均、host 较慢、频率较低）"
+    ),
+    "All-reduce runs on when the backward pass has ended: gradient tuning (AOE_MODE=4) chooses segments of which more is "
+    "reduced beside it; `communication --bank` shows those of a bank": (
+        "反向传播结束后 all-reduce 仍在运行：梯度调优（AOE_MODE=4）会选择切分方式，使更多归约与反向传播并行；"
+        "`communication --bank` 显示知识库中的切分"
+    ),
+    "a link that is slower than those that did the same": "慢于执行相同工作的其他链路的链路",
+    "as `communication`: below 80 % of its likes in more than half of the comparisons (Ascend/msprof-analyze: slow link)": (
+        "同 `communication`：在半数以上的比较中低于同类链路的 80 %（Ascend/msprof-analyze：慢链路）"
+    ),
+    "a rank that the others wait for before they send": "其他 rank 在发送之前等待的 rank",
+    "as `communication`: in more than half of the operators, for more than half of the time (Ascend/msprof-analyze: slow "
+    "rank)": "同 `communication`：在半数以上的算子中，占半数以上的时间（Ascend/msprof-analyze：慢卡）",
+    "all-reduce behind the backward pass": "反向传播之后的 all-reduce",
+    "AOE: gradient tuning (GDAT); step_trace: BP End, reduces": "AOE：梯度调优（GDAT）；step_trace：BP End、各次归约",
+    # analysis.advice.computing
+    "The cube unit works nearly all the time: less work (a smaller data type, fusing) or a better tiling helps, little "
+    "else": "cube 单元几乎一直在工作：只有减少计算量（更小的数据类型、融合）或更好的 tiling 才有帮助",
+    "The vector unit works nearly all the time: use a smaller data type, fuse element-wise operators, or check that its "
+    "instructions repeat over long data": (
+        "vector 单元几乎一直在工作：使用更小的数据类型，融合逐元素算子，或检查其指令是否对长数据重复执行"
+    ),
+    "Scalar work (addresses, loops, control) holds the other units up: larger tiles, or shapes that divide evenly; a tuned "
+    "tiling (AOE) often helps": (
+        "scalar 操作（地址、循环、控制）拖住了其他单元：使用更大的分块，或可整除的 shape；调优后的 tiling（AOE）通常有帮助"
+    ),
+    "Moving data from L1 into the cube's buffers holds it up: a tuned tiling (AOE) or an aligned inner dimension": (
+        "从 L1 向 cube 缓冲区搬运数据成为瓶颈：使用调优后的 tiling（AOE）或对齐最内维"
+    ),
+    "Reading from memory holds it up: fuse it with its neighbours, keep data in cache, read long pieces; a tuned tiling "
+    "(AOE) reads less twice": (
+        "从内存读取成为瓶颈：与相邻算子融合，让数据留在缓存中，成段读取；调优后的 tiling（AOE）可减少重复读取"
+    ),
+    "Writing to memory holds it up: fuse it with what reads its output, write long pieces": (
+        "向内存写入成为瓶颈：与读取其输出的算子融合，成段写入"
+    ),
+    "Writing results out of the cube's buffer holds it up: align the output's inner dimension (512 bytes), fuse what "
+    "follows": "将结果写出 cube 缓冲区成为瓶颈：对齐输出的最内维（512 字节），融合后续算子",
+    "Main memory is as busy as any operator here makes it: fuse it with its neighbours, or use a smaller data type": (
+        "主存带宽已达到此处各算子的最高水平：与相邻算子融合，或使用更小的数据类型"
+    ),
+    "No unit works for most of the time: they wait for each other; a tuned tiling (AOE), double buffering or larger shapes "
+    "let them overlap": "没有单元在大部分时间内工作：它们相互等待；调优后的 tiling（AOE）、双缓冲或更大的 shape 可使其重叠",
+    "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there are cores; so may a larger "
+    "batch, or shapes that divide by the number of cores": (
+        "其 block 没有占满核：调优后的 tiling（AOE）会切分出与核数相同的 block；更大的 batch 或可被核数整除的 shape 也可能有效"
+    ),
+    "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type that the cores take (no "
+    "double, no int64 where int32 does) or another operator, or take it out of the step": (
+        "它在 AI CPU 上运行，比 AI Core 慢，且 AOE 不对其调优：使用 AI Core 支持的数据类型（不用 double，"
+        "int32 够用时不用 int64）或其他算子，或将其移出该步"
+    ),
+    "Layout or data type is changed, nothing is computed: keep one layout and one data type over neighbouring operators "
+    "(channels last, internal formats, mixed precision set at one place)": (
+        "只转换格式或数据类型，没有计算：相邻算子保持同一格式和同一数据类型（channels last、内部格式、在一处设置混合精度）"
+    ),
+    "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)": (
+        "vector 单元的访问集中在缓冲区的同一个 bank：改用其他步长或对齐方式；使用调优后的 tiling（AOE）"
+    ),
+    "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and compare nights only at "
+    "the same frequency": "核的运行频率低于其上限：请检查功耗和温度限制（npu-smi info），并且只在相同频率下比较各夜",
+    "These calls take longer than others of the same type and inputs: look at what runs beside them (communication, "
+    "copies), at the cache, and at other formats or attributes of this operator": (
+        "这些调用比同类型、同输入的其他调用耗时更长：请查看与其并行的操作（通信、拷贝）、缓存，以及该算子的其他格式或属性"
+    ),
+    "The same inputs come again and again: one entry that AOE tunes serves all of these calls": (
+        "相同的输入反复出现：AOE 调优的一个条目可用于所有这些调用"
+    ),
+    "CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor": (
+        "CANN：op_summary，PipeUtilization；Ascend/msprof-analyze advisor 的 operator_bound_ratio"
+    ),
+    "CANN: op_summary, Memory": "CANN：op_summary，Memory",
+    "the cube unit bounds it": "受限于 cube 单元",
+    "the vector unit bounds it": "受限于 vector 单元",
+    "scalar instructions bound it": "受限于 scalar 指令",
+    "transfers from L1 to the cube's buffers bound it": "受限于从 L1 到 cube 缓冲区的传输",
+    "reading from memory bounds it": "受限于内存读取",
+    "writing to memory bounds it": "受限于内存写入",
+    "writing out of the cube's buffer bounds it": "受限于从 cube 缓冲区写出",
+    "the bandwidth of main memory bounds it": "受限于主存带宽",
+    "no unit bounds it: every ratio is at most 0.8": "不受限于任何单元：各比率均不超过 0.8",
+    "fewer blocks than cores, or a last round that does not fill them": "block 数少于核数，或最后一轮没有占满核",
+    "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at work, else (as "
+    "usual_blocks) the number of blocks that most of the time is run with": (
+        "Ascend/msprof-analyze advisor：block dim；核数取自 info.json，否则为计数器观察到的工作核数，"
+        "否则（即 usual_blocks）为大部分时间所用的 block 数"
+    ),
+    "an operator that runs on the AI CPU": "在 AI CPU 上运行的算子",
+    "CANN 6.0.RC1, msprof export summary: AI CPU operators (atlasprofiling_16_0139)": (
+        "CANN 6.0.RC1，msprof export summary：AI CPU 算子（atlasprofiling_16_0139）"
+    ),
+    "TransData, Cast, Transpose and the like": "TransData、Cast、Transpose 等",
+    "CANN 6.0.RC1, msprof export summary: transData (atlasprofiling_16_0139)": (
+        "CANN 6.0.RC1，msprof export summary：transData（atlasprofiling_16_0139）"
+    ),
+    "conflicts of banks in the vector unit's buffer": "vector 单元缓冲区的 bank 冲突",
+    "CANN: op_summary, ResourceConflictRatio; CANN 6.0.RC1, msprof export summary (atlasprofiling_16_0139)": (
+        "CANN：op_summary，ResourceConflictRatio；CANN 6.0.RC1，msprof export summary（atlasprofiling_16_0139）"
+    ),
+    "cores that ran below their highest frequency": "核的运行频率低于其最高频率",
+    "Ascend/msprof-analyze, advisor: AI Core frequency; total_cycles / time / cores at work (1800.0 MHz on real exports)": (
+        "Ascend/msprof-analyze advisor：AI Core 频率；total_cycles / 时间 / 工作核数（真实导出中为 1800.0 MHz）"
+    ),
+    "an operator that takes longer than others with the same inputs": "比相同输入的其他算子耗时更长的算子",
+    "as the comparison of nights": "同各夜之间的比较",
+    "a shape of a tunable operator that comes again and again": "可调优算子反复出现的 shape",
+    "AOE: knowledge bank; Operator List of CANN 9.0 (AOE parameter reference)": (
+        "AOE：知识库；CANN 9.0 的算子清单（AOE 参数参考）"
+    ),
+    # analysis.advice.launching
+    "idle time by the tasks' intervals": "按任务区间得出的空闲时间",
+    "Task Wait Time (communication may have run in it)": "Task Wait Time（其间可能有通信）",
+    "The device is idle before this operator: it is launched late, or waits for the host; look at what the host does before "
+    "it (a copy to the host, a printed value, data loading, compilation), `breakdown` names the call": (
+        "设备在该算子之前空闲：它下发过晚，或在等待 host；请查看 host 在此之前做了什么（向 host 拷贝、打印数值、"
+        "数据加载、编译），`breakdown` 会列出该调用"
+    ),
+    "Most kernels are so short that launching them takes as long as running them: fuse them, launch them as a graph, or give "
+    "the device more work at once (a larger batch)": (
+        "大多数 kernel 很短，下发与执行耗时相当：请融合它们、以图的方式下发，或让设备一次处理更多工作（更大的 batch）"
+    ),
+    "idle time before them, by the tasks' intervals": "按任务区间得出的其前空闲时间",
+    "Task Wait Time of them (communication may have run in it)": "其 Task Wait Time（其间可能有通信）",
+    "files of dynamic models (thread_group, ge_op_execute)": "动态模型的文件（thread_group、ge_op_execute）",
+    "Shapes are not known before the run: the host works out tiling (or compiles) at each launch, and AOE tunes no such "
+    "operator; fix the shapes (padding, buckets, jit_compile), then profile and tune again": (
+        "运行之前 shape 未知：host 在每次下发时计算 tiling（或编译），AOE 不对此类算子调优；"
+        "请固定 shape（padding、分桶、jit_compile），然后重新采集并调优"
+    ),
+    "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the usual one does not serve it; "
+    "drop or pad the odd batch": (
+        "与平常不同的 shape：需要单独编译或查找，为平常 shape 调优的结果对其无效；请丢弃或填充该特殊 batch"
+    ),
+    "It has many shapes that come only now and then: each is compiled or looked up by itself; pad to a few sizes (buckets), "
+    "so that tuned entries are found again": (
+        "它有许多偶尔出现的 shape：每个都要单独编译或查找；请填充到少数几种大小（分桶），以便再次命中调优条目"
+    ),
+    "idle time in front of an operator": "算子之前的空闲时间",
+    "CANN 6.0.RC1, msprof export summary: operators that wait longer than 10 us (atlasprofiling_16_0139)": (
+        "CANN 6.0.RC1，msprof export summary：等待超过 10 微秒的算子（atlasprofiling_16_0139）"
+    ),
+    "most kernels are very short": "大多数 kernel 很短",
+    "CANN 6.0.RC1, msprof export summary: 10 us between operators (atlasprofiling_16_0139)": (
+        "CANN 6.0.RC1，msprof export summary：算子之间 10 微秒（atlasprofiling_16_0139）"
+    ),
+    "operators whose shapes are known only when they run": "运行时才能确定 shape 的算子",
+    "CANN: op_summary, OP State; thread_group and ge_op_execute exist of dynamic models alone; AOE: static shapes": (
+        "CANN：op_summary，OP State；只有动态模型才有 thread_group 和 ge_op_execute；AOE：静态 shape"
+    ),
+    "an operator that nearly always has one shape, and now and then another": "shape 几乎总是相同、偶尔不同的算子",
+    "AOE: entries of the knowledge bank are of one shape": "AOE：知识库的每个条目对应一种 shape",
+    "an operator type with many shapes that do not come in every step": "有许多 shape 且并非每步都出现的算子类型",
+    # analysis.bounds
+    "the most that counters saw at work": "计数器观察到的最大工作核数",
+    "the number of blocks that most of the time is run with": "大部分时间所用的 block 数",
+    # analysis.frames
+    "compare_tasks: by {by!r}; expected one of {names}": "compare_tasks：by {by!r}；应为以下之一：{names}",
+    "a frame of Arrow, pandas or polars was expected, not {name}": "应为 Arrow、pandas 或 polars 的 frame，而不是 {name}",
+    "the frame has no column {names}; docs/tables.md names the columns": (
+        "frame 中没有列 {names}；列名见 docs/tables.md"
+    ),
+    "{name}: {count} of {rows} values are missing": "{name}：{rows} 个值中缺少 {count} 个",
+    "{name}: whole numbers were expected: {error}": "{name}：应为整数：{error}",
+}

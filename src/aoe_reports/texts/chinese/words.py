@@ -58,4 +58,9 @@ TEXTS: Mapping[str, str] = {
     "none": "无",
     ", or ": "，或 ",
     "{first} to {last}": "{first} 至 {last}",
+    # causes of gaps
+    "host launched late": "host 下发过晚",
+    "synchronisation": "同步",
+    "data loading": "数据加载",
+    "waiting for communication": "等待通信",
 }
