@@ -204,4 +204,157 @@ TEXTS: Mapping[str, str] = {
     ),
     "{name}: {count} of {rows} values are missing": "{name}：{rows} 个值中缺少 {count} 个",
     "{name}: whole numbers were expected: {error}": "{name}：应为整数：{error}",
+    # workflows: tables that stand in for others
+    "no table of tasks with their operators here; {table} stands in ({what})": (
+        "此处没有包含算子的任务表；由 {table} 代替（{what}）"
+    ),
+    "it tells no types, no counters": "其中没有类型和计数器",
+    "it tells no inputs of calls": "其中没有调用的输入",
+    "it tells no spread, no quantiles, no steps": "其中没有离散程度、分位数和步",
+    "it tells no operator types": "其中没有算子类型",
+    # what advise finds
+    "nothing here that advice could be on": "此处没有可供给出建议的内容",
+    "no table of tasks here: advice is on whole steps, nothing is said of operators": (
+        "此处没有任务表：建议只针对整步，不涉及算子"
+    ),
+    "neither tasks nor steps nor a timeline here that could be used; found {kinds}": (
+        "此处没有可用的任务、步或时间线；找到 {kinds}"
+    ),
+    # what communication finds
+    "no communication here": "此处没有通信",
+    "no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace": (
+        "此处没有通信：没有通信表，时间线中没有通信，step_trace 中没有 all-reduce"
+    ),
+    "the matrix tells of some operators only (of {rows} rows {examples} are the best, middle or worst of their type, without "
+    "a total): volumes and times of links are of these": (
+        "矩阵只包含部分算子（{rows} 行中有 {examples} 行是同类型中最好、中间或最差的，没有总计）：链路的数据量和时间即取自这些行"
+    ),
+    "no table of communication operators: the timeline tells how long they took, and of no waiting": (
+        "没有通信算子表：时间线只说明其耗时，不说明等待"
+    ),
+    "no communication matrix: the timeline tells of links, and of RDMA no times": (
+        "没有通信矩阵：时间线说明了链路，但没有 RDMA 的时间"
+    ),
+    "{count} tasks of communication with damaged arguments; they are in no sum of links": (
+        "{count} 个通信任务的参数已损坏；不计入链路的总和"
+    ),
+    "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s": (
+        "{kind}：{op_name}，{transport}：{transit_ns} 纳秒传输 {transit_bytes} 字节，却为 {bandwidth_gb_per_s} GB/s"
+    ),
+    "{kind}: and {count} more of this kind": "{kind}：另有 {count} 个同类问题",
+    "volume (counted as 0)": "数据量（按 0 计）",
+    "transport (counted as unknown)": "传输方式（按未知计）",
+    "{kind}: {count} rows without {what}": "{kind}：{count} 行没有{what}",
+    "{what} of group {group}": "{what}（通信域 {group}）",
+    "link {link} over {transport}: {share:.1%} of the bandwidth of links that did the same, out of line in {slow} of "
+    "{compared} comparisons; it took {lost:.3f} us longer than they would have": (
+        "链路 {link}（{transport}）：带宽为执行相同工作的链路的 {share:.1%}，在 {compared} 次比较中有 {slow} 次偏离；"
+        "比这些链路多用 {lost:.3f} 微秒"
+    ),
+    "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us together": (
+        "在有 rank 等待的 {of_operators} 个算子中占 {operators} 个，共等待 {waited:.3f} 微秒"
+    ),
+    "always the same: the others wait for rank {rank} {times}": "总是同一个：其他 rank 等待 rank {rank}，{times}",
+    "the others wait for rank {rank} {times}": "其他 rank 等待 rank {rank}，{times}",
+    "all ranks that were read": "所有已读取的 rank",
+    "{ranks} wait for one that was not read, or for no certain one, {times}": (
+        "{ranks}都在等待一个未读取或无法确定的 rank，{times}"
+    ),
+    "{count} all-reduces of step_trace have no length: the tail behind the backward pass may be longer": (
+        "step_trace 中有 {count} 个 all-reduce 没有时长：反向传播之后的尾部可能更长"
+    ),
+    "on average of {count} iterations {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run behind the backward "
+    "pass, {part:.1%} of all; tuning of gradients can save at most {bound:.3f} us": (
+        "在 {count} 个迭代中平均有 {tail:.3f} 微秒的 all-reduce（占迭代的 {share:.1%}）在反向传播之后运行，"
+        "占全部 all-reduce 的 {part:.1%}；梯度调优最多可节省 {bound:.3f} 微秒"
+    ),
+    "on average of {count} iterations {tail:.3f} us of all-reduce run behind the backward pass, {part:.1%} of all; tuning of "
+    "gradients can save at most {bound:.3f} us": (
+        "在 {count} 个迭代中平均有 {tail:.3f} 微秒的 all-reduce 在反向传播之后运行，占全部 all-reduce 的 {part:.1%}；"
+        "梯度调优最多可节省 {bound:.3f} 微秒"
+    ),
+    # what breakdown finds
+    "no timeline of the whole device here (trace_view, msprof) and no database that holds one": (
+        "此处没有整个设备的时间线（trace_view、msprof），也没有包含它的数据库"
+    ),
+    "no task of a device in a timeline here": "此处的时间线中没有设备任务",
+    "no task of a device in this timeline": "该时间线中没有设备任务",
+    "several devices: which of them communication belongs to is not known; only computing is told": (
+        "有多个设备：无法判断通信属于哪个设备；只给出计算"
+    ),
+    "in Overlap Analysis": "Overlap Analysis 中",
+    "for step {step} in the table of steps": "步表的步 {step} 中",
+    "{what}: {here:.3f} us by the tasks here, but {stated:.3f} us {where}: {apart:.3f} us apart, {explained:.3f} us are "
+    "explained by rounding": (
+        "{what}：此处按任务为 {here:.3f} 微秒，但{where}为 {stated:.3f} 微秒：相差 {apart:.3f} 微秒，"
+        "其中 {explained:.3f} 微秒可由舍入解释"
+    ),
+    "its call": "其调用",
+    "unnamed": "未命名",
+    "host launched late: {call} began {late:.3f} us into it": "host 下发过晚：{call} 在空隙开始后 {late:.3f} 微秒才开始",
+    "host launched late: {call} began {late:.3f} us into it, {behind:.3f} us behind the task: the clocks of host and device "
+    "differ": (
+        "host 下发过晚：{call} 在空隙开始后 {late:.3f} 微秒才开始，晚于任务 {behind:.3f} 微秒：host 与设备的时钟不一致"
+    ),
+    "{cause}: {share:.1%} of it, {call}": "{cause}：占空隙的 {share:.1%}，{call}",
+    "waiting for communication: {share:.1%} of it, longest {longest}": "等待通信：占空隙的 {share:.1%}，最长的是 {longest}",
+    # what compare finds
+    "{path}: stands there twice; once is enough": "{path}：出现两次；一次即可",
+    "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)": (
+        "{path}：包含 {count} 个运行；请指定其中一个（aoe-reports inspect 显示其位置）"
+    ),
+    "no profile here to compare": "此处没有可比较的性能数据",
+    "no step to compare here": "此处没有可比较的步",
+    "no task to compare here": "此处没有可比较的任务",
+    "{what} ({asked})": "{what}（{asked}）",
+    "device type": "设备类型",
+    "CANN version": "CANN 版本",
+    "profiler level": "采集级别",
+    "set of AI Core metrics": "AI Core 指标集",
+    "number of steps": "步数",
+    "telling of shapes": "是否记录 shape",
+    "told": "有",
+    "not told": "无",
+    "{what} ({before} before, {after} after)": "{what}（之前为 {before}，之后为 {after}）",
+    "not known of both sides: {facts}; whether they compare in that cannot be told": (
+        "两侧并非都有以下信息：{facts}；无法判断在这些方面是否可比"
+    ),
+    "not comparable with {baseline}: other {facts}": "与 {baseline} 不可比较：以下不同：{facts}",
+    "--force compares nevertheless": "使用 --force 仍可比较",
+    "another rank than in the baseline, or of unknown rank": "rank 与基线不同或未知",
+    "not comparable with {baseline}: other ranks ({before} before, {after} after)": (
+        "与 {baseline} 不可比较：rank 不同（之前为 {before}，之后为 {after}）"
+    ),
+    "its tasks do not tell their {column}: nothing to compare by {by}": "其任务没有 {column}：无法按 {by} 比较",
+    "not comparable with {baseline}: no call has inputs that a call of the baseline has": (
+        "与 {baseline} 不可比较：没有调用的输入与基线中的调用相同"
+    ),
+    "no step number of {baseline} stands here: steps are paired in their order, from 1": (
+        "此处没有 {baseline} 的步编号：步从 1 起按顺序配对"
+    ),
+    # what hotspots finds
+    "no task to rank here": "此处没有可排序的任务",
+    "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}": (
+        "此处没有任务表（CSV 形式的 kernel_details、op_summary、op_statistic 或 task_time）；找到 {kinds}"
+    ),
+    # what steps finds
+    "no step here": "此处没有步",
+    "no table of steps here (step_trace, step_trace_time)": "此处没有步表（step_trace、step_trace_time）",
+    "iterations without {point}: {numbers}": "迭代缺少{point}：{numbers}",
+    "head (FP Start)": "开头（FP Start）",
+    "tail (BP End)": "结尾（BP End）",
+    "rank {rank}, step {step}: {here:.3f} us here, but {own:.3f} us in the rank's own table, which is used": (
+        "rank {rank}，步 {step}：此处为 {here:.3f} 微秒，但该 rank 自身的表中为 {own:.3f} 微秒；采用后者"
+    ),
+    "all {count} steps: the slowest is always rank {rank}": "全部 {count} 步：最慢的始终是 rank {rank}",
+    "all {count} steps: the slowest is not always the same ({ranks})": "全部 {count} 步：最慢的并不固定（{ranks}）",
+    "rank {rank} in {count}": "rank {rank}：{count} 步",
+    "step {step}": "步 {step}",
+    "model {model}, iteration {step}": "模型 {model}，迭代 {step}",
+    "{where}: all ranks take {time:.3f} us": "{where}：所有 rank 均为 {time:.3f} 微秒",
+    "{time} ({share:.1%})": "{time}（{share:.1%}）",
+    "{where}: rank {slowest} is the slowest with {time:.3f} us, {more} more than rank {fastest}": (
+        "{where}：rank {slowest} 最慢，为 {time:.3f} 微秒，比 rank {fastest} 多 {more}"
+    ),
+    "rank {rank} computes longest": "rank {rank} 的计算时间最长",
 }

@@ -272,7 +272,6 @@ TEXTS: Mapping[str, str] = {
     "records": "记录",
     "comparisons": "比较",
     "the store": "存储",
-    "communication": "通信",
     "gradient banks": "梯度知识库",
     "preflight": "预检",
     "tuning jobs": "调优任务",
