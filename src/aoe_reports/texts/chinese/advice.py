@@ -357,4 +357,93 @@ TEXTS: Mapping[str, str] = {
         "{where}：rank {slowest} 最慢，为 {time:.3f} 微秒，比 rank {fastest} 多 {more}"
     ),
     "rank {rank} computes longest": "rank {rank} 的计算时间最长",
+    # how profiles are taken: profiling
+    "collector of CANN (hicann/runtime 681ef761)": "CANN 采集器（hicann/runtime 681ef761）",
+    "CANN guide to msprof, TensorFlow framework mode": "CANN msprof 指南，TensorFlow 框架模式",
+    "TensorFlow adapter (Ascend/tensorflow 085a7b2e)": "TensorFlow 适配插件（Ascend/tensorflow 085a7b2e）",
+    "torch_npu (Ascend/pytorch 9e73e70), its reference on hiascend.com, exports of level 0 to 2": (
+        "torch_npu（Ascend/pytorch 9e73e70）、hiascend.com 上的参考文档、级别 0 至 2 的导出"
+    ),
+    "MindSpore API reference 2.6 to 2.10 (mindspore.profiler)": "MindSpore API 参考 2.6 至 2.10（mindspore.profiler）",
+    "msprof command line (hicann/runtime 681ef761)": "msprof 命令行（hicann/runtime 681ef761）",
+    "AOE guide, restrictions of tuning": "AOE 指南，调优约束",
+    "{files} (until {month})": "{files}（{month} 之前）",
+    "{files} (since {month})": "{files}（{month} 起）",
+    "{files} (dynamic shapes, until {month})": "{files}（动态 shape，{month} 之前）",
+    "{files} (training chips)": "{files}（训练芯片）",
+    "{files} (hccl_statistic before 2025-02)": "{files}（2025-02 之前为 hccl_statistic）",
+    "{files} (no operator types, no shapes)": "{files}（没有算子类型和 shape）",
+    "columns of counters in {files}": "{files} 中的计数器列",
+    "column Step Id of {files}": "{files} 的 Step Id 列",
+    "switches its collector on by itself": "单独即可启用对应的采集",
+    "$ASCEND_WORK_PATH/profiling_data where that is set, else an error": (
+        "已设置时为 $ASCEND_WORK_PATH/profiling_data，否则报错"
+    ),
+    "created if missing; wins over ASCEND_WORK_PATH": "不存在时会创建；优先于 ASCEND_WORK_PATH",
+    "a wrong value is only warned of; not set: documented as 90 % of the free disk": (
+        "错误的值只会引起警告；未设置时：文档说明为可用磁盘空间的 90 %"
+    ),
+    "off: no step_trace": "off：没有 step_trace",
+    "deprecated for task_time; l3 on some chips only": "已弃用，改用 task_time；l3 仅在部分芯片上可用",
+    "on is l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only": (
+        "on 即 l1；l0：只有时长（没有 shape、计数器和算子类型）；l3 仅在部分芯片上可用"
+    ),
+    "deprecated": "已弃用",
+    "not given: no counters; empty: PipeUtilization; which sets there are depends on the chip": (
+        "未给出：没有计数器；为空：PipeUtilization；可用的集合取决于芯片"
+    ),
+    "an operator, or empty to have it searched; it may not be found": "算子名，或留空以自动查找；可能找不到",
+    "above 100 on newer versions only": "大于 100 仅较新版本可用",
+    "One option that is given replaces the whole default set: what is left out falls to the collector's own default.": (
+        "只要给出一个选项，就会替换整个默认集合：未给出的选项取采集器自身的默认值。"
+    ),
+    "fp_point and bp_point may not be found, even if they are left empty to be searched: then FP to BP, refresh and data "
+    "augmentation times are empty.": (
+        "即使将 fp_point 和 bp_point 留空以自动查找，也可能找不到：此时前向到反向、迭代拖尾和数据增强拖尾的时间为空。"
+    ),
+    "Which release of CANN takes exactly these keys is not known: they are those of the collector of 2026 and of the guide's "
+    "samples.": "无法确定哪个 CANN 版本恰好支持这些键：它们取自 2026 年的采集器和指南的示例。",
+    "Online inference can be profiled in this mode only (sess.run).": "在线推理只能以此方式采集（sess.run）。",
+    'Older versions take the application as --application="app args".': (
+        '较旧的版本以 --application="app args" 指定应用程序。'
+    ),
+    "The command line always asks for iterations; whether the application has any is up to it.": (
+        "命令行总是要求采集迭代；应用程序是否有迭代取决于其自身。"
+    ),
+    "How many steps to skip, warm up and record is an example: record steps that are alike.": (
+        "跳过、预热和记录的步数仅为示例：请记录彼此相似的步。"
+    ),
+    "At Level0 aic_metrics are reset to none; values that are not valid are reset with a warning only.": (
+        "在 Level0 下 aic_metrics 会被重置为无；无效的值只会在警告后被重置。"
+    ),
+    "Names are those of MindSpore 2.6 and later; mindspore.Profiler of earlier releases has not been looked at. That the "
+    "files have the names that torch_npu gives them is expected, not seen.": (
+        "名称取自 MindSpore 2.6 及后续版本；未查看更早版本的 mindspore.Profiler。"
+        "文件名与 torch_npu 相同只是预期，尚未实际见到。"
+    ),
+    "prof.step() behind each step": "在每步之后调用 prof.step()",
+    "record_op_args=True writes the arguments of operators for AOE into a folder beside the result; it is documented as not "
+    "to be combined with other profiling. What it writes has not been checked.": (
+        "record_op_args=True 会将供 AOE 使用的算子参数写入结果旁的文件夹；文档说明不可与其他采集同时使用。"
+        "其写入的内容尚未核实。"
+    ),
+    "Switch profiling off before AOE tunes: it distorts what AOE measures.": (
+        "AOE 调优之前请关闭采集：它会使 AOE 的测量失真。"
+    ),
+    "Static memory allocation has to be off, too (static_memory_policy = 0).": (
+        "还必须关闭静态内存分配（static_memory_policy = 0）。"
+    ),
+    # renderers.recipe
+    "A profile for {question} with {framework}": "使用 {framework} 为 {question} 采集性能数据",
+    "Then:": "然后：",
+    "Then": "然后",
+    "What it yields:": "生成的内容：",
+    "What it yields": "生成的内容",
+    "To switch profiling off again:": "关闭采集：",
+    "To switch profiling off again": "关闭采集",
+    "Notes": "说明",
+    "Sources: {sources}.": "来源：{sources}。",
+    "{key}={value}": "{key}={value}",
+    # cli.collect
+    "collect: expected --framework, or --check": "collect：需要 --framework 或 --check",
 }
