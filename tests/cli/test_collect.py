@@ -175,3 +175,18 @@ def test_people_read_a_line_a_key(cli: Cli) -> None:
 def test_without_a_framework_nothing_can_be_said(cli: Cli) -> None:
     ended = cli("collect")
     assert (ended.code, "expected --framework, or --check" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_recipe_in_chinese_has_the_same_code(cli: Cli, framework: str, form: str) -> None:
+    asked = ("collect", "--framework", framework, "--for", "tuning", "--format")
+    told = cli(*asked, form, "--lang", "zh").out
+    assert "关闭采集" in told
+    assert not re.search(
+        r"\b(of|the|is|are|what)\b", re.sub(r"```.*?```|^    .*?$", "", told, flags=re.DOTALL | re.MULTILINE)
+    )
+    found = cli(*asked, "json", "--lang", "zh")
+    assert found.out == cli(*asked, "json").out
+    for line in (*found.json["snippet"].splitlines(), *found.json["switch_off"].splitlines()):
+        assert line in told

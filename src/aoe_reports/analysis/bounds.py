@@ -16,6 +16,7 @@ import pyarrow as pa
 from aoe_reports.analysis.clock import Clock, measure_clock
 from aoe_reports.analysis.hotspots import Names, group_codes, is_communication
 from aoe_reports.columns import Floats, Ints, Mask, codes, floats, has_value, integers, keep_where, words_in
+from aoe_reports.texts import say
 
 Bound = Literal[
     "cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe", "memory-bandwidth", "none", "ai-cpu", "unknown"
@@ -435,9 +436,9 @@ def _block_norms(
         if told[kind]:
             norms[kind] = BlockNorm(told[kind], None, "info.json")
         elif seen.get(kind):
-            norms[kind] = BlockNorm(seen[kind], None, "the most that counters saw at work")
+            norms[kind] = BlockNorm(seen[kind], None, say("the most that counters saw at work"))
         elif mine.any() and (typical := _typical(blocks[mine], duration[mine])):
-            norms[kind] = BlockNorm(None, typical, "the number of blocks that most of the time is run with")
+            norms[kind] = BlockNorm(None, typical, say("the number of blocks that most of the time is run with"))
     return norms
 
 

@@ -19,6 +19,7 @@ from aoe_reports.analysis.hotspots import GROUPINGS, By, Group, group_tasks, is_
 from aoe_reports.analysis.steps import Step, in_order, steps_of_trace, steps_of_trace_time
 from aoe_reports.columns import keep_where
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import join, say
 
 _INPUTS = ("input_shapes", "input_formats", "input_data_types")
 _WHOLE = {"step", "count", "iteration_id", "rank_id", "device_id", "model_id", "connection_id"}
@@ -79,7 +80,7 @@ def compare_tasks(
     Raises UsageError for `by="step"` (see `list_steps`) and for frames without the columns.
     """
     if by not in TELLS:
-        raise UsageError(f"compare_tasks: by {by!r}; expected one of {', '.join(TELLS)}")
+        raise UsageError(say("compare_tasks: by {by!r}; expected one of {names}", by=by, names=join(", ", TELLS)))
     needed = ["task_duration_ns", TELLS[by], *(["task_type"] if by == "communication" else [])]
     sides = [choose_calls(_measured(tasks, *needed), by, all_tasks=all_tasks) for tasks in (baseline, candidate)]
     keys = [key for key in KEYS[by] if all(key in side.column_names for side in sides)]
@@ -94,11 +95,13 @@ def as_arrow(frame: Frame, *needed: str) -> pa.Table:
     Raises UsageError where a needed column is absent, and where whole numbers are none.
     """
     if not hasattr(frame, "__arrow_c_stream__"):
-        raise UsageError(f"a frame of Arrow, pandas or polars was expected, not {type(frame).__name__}")
+        raise UsageError(say("a frame of Arrow, pandas or polars was expected, not {name}", name=type(frame).__name__))
     table = pa.table(frame)
     absent = [name for name in needed if name not in table.column_names]
     if absent:
-        raise UsageError(f"the frame has no column {', '.join(absent)}; docs/tables.md names the columns")
+        raise UsageError(
+            say("the frame has no column {names}; docs/tables.md names the columns", names=join(", ", absent))
+        )
     return pa.table({name: _ours(table[name], name) for name in table.column_names})
 
 
@@ -107,7 +110,14 @@ def _measured(frame: Frame, *needed: str) -> pa.Table:
     table = as_arrow(frame, *needed)
     for name in needed:
         if name.endswith("_ns") and table[name].null_count:
-            raise UsageError(f"{name}: {table[name].null_count} of {table.num_rows} values are missing")
+            raise UsageError(
+                say(
+                    "{name}: {count} of {rows} values are missing",
+                    name=name,
+                    count=table[name].null_count,
+                    rows=table.num_rows,
+                )
+            )
     return table
 
 
@@ -120,7 +130,7 @@ def _ours(column: Any, name: str) -> Any:
         try:
             return column.cast(pa.int64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise UsageError(f"{name}: whole numbers were expected: {error}") from error
+            raise UsageError(say("{name}: whole numbers were expected: {error}", name=name, error=error)) from error
     if not any(is_kind(kind) for is_kind in _WORDS):
         return column
     if not pa.types.is_dictionary(column.type):

@@ -10,6 +10,7 @@ from aoe_reports.checks.schema import check_schema
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.gradients import PLACEHOLDER, GradientBank
 from aoe_reports.readers.bank import BankFile
+from aoe_reports.texts import say
 
 Found = Iterator[tuple[str | None, str]]
 """(JSON Pointer, message) of each place where a rule fires."""
@@ -33,7 +34,7 @@ def check_bank_file(file: BankFile) -> list[Finding]:
         told = [Finding(rule.severity, name, path, text, pointer=at) for at, text in rule.check(file.bank)]
         found += told[:EXAMPLES_PER_RULE]
         if len(told) > EXAMPLES_PER_RULE:
-            more = f"and {len(told) - EXAMPLES_PER_RULE} more of this kind"
+            more = say("and {count} more of this kind", count=len(told) - EXAMPLES_PER_RULE)
             found.append(Finding(rule.severity, name, path, more))
     return [*file.findings, *with_places(found, file.text)]
 
@@ -44,26 +45,37 @@ def _length(bank: GradientBank) -> Found:
         if sizes != model.times:
             yield (
                 f"{model.pointer}/modelvalue",
-                f"model {model.modelhash[:40]}: {sizes} sizes and {model.times} times; which belong together is unknown",
+                say(
+                    "model {model}: {sizes} sizes and {times} times; which belong together is unknown",
+                    model=model.modelhash[:40],
+                    sizes=sizes,
+                    times=model.times,
+                ),
             )
 
 
 def _not_tuned(bank: GradientBank) -> Found:
     for model in bank.models:
         if not model.tuned:
-            zeros = f"{len(PLACEHOLDER)} zeros in both lists, as written before tuning"
-            yield f"{model.pointer}/modelvalue", f"model {model.modelhash[:40]}: {zeros}"
+            yield (
+                f"{model.pointer}/modelvalue",
+                say(
+                    "model {model}: {count} zeros in both lists, as written before tuning",
+                    model=model.modelhash[:40],
+                    count=len(PLACEHOLDER),
+                ),
+            )
 
 
 def _soc(bank: GradientBank) -> Found:
     if bank.soc is None:
-        yield None, "the name tells no soc; a bank is looked for as <soc>_gradient_fusion.json"
+        yield None, say("the name tells no soc; a bank is looked for as <soc>_gradient_fusion.json")
 
 
-_CODE = "the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it"
+_CODE = say("the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it")
 
 BANK_RULES: dict[str, BankRule] = {
-    "gdat-length": BankRule("error", _length, "each gradient has a size and a time", _CODE),
-    "gdat-not-tuned": BankRule("warning", _not_tuned, "five zeros stand there until the model is tuned", _CODE),
-    "gdat-soc": BankRule("warning", _soc, "a bank is found by the soc in its name", _CODE),
+    "gdat-length": BankRule("error", _length, say("each gradient has a size and a time"), _CODE),
+    "gdat-not-tuned": BankRule("warning", _not_tuned, say("five zeros stand there until the model is tuned"), _CODE),
+    "gdat-soc": BankRule("warning", _soc, say("a bank is found by the soc in its name"), _CODE),
 }

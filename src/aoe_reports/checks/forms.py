@@ -13,6 +13,7 @@ from aoe_reports.columns import exact_sum, has_value, integers, keep_where, word
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, has
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
+from aoe_reports.texts import say
 
 COUNTED_TOLERANCE_NS = 20
 """op_statistic's printed total may be off by this much (measured on real exports)."""
@@ -41,8 +42,14 @@ def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[F
     absent = []
     for key, (count, total) in sorted(_grouped(compute, keys).items(), key=str):
         if key not in stated and None not in key[-2:]:
-            where = f" of device {key[0]}" if keys[0] == "device_id" else ""
-            message = f"{key[-2]} on {key[-1]}{where}: {count} tasks, {total / 1000:.3f} us in the table of tasks, no row here"
+            where = say("{core} of device {device}", core=key[-1], device=key[0]) if keys[0] == "device_id" else key[-1]
+            message = say(
+                "{op_type} on {core}: {count} tasks, {time:.3f} us in the table of tasks, no row here",
+                op_type=key[-2],
+                core=where,
+                count=count,
+                time=total / 1000,
+            )
             absent.append(Finding("warning", "statistic-mismatch", str(usable[0].path), message))
     return found + _capped(absent)
 
@@ -61,7 +68,7 @@ def _capped(found: list[Finding]) -> list[Finding]:
     if len(found) <= EXAMPLES_PER_RULE:
         return found
     first = found[EXAMPLES_PER_RULE]
-    rest = replace(first, message=f"and {len(found) - EXAMPLES_PER_RULE} more of this kind")
+    rest = replace(first, message=say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
     return [*found[:EXAMPLES_PER_RULE], rest]
 
 
@@ -70,7 +77,12 @@ def check_no_tasks(tasks: Sequence[TableData], statistics: Sequence[TableData]) 
     if any(data.rows_read or has(data.findings, "error") for data in tasks):
         return []  # why its rows are not used is said already
     return [
-        Finding("warning", "statistic-mismatch", str(data.path), f"counts tasks, but {tasks[0].path.name} holds none")
+        Finding(
+            "warning",
+            "statistic-mismatch",
+            str(data.path),
+            say("counts tasks, but {file} holds none", file=tasks[0].path.name),
+        )
         for data in statistics
         if tasks and data.frame.num_rows
     ]
@@ -85,8 +97,14 @@ def check_iterations(used: Sequence[TableData], other: Sequence[TableData]) -> l
     for key in sorted(set(mine) | set(theirs), key=str):
         here, there = theirs.get(key), mine.get(key)
         if here is None or there is None or abs(here - there) > COUNTED_TOLERANCE_NS:
-            words = [f"{ns / 1000:.3f} us" if ns is not None else "none" for ns in (here, there)]
-            message = f"iteration {key[-1]}: {words[0]} here, {words[1]} in {used[0].path.name}, which is used"
+            words = [say("{time:.3f} us", time=ns / 1000) if ns is not None else say("none") for ns in (here, there)]
+            message = say(
+                "iteration {number}: {here} here, {there} in {file}, which is used",
+                number=key[-1],
+                here=words[0],
+                there=words[1],
+                file=used[0].path.name,
+            )
             found.append(Finding("warning", "forms-disagree", str(other[0].path), message))
     return _capped(found)
 
@@ -118,10 +136,14 @@ def _held_against(statistic: TableData, tasks: pa.Table, keys: list[str]) -> lis
         count, total = stated["count"], stated["total_time_ns"]
         tasks_count, tasks_total = grouped.get(tuple(stated[key] for key in keys), (0, 0))
         if count != tasks_count or abs(total - tasks_total) > COUNTED_TOLERANCE_NS:
-            where = f" on {stated['task_type']}" if "task_type" in keys else ""
-            message = (
-                f"{stated['op_type']}{where}: {count} tasks, {total / 1000:.3f} us here, but "
-                f"{tasks_count} tasks, {tasks_total / 1000:.3f} us in the table of tasks"
+            op_type, core = stated["op_type"], stated.get("task_type")
+            message = say(
+                "{operators}: {count} tasks, {time:.3f} us here, but {tasks} tasks, {of_tasks:.3f} us in the table of tasks",
+                operators=say("{op_type} on {core}", op_type=op_type, core=core) if "task_type" in keys else op_type,
+                count=count,
+                time=total / 1000,
+                tasks=tasks_count,
+                of_tasks=tasks_total / 1000,
             )
             found.append(Finding("warning", "statistic-mismatch", str(statistic.path), message, statistic.line(row)))
     return found
@@ -146,9 +168,13 @@ def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[F
     (count, total), (other_count, other_total) = _size(used), _size(other)
     if count == other_count and abs(total - other_total) <= FORM_TOLERANCE_NS * max(count, 1):
         return []
-    message = (
-        f"{other_count} tasks, {other_total / 1000:.3f} us here, but {count} tasks, {total / 1000:.3f} us in "
-        f"{used[0].path.name}, which is used"
+    message = say(
+        "{count} tasks, {time:.3f} us here, but {other_count} tasks, {other_time:.3f} us in {file}, which is used",
+        count=other_count,
+        time=other_total / 1000,
+        other_count=count,
+        other_time=total / 1000,
+        file=used[0].path.name,
     )
     return [Finding("warning", "forms-disagree", str(other[0].path), message)]
 
@@ -170,9 +196,13 @@ def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], ker
     slack = TASK_TIME_TOLERANCE_NS * max(count, 1)
     if kernels.num_rows == count and -COUNTED_TOLERANCE_NS * max(count, 1) <= other_total - total <= slack:
         return []
-    message = (
-        f"{kernels.num_rows} operators, {other_total / 1000:.3f} us here, but {count} operators, "
-        f"{total / 1000:.3f} us in {tasks[0].path.name}"
+    message = say(
+        "{count} operators, {time:.3f} us here, but {other_count} operators, {other_time:.3f} us in {file}",
+        count=kernels.num_rows,
+        time=other_total / 1000,
+        other_count=count,
+        other_time=total / 1000,
+        file=tasks[0].path.name,
     )
     return [Finding("warning", "forms-disagree", str(times[0].path), message)]
 
@@ -197,9 +227,13 @@ def check_timeline(sums: TimelineSums, tasks: Sequence[TableData]) -> list[Findi
     total = sum(total_of(frame) for frame in frames)
     if sums.operators == rows and abs(total - sums.operators_ns) <= FORM_TOLERANCE_NS * max(rows, 1):
         return []
-    message = (
-        f"{sums.operators} operators, {sums.operators_ns / 1000:.3f} us on the device here, but {rows} operators, "
-        f"{total / 1000:.3f} us in {tasks[0].path.name}"
+    message = say(
+        "{count} operators, {time:.3f} us on the device here, but {other_count} operators, {other_time:.3f} us in {file}",
+        count=sums.operators,
+        time=sums.operators_ns / 1000,
+        other_count=rows,
+        other_time=total / 1000,
+        file=tasks[0].path.name,
     )
     return [Finding("warning", "forms-disagree", sums.path, message)]
 
@@ -224,9 +258,11 @@ def check_overlap(sums: TimelineSums, steps: pa.Table, *, whole: bool = False) -
         here = sums.overlap_ns.get(thread, 0)
         slack = COUNTED_TOLERANCE_NS * max(steps.num_rows, 1)
         if stated > here + slack or (whole and stated < here - slack):
-            message = (
-                f"{thread}: {here / 1000:.3f} us in the process Overlap Analysis here, but {stated / 1000:.3f} us in "
-                "the table of steps"
+            message = say(
+                "{thread}: {here:.3f} us in the process Overlap Analysis here, but {stated:.3f} us in the table of steps",
+                thread=thread,
+                here=here / 1000,
+                stated=stated / 1000,
             )
             found.append(Finding("warning", "forms-disagree", sums.path, message))
     return found
@@ -242,20 +278,28 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
             stated[row["step"]] = row
     seen = {step for step in pc.unique(tasks["step"]).to_pylist() if step is not None}
     path = str(steps.path)
-    absent = [f"step {step} has tasks, but no row here" for step in sorted(seen - set(stated))]
-    absent += [f"step {step} has a row here, but no task" for step in sorted(set(stated) - seen - {None})]
+    absent = [say("step {step} has tasks, but no row here", step=step) for step in sorted(seen - set(stated))]
+    absent += [
+        say("step {step} has a row here, but no task", step=step) for step in sorted(set(stated) - seen - {None})
+    ]
     found = [Finding("warning", "step-missing", path, message) for message in absent]
     if outside := tasks["step"].null_count:
-        message = f"{outside} tasks belong to no step: the head of the first step or the tail of the last is missing"
+        message = say(
+            "{count} tasks belong to no step: the head of the first step or the tail of the last is missing",
+            count=outside,
+        )
         found.append(Finding("info", "step-missing", path, message))
     for step in sorted(seen & set(stated)):
         mine = tasks.filter(pc.equal(tasks["step"], step))
         durations, _ = integers(mine["task_duration_ns"])
         busy = int(durations[~words_in(mine["task_type"], COMMUNICATION_TASKS)].sum())
         if stated[step]["computing_ns"] > busy + COUNTED_TOLERANCE_NS * max(mine.num_rows, 1):
-            message = (
-                f"step {step}: computing takes {stated[step]['computing_ns'] / 1000:.3f} us here, but all its tasks "
-                f"together {busy / 1000:.3f} us: tasks are missing"
+            message = say(
+                "step {step}: computing takes {computing:.3f} us here, but all its tasks together "
+                "{busy:.3f} us: tasks are missing",
+                step=step,
+                computing=stated[step]["computing_ns"] / 1000,
+                busy=busy / 1000,
             )
             found.append(Finding("warning", "forms-disagree", path, message))
     return _capped(found)

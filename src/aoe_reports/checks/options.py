@@ -19,6 +19,7 @@ from aoe_reports.profiling.options import (
 )
 from aoe_reports.readers.json_text import duplicates, explain, locate
 from aoe_reports.results import escape
+from aoe_reports.texts import join, say
 
 PATH = "profiling_options"
 """What findings name where a file's path would stand."""
@@ -45,20 +46,22 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
     """(one row a key that is in force, what is wrong with the string)."""
     data = text.encode("utf-8", "replace")
     if not text.strip():
-        message = "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises"
+        message = say(
+            "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises"
+        )
         return _rows(DEFAULTS, ADAPTER), [_finding("info", "option-default", message)]
     if len(data) >= MOST_BYTES:
-        message = f"{len(data)} bytes; {MOST_BYTES} or more are read as an empty string"
+        message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MOST_BYTES)
         return [], [_finding("error", "option-too-long", message)]
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return [], [_syntax(text, data)]
     if not isinstance(document, dict):
-        return [], [_finding("error", "option-syntax", 'not a JSON object; expected {"key":"value",…}', 1, 1)]
+        return [], [_finding("error", "option-syntax", say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
     places = locate(data, {f"/{escape(key)}" for key in document})
     findings = [
-        _finding("warning", "json-duplicate-key", f"{key} stands twice; the last one counts", line, column)
+        _finding("warning", "json-duplicate-key", say("{key} stands twice; the last one counts", key=key), line, column)
         for _, key, line, column in duplicates(data) or ()
     ]
     for key, value in document.items():
@@ -102,11 +105,14 @@ def _syntax(text: str, data: bytes) -> Finding:
     """Where the string stops being JSON; the fault of the guide's own sample is called by its name."""
     where = explain(data)
     lacking = _LACKS_QUOTE.search(text)
-    message = f"no JSON: {where.message}"
+    message = say("no JSON: {why}", why=where.message)
     if lacking:
-        message += f"; the key {lacking[1]} lacks its opening quote (so does one in the Estimator sample of the guide)"
+        told = say(
+            "the key {key} lacks its opening quote (so does one in the Estimator sample of the guide)", key=lacking[1]
+        )
+        message = join("; ", (message, told))
     elif "'" in text:
-        message += "; JSON takes double quotes only"
+        message = join("; ", (message, say("JSON takes double quotes only")))
     return _finding("error", "option-syntax", message, where.line, where.column)
 
 
@@ -114,30 +120,53 @@ def _of_key(key: str, value: Any) -> tuple[Severity, str, str] | None:
     option = OPTIONS.get(key)
     if option is None:
         if key in ONLY_2022:
-            return "warning", "option-versions", f"{key} was taken in 2022; later collectors refuse it and do not start"
-        return "error", "option-unknown", f"{key} is no key of profiling_options: profiling does not start"
+            return (
+                "warning",
+                "option-versions",
+                say("{key} was taken in 2022; later collectors refuse it and do not start", key=key),
+            )
+        return "error", "option-unknown", say("{key} is no key of profiling_options: profiling does not start", key=key)
     if option.kind == "integer":
         return _of_integer(option, value)
     if not isinstance(value, str):
-        return "error", "option-value", f"{key} takes a string, not {json.dumps(value)}"
+        return "error", "option-value", say("{key} takes a string, not {value}", key=key, value=json.dumps(value))
     said = _VALUES[option.kind](option, value) if option.kind in _VALUES else None
     if said is None:
-        return ("warning", "option-versions", f"{key}: l3 is taken on some chips only") if value == "l3" else None
+        told = say("{key}: l3 is taken on some chips only", key=key)
+        return ("warning", "option-versions", told) if value == "l3" else None
     severity: Severity = "warning" if option.kind == "size" else "error"
-    return severity, "option-value", f"{key} is {json.dumps(value)}; expected {said}"
+    return (
+        severity,
+        "option-value",
+        say("{key} is {value}; expected {expected}", key=key, value=json.dumps(value), expected=said),
+    )
 
 
 def _of_integer(option: Option, value: Any) -> tuple[Severity, str, str] | None:
     if isinstance(value, bool) or not isinstance(value, int):
-        message = f"{option.key} takes a whole number without quotes, not {json.dumps(value)}"
+        message = say("{key} takes a whole number without quotes, not {value}", key=option.key, value=json.dumps(value))
         return "error", "option-value", message
     if not option.least <= value <= option.most:
-        return "error", "option-value", f"{option.key} is {value}; expected {option.least} to {option.most}"
+        return (
+            "error",
+            "option-value",
+            say(
+                "{key} is {value}; expected {least} to {most}",
+                key=option.key,
+                value=value,
+                least=option.least,
+                most=option.most,
+            ),
+        )
     if option.key == "sys_hardware_mem_freq" and value > _OLD_MEMORY_FREQUENCY:
         return (
             "warning",
             "option-versions",
-            f"{option.key} above {_OLD_MEMORY_FREQUENCY} is taken by newer versions only",
+            say(
+                "{key} above {most} is taken by newer versions only",
+                key=option.key,
+                most=_OLD_MEMORY_FREQUENCY,
+            ),
         )
     return None
 
@@ -146,25 +175,27 @@ _OLD_MEMORY_FREQUENCY = 100
 
 
 def _choice(option: Option, value: str) -> str | None:
-    return None if value in option.values else "one of " + ", ".join(option.values)
+    return None if value in option.values else say("one of {names}", names=join(", ", option.values))
 
 
 def _metrics(option: Option, value: str) -> str | None:
     if value in {"", *option.values} or _CUSTOM.fullmatch(value):
         return None
-    return "one of " + ", ".join(option.values) + ", or Custom:0x…,0x…"
+    return say("one of {names}, or Custom:0x…,0x…", names=join(", ", option.values))
 
 
 def _size(option: Option, value: str) -> str | None:
     found = _SIZE.fullmatch(value)
     if found and option.least <= int(found[1]) <= option.most:
         return None
-    return f"a number from {option.least} to {option.most} with MB behind it"
+    return say("a number from {least} to {most} with MB behind it", least=option.least, most=option.most)
 
 
 def _words(option: Option, value: str) -> str | None:
     words = value.split(",")
-    return None if set(words) <= set(option.values) else "some of " + ",".join(option.values) + ", with commas between"
+    if set(words) <= set(option.values):
+        return None
+    return say("some of {names}, with commas between", names=",".join(option.values))
 
 
 _VALUES: dict[str, Callable[[Option, str], str | None]] = {
@@ -180,7 +211,7 @@ _Found = list[tuple[Severity, str, str]]
 def _output(options: Mapping[str, Any]) -> _Found:
     if options.get("output"):
         return []
-    message = (
+    message = say(
         "no output: the data go to $ASCEND_WORK_PATH/profiling_data, or profiling does not start where that is not set"
     )
     return [("warning", "option-output", message)]
@@ -190,23 +221,23 @@ def _traces(options: Mapping[str, Any]) -> _Found:
     found: _Found = []
     training = options.get("training_trace") == "on"
     if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
-        message = "task_trace=off alone is overwritten by task_time, which is on unless it is off itself"
+        message = say("task_trace=off alone is overwritten by task_time, which is on unless it is off itself")
         found.append(("warning", "option-without-effect", message))
     points = [name for name in ("fp_point", "bp_point") if options.get(name)]
     if points and not training:
-        message = f"{' and '.join(points)} matter only with training_trace=on"
+        message = say("{points} matter only with training_trace=on", points=join(" and ", points))
         found.append(("warning", "option-without-effect", message))
     if not training:
-        found.append(("info", "option-default", "training_trace is off: there will be no step_trace"))
+        found.append(("info", "option-default", say("training_trace is off: there will be no step_trace")))
         if options.get("task_trace") == "on":
-            message = "documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training"
+            message = say("documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training")
             found.append(("warning", "option-versions", message))
     return found
 
 
 def _counters(options: Mapping[str, Any]) -> _Found:
     if "aic_metrics" not in options:
-        return [("info", "option-default", "no aic_metrics: op_summary will have no columns of counters")]
+        return [("info", "option-default", say("no aic_metrics: op_summary will have no columns of counters"))]
     return []
 
 
@@ -217,7 +248,7 @@ def _instructions(options: Mapping[str, Any]) -> _Found:
     beside += [key for key in ("aic_metrics", "aiv_metrics") if key in options]
     if not beside:
         return []
-    message = f"instr_profiling_freq beside {', '.join(beside)}: a collector of 2023 does not start"
+    message = say("instr_profiling_freq beside {keys}: a collector of 2023 does not start", keys=join(", ", beside))
     return [("warning", "option-conflict", message)]
 
 

@@ -11,6 +11,7 @@ from aoe_reports.checks.results import with_places
 from aoe_reports.checks.schema import check_schema, fits_schema
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.records import RecordText, read_records
+from aoe_reports.texts import say
 from aoe_reports.timestamps import parse_timestamp
 
 _LONGEST_VALUE = 60
@@ -45,15 +46,17 @@ def check_record(record: RecordText, path: str) -> list[Finding]:
     document = record.document
     if not fits_schema("record", document):
         if not isinstance(document, dict) and record.line is None and not record.pointer:
-            return [Finding("error", "schema", path, "neither a record nor a list of records", pointer="")]
+            return [Finding("error", "schema", path, say("neither a record nor a list of records"), pointer="")]
         found = check_schema("record", document, path)
         return [f if f.pointer is None else replace(f, pointer=record.pointer + f.pointer) for f in found]
     found = []
     if parse_timestamp(record.timestamp) is None:
         value = json.dumps(document["timestamp"], ensure_ascii=False)[:_LONGEST_VALUE]
-        message = f"{value} is no time in a form that is known; expected an epoch, YYYYMMDDHHMMSS or ISO-8601"
+        message = say(
+            "{value} is no time in a form that is known; expected an epoch, YYYYMMDDHHMMSS or ISO-8601", value=value
+        )
         found.append(Finding("error", "timestamp-form", path, message, pointer=f"{record.pointer}/timestamp"))
-    message = "a number that no float64 holds; the record could not be given back as it is"
+    message = say("a number that no float64 holds; the record could not be given back as it is")
     for name in ("runtime_ms_mean", "runtime_ms_std"):
         if not _is_kept(document[name]):
             found.append(Finding("error", "record-number", path, message, pointer=f"{record.pointer}/{name}"))
@@ -76,5 +79,5 @@ def _capped(findings: list[Finding]) -> list[Finding]:
     if len(findings) <= EXAMPLES_PER_RULE:
         return findings
     first = findings[EXAMPLES_PER_RULE]
-    more = f"and {len(findings) - EXAMPLES_PER_RULE} more findings on records"
+    more = say("and {count} more findings on records", count=len(findings) - EXAMPLES_PER_RULE)
     return [*findings[:EXAMPLES_PER_RULE], Finding("error", first.rule, first.path, more, first.line)]

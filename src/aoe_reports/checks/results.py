@@ -27,6 +27,7 @@ from aoe_reports.results import (
     is_plausible,
     status_of,
 )
+from aoe_reports.texts import join, say
 
 Found = Iterator[tuple[str, str]]
 """(JSON Pointer, message) of each place where a rule fires."""
@@ -92,7 +93,7 @@ class FileRule:
     check: Callable[[Examined], Found]
     reason: str
     source: str
-    on: str = "AOE results"
+    on: str = say("AOE results")
 
 
 def check_result(result: TuningResult, path: str = "") -> list[Finding]:
@@ -197,7 +198,7 @@ def _told(name: str, severity: Severity, path: str, found: Iterable[tuple[str, s
     every = [Finding(severity, name, path, text, pointer=at) for at, text in found]
     if len(every) <= EXAMPLES_PER_RULE:
         return every
-    more = f"and {len(every) - EXAMPLES_PER_RULE} more of this kind"
+    more = say("and {count} more of this kind", count=len(every) - EXAMPLES_PER_RULE)
     return [*every[:EXAMPLES_PER_RULE], Finding(severity, name, path, more, pointer=task)]
 
 
@@ -212,11 +213,15 @@ def _segment_count(examined: Examined) -> Found:
         segments = (segment for segment in _segments_of(file, result) if isinstance(segment, dict))
         names = Counter(_AGAIN.sub("", name) for segment in segments for name in segment)
         if names["basic"] != 1 and not (result.truncated and not names["basic"]):
-            yield result.pointer, f"{names['basic']} segments 'basic'; expected exactly one"
+            yield result.pointer, say("{count} segments 'basic'; expected exactly one", count=names["basic"])
         if names["OPAT"] + names["SGAT"] > 1:
             yield (
                 result.pointer,
-                f"{names['OPAT']} segments 'OPAT', {names['SGAT']} 'SGAT'; expected at most one of them",
+                say(
+                    "{opat} segments 'OPAT', {sgat} 'SGAT'; expected at most one of them",
+                    opat=names["OPAT"],
+                    sgat=names["SGAT"],
+                ),
             )
 
 
@@ -224,7 +229,10 @@ def _segment_kind(examined: Examined) -> Found:
     kind = kind_of(examined.file)
     for result in examined.file.results:
         if result.has_segment and result.kind != kind:
-            yield result.segment_pointer, f"the file is named {kind}, its segment is {result.kind.upper()}"
+            yield (
+                result.segment_pointer,
+                say("the file is named {kind}, its segment is {segment}", kind=kind, segment=result.kind.upper()),
+            )
 
 
 def _mixed_vocabulary(examined: Examined) -> Found:
@@ -233,7 +241,7 @@ def _mixed_vocabulary(examined: Examined) -> Found:
         if result.vocabulary == "mixed":
             yield (
                 result.segment_pointer,
-                "words of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task",
+                say("words of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task"),
             )
         elif result.vocabulary is not None:
             spoken.setdefault(result.vocabulary, result.segment_pointer)
@@ -241,7 +249,12 @@ def _mixed_vocabulary(examined: Examined) -> Found:
         first, second = spoken.items()
         yield (
             second[1],
-            f"this task uses the words of '{second[0]} ...', the one at {first[1]} those of '{first[0]} ...'",
+            say(
+                "this task uses the words of '{words} ...', the one at {place} those of '{other} ...'",
+                words=second[0],
+                place=first[1],
+                other=first[0],
+            ),
         )
 
 
@@ -274,7 +287,15 @@ def _unit_mismatch(examined: Examined) -> Found:
 
 def _unit_mismatches(times: Sequence[TimeMember]) -> Found:
     for place, key, expected in _mistaken_keys(times):
-        yield _pointer(place), f"{key!r} in {_segment_of(place)}; expected {expected}"
+        yield (
+            _pointer(place),
+            say(
+                "{key!r} in {segment}; expected {expected}",
+                key=key,
+                segment=_segment_of(place),
+                expected=expected,
+            ),
+        )
 
 
 def _segment_of(place: Link) -> str:
@@ -304,7 +325,7 @@ def _implausible_time(examined: Examined) -> Found:
         at = _pointer(place)
         is_time = key.partition("(")[0] in _TIME_KEYS or key in _MODEL_TIME_KEYS
         if is_time and any(is_below(at, result.pointer) for result in examined.fitting):
-            yield at, "a number of a size that no time has (0 or 10^-9 to 10^15); it is not used"
+            yield at, say("a number of a size that no time has (0 or 10^-9 to 10^15); it is not used")
 
 
 def _unknown_key(examined: Examined) -> Found:
@@ -312,25 +333,36 @@ def _unknown_key(examined: Examined) -> Found:
         for at in unknown_keys(result.kind, "task", _segments_of(examined.file, result), result.pointer):
             key = at.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
             if key not in UNITS:  # that is for segment-kind to tell
-                yield at, f"the key {key[:200]!r} is not known here; it is passed over"
+                yield at, say("the key {key!r} is not known here; it is passed over", key=key[:200])
 
 
 def _report_key(result: TuningResult) -> Found:
     key = _AGAIN.sub("", result.report_key or "")
     if result.report_key is not None and not REPORT_KEY.fullmatch(key):
-        yield result.pointer, f"the key {key[:200]!r} is not of the form report_<time>_<thread>"
+        yield result.pointer, say("the key {key!r} is not of the form report_<time>_<thread>", key=key[:200])
 
 
 def _status_unknown(result: TuningResult) -> Found:
     if result.status is not None and status_of(result.status) is None:
-        yield _status_at(result), f"{result.status[:200]!r} is no known status; expected one of {', '.join(STATUSES)}"
+        yield (
+            _status_at(result),
+            say(
+                "{status!r} is no known status; expected one of {names}",
+                status=result.status[:200],
+                names=join(", ", STATUSES),
+            ),
+        )
 
 
 def _status_alias(result: TuningResult) -> Found:
     if result.status in STATUS_ALIASES:
         yield (
             _status_at(result),
-            f"{result.status!r} is a slip of the documents; read as {STATUS_ALIASES[result.status]}",
+            say(
+                "{status!r} is a slip of the documents; read as {meant}",
+                status=result.status,
+                meant=STATUS_ALIASES[result.status],
+            ),
         )
 
 
@@ -341,16 +373,28 @@ def _tuning_failed(result: TuningResult) -> Found:
 
 def failed_text(tuning_name: str | None, operators: Sequence[str]) -> str:
     """What is to be said of a tuning that failed."""
-    shown = ", ".join(operators[:EXAMPLES_PER_RULE]) or "none named"
-    more = len(operators) - EXAMPLES_PER_RULE
-    return f"tuning of {tuning_name!r} failed; operators: {shown}" + (f" and {more} more" if more > 0 else "")
+    shown = listed(operators) or say("none named")
+    return say("tuning of {name!r} failed; operators: {operators}", name=tuning_name, operators=shown)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, and how many more there are."""
+    shown = join(", ", names[:EXAMPLES_PER_RULE])
+    more = len(names) - EXAMPLES_PER_RULE
+    return say("{names} and {count} more", names=shown, count=more) if more > 0 else shown
 
 
 def _tuning_incomplete(result: TuningResult) -> Found:
     if status_of(result.status) == "incomplete":
-        yield _status_at(result), f"tuning of {result.tuning_name!r} was broken off; its numbers are not used"
+        yield (
+            _status_at(result),
+            say("tuning of {name!r} was broken off; its numbers are not used", name=result.tuning_name),
+        )
     elif result.kind == "sgat" and result.has_segment and "tuning_time(s)" not in result.present:
-        text = f"no tuning_time(s), as in a run that was broken off: is {result.tuning_name!r} complete?"
+        text = say(
+            "no tuning_time(s), as in a run that was broken off: is {name!r} complete?",
+            name=result.tuning_name,
+        )
         yield result.pointer, text
 
 
@@ -361,49 +405,76 @@ def _interrupted_fields(result: TuningResult) -> Found:
     if status == "incomplete":
         for key in ("tuning_time(s)", "model_result_performance(ms)", "model_performance_improvement"):
             if key in result.present:
-                yield result.segment_pointer, f"{key} is there, which a run that was broken off does not write"
+                yield (
+                    result.segment_pointer,
+                    say("{key} is there, which a run that was broken off does not write", key=key),
+                )
         return
     if "tuning_time(s)" not in result.present:
-        yield result.pointer, f"no tuning_time(s), although the status is {result.status!r}"
+        yield result.pointer, say("no tuning_time(s), although the status is {status!r}", status=result.status)
     if "model_baseline_performance(ms)" in result.present:
         for key in ("model_result_performance(ms)", "model_performance_improvement"):
             if key not in result.present:
-                yield result.segment_pointer, f"a baseline, and no {key}, although the status is {result.status!r}"
+                yield (
+                    result.segment_pointer,
+                    say("a baseline, and no {key}, although the status is {status!r}", key=key, status=result.status),
+                )
 
 
 def _subgraph_failed(result: TuningResult) -> Found:
     if result.kind == "sgat" and not result.has_segment:
-        yield result.pointer, f"no SGAT segment: subgraph tuning of {result.tuning_name!r} failed"
+        yield (
+            result.pointer,
+            say("no SGAT segment: subgraph tuning of {name!r} failed", name=result.tuning_name),
+        )
 
 
 def _nothing_tunable(result: TuningResult) -> Found:
     if result.kind == "opat" and not result.has_segment:
-        yield result.pointer, f"no OPAT segment: {result.tuning_name!r} has no operator that can be tuned"
+        yield (
+            result.pointer,
+            say("no OPAT segment: {name!r} has no operator that can be tuned", name=result.tuning_name),
+        )
 
 
 def _nothing_improved(result: TuningResult) -> Found:
     changed = result.summary.get("repo_add_num", 0) + result.summary.get("repo_update_num", 0)
     if result.has_segment and not changed and not result.failed and status_of(result.status) != "incomplete":
-        yield _summary_at(result), f"tuning of {result.tuning_name!r} found nothing better"
+        yield _summary_at(result), say("tuning of {name!r} found nothing better", name=result.tuning_name)
 
 
 def _failed_without_list(result: TuningResult) -> Found:
     if status_of(result.status) == "failed" and result.failed_key is None:
-        yield _status_at(result), "failed, but no operator is named as failed"
+        yield _status_at(result), say("failed, but no operator is named as failed")
 
 
 def _list_without_failure(result: TuningResult) -> Found:
     if result.failed_key is not None and status_of(result.status) not in {"failed", None}:
-        operators = ", ".join(result.failed_operators[:EXAMPLES_PER_RULE])
+        operators = join(", ", result.failed_operators[:EXAMPLES_PER_RULE])
         at = f"{result.segment_pointer}/{result.failed_key}"
-        yield at, f"operators are named as failed ({operators}), the status is {result.status!r}"
+        yield (
+            at,
+            say(
+                "operators are named as failed ({operators}), the status is {status!r}",
+                operators=operators,
+                status=result.status,
+            ),
+        )
 
 
 def _hit_sum(result: TuningResult) -> Found:
     hit, reserved, update = (result.summary.get(f"repo_{part}_num") for part in ("hit", "reserved", "update"))
     if hit is not None and reserved is not None and update is not None and hit != reserved + update:
         at = f"{_summary_at(result)}/repo_hit_num"
-        yield at, f"repo_hit_num {hit} is not reserved {reserved} + update {update}"
+        yield (
+            at,
+            say(
+                "repo_hit_num {hit} is not reserved {reserved} + update {update}",
+                hit=hit,
+                reserved=reserved,
+                update=update,
+            ),
+        )
 
 
 def _total_sum(result: TuningResult) -> Found:
@@ -413,7 +484,16 @@ def _total_sum(result: TuningResult) -> Found:
         return
     if total != hit + add + unsatisfied:
         at = f"{_summary_at(result)}/total_num"
-        yield at, f"total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}"
+        yield (
+            at,
+            say(
+                "total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}",
+                total=total,
+                hit=hit,
+                add=add,
+                unsatisfied=unsatisfied,
+            ),
+        )
 
 
 _UPDATES = frozenset({"add", "update"})
@@ -428,14 +508,28 @@ def _list_length(result: TuningResult) -> Found:
         counts = {len(entries), len({m.name for m in entries})} if result.body == "flat" else {len(entries)}
         if said is not None and said not in counts:
             at = f"{_summary_at(result)}/repo_{update}_num"
-            yield at, f"repo_{update}_num is {said}, but {len(entries)} entries are listed"
+            yield (
+                at,
+                say(
+                    "repo_{mode}_num is {said}, but {count} entries are listed",
+                    mode=update,
+                    said=said,
+                    count=len(entries),
+                ),
+            )
 
 
 def _update_mode(result: TuningResult) -> Found:
     for m in result.modifications:
         if m.update_mode not in _UPDATES:
             at = f"{m.pointer}/update_mode"
-            yield at, f"update_mode {m.update_mode[:60]!r} is neither 'add' nor 'update'; it counts as neither"
+            yield (
+                at,
+                say(
+                    "update_mode {mode!r} is neither 'add' nor 'update'; it counts as neither",
+                    mode=m.update_mode[:60],
+                ),
+            )
 
 
 def _duplicate_operator(result: TuningResult) -> Found:
@@ -443,12 +537,15 @@ def _duplicate_operator(result: TuningResult) -> Found:
     for modification in result.modifications:
         key = (modification.name, modification.mode)
         if key in seen:
-            yield modification.pointer, f"{modification.name[:200]!r} stands here and at {seen[key]}"
+            yield (
+                modification.pointer,
+                say("{name!r} stands here and at {place}", name=modification.name[:200], place=seen[key]),
+            )
         seen[key] = modification.pointer
     failed = set(result.failed_operators)
     for (name, _), pointer in seen.items():
         if name in failed:
-            yield pointer, f"{name[:200]!r} is named as failed and as modified"
+            yield pointer, say("{name!r} is named as failed and as modified", name=name[:200])
 
 
 def _non_positive_time(result: TuningResult) -> Found:
@@ -456,7 +553,10 @@ def _non_positive_time(result: TuningResult) -> Found:
     for claim in _claims(result):
         for word, value in zip(words, (claim.before, claim.after), strict=True):
             if value is not None and value <= 0:
-                yield _at(result, claim, word), f"{_key(claim, word)} is {_printed(value)}; expected a time above 0"
+                yield (
+                    _at(result, claim, word),
+                    say("{key} is {value}; expected a time above 0", key=_key(claim, word), value=_printed(value)),
+                )
 
 
 def _not_faster(result: TuningResult) -> Found:
@@ -465,7 +565,12 @@ def _not_faster(result: TuningResult) -> Found:
         if before is None or after is None or after < before or before <= 0:
             continue
         if after > before or claim.part is not None:
-            yield _at(result, claim, "after"), f"after tuning {_printed(after)}, before {_printed(before)}: not faster"
+            yield (
+                _at(result, claim, "after"),
+                say(
+                    "after tuning {after}, before {before}: not faster", after=_printed(after), before=_printed(before)
+                ),
+            )
 
 
 def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
@@ -481,10 +586,16 @@ def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
             continue
         other = _within(said, before, after, time_saved)
         gain = speed_up(before, after)
-        times = f"{_printed(before)} before and {_printed(after)} after"
-        what = f"says {text[:40]}; {times} are a speed-up (before/after - 1) of {gain:.2f}%"
-        convention = f"; {text[:40]} is the time saved (1 - after/before)" if other else ""
-        yield _at(result, claim, "improvement"), what + convention, other
+        what = say(
+            "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%",
+            claim=text[:40],
+            before=_printed(before),
+            after=_printed(after),
+            gain=gain,
+        )
+        if other:
+            what = join("; ", (what, say("{claim} is the time saved (1 - after/before)", claim=text[:40])))
+        yield _at(result, claim, "improvement"), what, other
 
 
 def _printed(value: Decimal) -> str:
@@ -539,7 +650,10 @@ def _repo_key(result: TuningResult) -> Found:
         for modification in result.modifications:
             name = modification.name
             if not (name.isascii() and name.isdecimal() and len(name) <= 20 and int(name) < 2**64):  # noqa: PLR2004
-                yield f"{modification.pointer}/repo_key", f"repo_key {name[:60]!r} is no unsigned 64-bit number"
+                yield (
+                    f"{modification.pointer}/repo_key",
+                    say("repo_key {name!r} is no unsigned 64-bit number", name=name[:60]),
+                )
 
 
 def _op_type_unknown(result: TuningResult) -> Found:
@@ -553,9 +667,8 @@ def unknown_types(op_types: Collection[str]) -> str | None:
     strange = sorted({name for name in op_types if not is_tunable(name)})
     if not strange:
         return None
-    shown = ", ".join(name[:60] for name in strange[:EXAMPLES_PER_RULE])
-    more = f" and {len(strange) - EXAMPLES_PER_RULE} more" if len(strange) > EXAMPLES_PER_RULE else ""
-    return f"not in the published (incomplete) lists of operators that AOE tunes: {shown}{more}"
+    shown = listed([name[:60] for name in strange])
+    return say("not in the published (incomplete) lists of operators that AOE tunes: {names}", names=shown)
 
 
 def _parts_and_whole(result: TuningResult) -> Found:
@@ -569,8 +682,13 @@ def _parts_and_whole(result: TuningResult) -> Found:
         best[m.name] = max(saved, best.get(m.name, saved))  # of several modes only one can be in use
     parts, whole = sum(best.values(), Decimal(0)), result.model_baseline_ms - result.model_result_ms
     if parts_disagree(parts, whole):
-        what = "subgraphs" if result.kind == "sgat" else "operators"
-        text = f"the modified {what} save {_ms(parts)} ms together, the model {_ms(whole)} ms"
+        text = say(
+            "the modified subgraphs save {parts} ms together, the model {whole} ms"
+            if result.kind == "sgat"
+            else "the modified operators save {parts} ms together, the model {whole} ms",
+            parts=_ms(parts),
+            whole=_ms(whole),
+        )
         yield result.segment_pointer, text
 
 
@@ -625,55 +743,55 @@ def _summary_at(result: TuningResult) -> str:
     return f"{result.segment_pointer}/repo_summary"
 
 
-_DOCS = "AOE result documents, CANN 6.0 to 8.0"
-_SAMPLES = "measured on the five documented samples"
-_LISTS = "torch_npu's list of 112 types, Operator List of CANN 9.0"
+_DOCS = say("AOE result documents, CANN 6.0 to 8.0")
+_SAMPLES = say("measured on the five documented samples")
+_LISTS = say("torch_npu's list of 112 types, Operator List of CANN 9.0")
 
 FILE_RULES: dict[str, FileRule] = {
     "segment-kind": FileRule(
-        "error", _segment_kind, "the file name says opat, the segment SGAT, or the other way", _DOCS
+        "error", _segment_kind, say("the file name says opat, the segment SGAT, or the other way"), _DOCS
     ),
-    "segment-count": FileRule("error", _segment_count, "exactly one basic, at most one OPAT or SGAT", _DOCS),
+    "segment-count": FileRule("error", _segment_count, say("exactly one basic, at most one OPAT or SGAT"), _DOCS),
     "unit-mismatch": FileRule(
         "error",
         _unit_mismatch,
-        "operators are in us, subgraphs in ms; columns in units that exporters write",
+        say("operators are in us, subgraphs in ms; columns in units that exporters write"),
         _DOCS,
-        on="AOE results, tables",
+        on=say("AOE results, tables"),
     ),
-    "unknown-key": FileRule("info", _unknown_key, "a key that no document names: the schema is open", _DOCS),
-    "mixed-vocabulary": FileRule("warning", _mixed_vocabulary, "one version of AOE writes one vocabulary", _DOCS),
-    "implausible-time": FileRule("error", _implausible_time, "no tuning measures 31 years", "arithmetic"),
+    "unknown-key": FileRule("info", _unknown_key, say("a key that no document names: the schema is open"), _DOCS),
+    "mixed-vocabulary": FileRule("warning", _mixed_vocabulary, say("one version of AOE writes one vocabulary"), _DOCS),
+    "implausible-time": FileRule("error", _implausible_time, say("no tuning measures 31 years"), say("arithmetic")),
 }
 
 RULES: dict[str, Rule] = {
-    "report-key": Rule("warning", _report_key, "the key tells when the task was tuned", _DOCS),
-    "status-unknown": Rule("error", _status_unknown, "only the documented statuses tell what happened", _DOCS),
-    "status-alias": Rule("warning", _status_alias, "the English page prints 'tune tuning incomplete'", _DOCS),
-    "tuning-failed": Rule("error", _tuning_failed, "a failed tuning must not pass as a result", _DOCS),
-    "tuning-incomplete": Rule("warning", _tuning_incomplete, "an interrupted run proves nothing", _DOCS),
+    "report-key": Rule("warning", _report_key, say("the key tells when the task was tuned"), _DOCS),
+    "status-unknown": Rule("error", _status_unknown, say("only the documented statuses tell what happened"), _DOCS),
+    "status-alias": Rule("warning", _status_alias, say("the English page prints 'tune tuning incomplete'"), _DOCS),
+    "tuning-failed": Rule("error", _tuning_failed, say("a failed tuning must not pass as a result"), _DOCS),
+    "tuning-incomplete": Rule("warning", _tuning_incomplete, say("an interrupted run proves nothing"), _DOCS),
     "interrupted-fields": Rule(
-        "warning", _interrupted_fields, "what an interrupted run leaves out is documented", _DOCS
+        "warning", _interrupted_fields, say("what an interrupted run leaves out is documented"), _DOCS
     ),
-    "subgraph-failed": Rule("error", _subgraph_failed, "SGAT has no status: failure is a missing segment", _DOCS),
-    "nothing-tunable": Rule("info", _nothing_tunable, "no OPAT segment means no operator to tune", _DOCS),
-    "nothing-improved": Rule("info", _nothing_improved, "legal, and no bank is then written", _DOCS),
-    "failed-without-list": Rule("error", _failed_without_list, "failed operators are listed on failure", _DOCS),
-    "list-without-failure": Rule("warning", _list_without_failure, "the list belongs to failures", _DOCS),
-    "hit-sum": Rule("warning", _hit_sum, "hit = reserved + update", _SAMPLES),
-    "total-sum": Rule("warning", _total_sum, "total = hit + add + unsatisfied", _SAMPLES),
-    "list-length": Rule("warning", _list_length, "the counts are those of the lists", _SAMPLES),
-    "update-mode": Rule("warning", _update_mode, "the documents show 'add'; the counts imply 'update'", _DOCS),
-    "duplicate-operator": Rule("warning", _duplicate_operator, "one case has one outcome", _DOCS),
-    "non-positive-time": Rule("error", _non_positive_time, "no operator takes no time", _DOCS),
-    "not-faster": Rule("warning", _not_faster, "only a better policy is stored", _DOCS),
-    "improvement-mismatch": Rule("warning", _improvement_mismatch, "every sample is before/after - 1", _SAMPLES),
+    "subgraph-failed": Rule("error", _subgraph_failed, say("SGAT has no status: failure is a missing segment"), _DOCS),
+    "nothing-tunable": Rule("info", _nothing_tunable, say("no OPAT segment means no operator to tune"), _DOCS),
+    "nothing-improved": Rule("info", _nothing_improved, say("legal, and no bank is then written"), _DOCS),
+    "failed-without-list": Rule("error", _failed_without_list, say("failed operators are listed on failure"), _DOCS),
+    "list-without-failure": Rule("warning", _list_without_failure, say("the list belongs to failures"), _DOCS),
+    "hit-sum": Rule("warning", _hit_sum, say("hit = reserved + update"), _SAMPLES),
+    "total-sum": Rule("warning", _total_sum, say("total = hit + add + unsatisfied"), _SAMPLES),
+    "list-length": Rule("warning", _list_length, say("the counts are those of the lists"), _SAMPLES),
+    "update-mode": Rule("warning", _update_mode, say("the documents show 'add'; the counts imply 'update'"), _DOCS),
+    "duplicate-operator": Rule("warning", _duplicate_operator, say("one case has one outcome"), _DOCS),
+    "non-positive-time": Rule("error", _non_positive_time, say("no operator takes no time"), _DOCS),
+    "not-faster": Rule("warning", _not_faster, say("only a better policy is stored"), _DOCS),
+    "improvement-mismatch": Rule("warning", _improvement_mismatch, say("every sample is before/after - 1"), _SAMPLES),
     "improvement-convention": Rule(
-        "warning", _improvement_convention, "the documents say 'time reduced' and print a speed-up", _SAMPLES
+        "warning", _improvement_convention, say("the documents say 'time reduced' and print a speed-up"), _SAMPLES
     ),
-    "repo-key": Rule("error", _repo_key, "a 64-bit hash in decimal digits", _DOCS),
-    "op-type-unknown": Rule("info", _op_type_unknown, "types outside of the list cannot be tuned", _LISTS),
+    "repo-key": Rule("error", _repo_key, say("a 64-bit hash in decimal digits"), _DOCS),
+    "op-type-unknown": Rule("info", _op_type_unknown, say("types outside of the list cannot be tuned"), _LISTS),
     "parts-and-whole": Rule(
-        "info", _parts_and_whole, "operators overlap and repeat; a gain from elsewhere would show here", _SAMPLES
+        "info", _parts_and_whole, say("operators overlap and repeat; a gain from elsewhere would show here"), _SAMPLES
     ),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,6 +13,7 @@ import orjson
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.results import escape
 from aoe_reports.schemas import load_schema
+from aoe_reports.texts import join, say
 
 _LONGEST_MESSAGE = 300
 _CONTAINERS = (dict, list)
@@ -33,7 +36,7 @@ def check_schema(name: str, document: Any, path: str) -> list[Finding]:
     """What the schema called `name` says of a document, with JSON Pointers, in the order of the document."""
     found = [Finding("error", "schema", path, message, pointer=at) for at, message in schema_errors(name, document)]
     if len(found) > EXAMPLES_PER_RULE:
-        more = f"and {len(found) - EXAMPLES_PER_RULE} more places that the schema does not allow"
+        more = say("and {count} more places that the schema does not allow", count=len(found) - EXAMPLES_PER_RULE)
         found = [*found[:EXAMPLES_PER_RULE], Finding("error", "schema", path, more)]
     return found
 
@@ -47,7 +50,7 @@ def _errors(name: str, document: Any) -> Iterator[tuple[str, str]]:
     """(JSON Pointer, message) of each error; jsonschema-rs leaves empty keys out of paths, so they get a name for it."""
     for error in _validator(name).iter_errors(_named(document) if _has_empty_key(document) else document):
         path = ["" if step == _EMPTY else step for step in error.instance_path]
-        yield pointer(path), _message(error).replace(_EMPTY, "")
+        yield pointer(path), _message(error)
 
 
 _EMPTY = "\U0010fffdempty\U0010fffd"
@@ -82,9 +85,45 @@ def _named(value: Any) -> Any:
 
 def _message(error: Any) -> str:
     if error.kind.name == "anyOf":
-        reasons = dict.fromkeys(inner.message for branch in error.kind.context for inner in branch)
-        return ", or ".join(reasons)[:_LONGEST_MESSAGE]
-    return str(error.message)[:_LONGEST_MESSAGE]
+        reasons = dict.fromkeys(_said(inner) for branch in error.kind.context for inner in branch)
+        message: str = join(", or ", reasons)
+    else:
+        message = _said(error)
+    return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE]
+
+
+_SAID: Mapping[str, tuple[str, ...]] = {
+    "required": ("{name} is a required property",),
+    "type": ("{value} is not of type {type}", "{value} is not of types {type}"),
+    "enum": ("{value} is not one of {names}",),
+    "const": ("{value} was expected",),
+    "pattern": ("{value} does not match {pattern}",),
+    "minimum": ("{value} is less than the minimum of {least}",),
+    "maximum": ("{value} is greater than the maximum of {most}",),
+    "minItems": ("{value} has less than 1 item",),
+    "minProperties": ("{value} has less than 1 property",),
+    "minLength": ("{value} is shorter than 1 character",),
+    "maxLength": ("{value} is longer than {most} characters",),
+}
+"""What jsonschema-rs says by the kind of an error; what it says otherwise is shown as it is."""
+
+
+def _said(error: Any) -> str:
+    """What jsonschema-rs says, taken apart again so that it can be said in another language."""
+    message = str(error.message).replace(_EMPTY, "")
+    for template in _SAID.get(error.kind.name, ()):
+        if found := _pattern(template).fullmatch(message):
+            return say(template, **found.groupdict())
+    return message
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """What finds the values of a template in what was made of it; the first stands in front and may hold anything."""
+    parts = string.Formatter().parse(template)
+    return re.compile(
+        "".join(re.escape(text) + (f"(?P<{name}>.*)" if name else "") for text, name, _, _ in parts), re.DOTALL
+    )
 
 
 def pointer(steps: Sequence[object]) -> str:

@@ -13,6 +13,7 @@ from aoe_reports.columns import Ints, Mask, codes, column_of, floats, integers
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import TASK_TYPES
+from aoe_reports.texts import join, say
 
 ROUNDING_NS = 10
 """Printed times carry binary noise and three decimals of a microsecond: sums of a few may be off by this much."""
@@ -54,8 +55,13 @@ def _without_negative(data: TableData, name: str, header: str, column: int | Non
     mask = there & (numbers < 0)
     if not mask.any():
         return data
-    what = "the row is left out" if needed else "the cell is empty in the table"
-    findings = _each(data, "negative-duration", f"{header} is negative; {what}", mask, column)
+    message = say(
+        "{header} is negative; the row is left out"
+        if needed
+        else "{header} is negative; the cell is empty in the table",
+        header=header,
+    )
+    findings = _each(data, "negative-duration", message, mask, column)
     if needed:
         return data.keep(~mask, findings)
     place = data.frame.column_names.index(name)
@@ -79,7 +85,7 @@ def _without_negative_values(data: TableData) -> TableData:
         mask = there & (numbers < 0)
         if mask.any():
             place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
-            message = f"{column.headers[0]} is negative; the cell is empty in the table"
+            message = say("{header} is negative; the cell is empty in the table", header=column.headers[0])
             told = _each(data, "negative-value", message, mask, place)
             empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
             at = data.frame.column_names.index(column.field)
@@ -92,7 +98,7 @@ def _without_empty_groups(data: TableData) -> TableData:
     mask = there & (numbers <= 0)
     if not mask.any() or not any(column.name == "count" and column.needed for column in data.table.columns):
         return data
-    return data.keep(~mask, _each(data, "implausible-count", "Count is not above 0; the row is left out", mask))
+    return data.keep(~mask, _each(data, "implausible-count", say("Count is not above 0; the row is left out"), mask))
 
 
 def _without_copies(data: TableData) -> TableData:
@@ -103,7 +109,7 @@ def _without_copies(data: TableData) -> TableData:
     mask = ~_copies(data.frame, present)
     if mask.all():
         return data
-    message = "the same row stands above already; this one is left out"
+    message = say("the same row stands above already; this one is left out")
     return data.keep(mask, _each(data, "duplicate-row", message, ~mask))
 
 
@@ -123,8 +129,9 @@ def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
         mask = first[start : start + data.frame.num_rows]
         start += data.frame.num_rows
         if not mask.all():
-            message = (
-                f"{int((~mask).sum())} of these rows stand in another file of this kind, too; they are left out here"
+            message = say(
+                "{count} of these rows stand in another file of this kind, too; they are left out here",
+                count=int((~mask).sum()),
             )
             data = data.keep(mask, (Finding("error", "duplicate-row", str(data.path), message),))  # noqa: PLW2901
         kept.append(data)
@@ -177,14 +184,16 @@ def _each(
     ]
     if len(rows) > EXAMPLES_PER_RULE:
         line = data.line(int(rows[EXAMPLES_PER_RULE]))
-        rest = f"and {len(rows) - EXAMPLES_PER_RULE} more: {message}"
+        rest = say("and {count} more: {message}", count=len(rows) - EXAMPLES_PER_RULE, message=message)
         found.append(Finding(severity, rule, str(data.path), rest, line, column))
     return tuple(found)
 
 
 def _placed(data: TableData, message: str, row: int) -> str:
     """The message with the row's number and its table, where no line tells the place."""
-    return message if data.is_text else f"{data.table.name}, row {data.row(row)}: {message}"
+    if data.is_text:
+        return message
+    return say("{table}, row {row}: {message}", table=data.table.name, row=data.row(row), message=message)
 
 
 def _rising(data: TableData) -> Sequence[Finding]:
@@ -199,7 +208,7 @@ def _rising(data: TableData) -> Sequence[Finding]:
     for key in keys:
         same &= key[1:] == key[:-1]
     falls[1:] = same & there[1:] & there[:-1] & (values[1:] <= values[:-1])
-    message = "this row ends before the one above it: rows are out of order, or one is damaged"
+    message = say("this row ends before the one above it: rows are out of order, or one is damaged")
     return _each(data, "not-monotonic", message, falls, severity="warning")
 
 
@@ -210,7 +219,7 @@ def _overlap(data: TableData) -> Sequence[Finding]:
         return ()
     whole, overlapped, alone = (integers(data.frame[name])[0] for name in parts)
     off = np.abs(whole - overlapped - alone) > ROUNDING_NS
-    message = "Communication is not Overlapped + Communication(Not Overlapped)"
+    message = say("Communication is not Overlapped + Communication(Not Overlapped)")
     return _each(data, "overlap-sum", message, off, severity="warning")
 
 
@@ -221,7 +230,7 @@ def _intervals(data: TableData) -> Sequence[Finding]:
         return ()
     (start, a), (stop, b), (duration, c) = (integers(data.frame[name]) for name in parts)
     off = a & b & c & (np.abs(stop - start - duration) > _stamp_noise(start))
-    return _each(data, "interval-mismatch", "stop - start is not the task's time", off, severity="warning")
+    return _each(data, "interval-mismatch", say("stop - start is not the task's time"), off, severity="warning")
 
 
 def _stamp_noise(start: Ints) -> Ints:
@@ -239,7 +248,7 @@ def _statistics(data: TableData) -> Sequence[Finding]:
     there = np.logical_and.reduce(masks)
     noise = ROUNDING_NS
     off = there & ((low > mean + noise) | (mean > high + noise) | (np.abs(mean * count - total) > noise * (count + 1)))
-    message = "Min, Avg, Max, Count and total do not fit together"
+    message = say("Min, Avg, Max, Count and total do not fit together")
     return _each(data, "statistic-arithmetic", message, off, severity="warning")
 
 
@@ -259,7 +268,7 @@ def _shares(data: TableData) -> Sequence[Finding]:
     if not there.all() or all(abs(whole - 1) <= SHARE_ROUNDING + len(values) * 5e-6 for whole in groups.values()):
         return ()
     off = next(whole for whole in groups.values() if abs(whole - 1) > SHARE_ROUNDING)
-    message = f"the shares add up to {off:.4%}: a row is missing or damaged"
+    message = say("the shares add up to {share:.4%}: a row is missing or damaged", share=off)
     return [Finding("warning", "share-sum", str(data.path), message)]
 
 
@@ -273,8 +282,10 @@ def _task_types(data: TableData) -> Sequence[Finding]:
     for number in strange[:EXAMPLES_PER_RULE]:
         rows = np.flatnonzero(numbers == number)
         if len(rows):
-            message = (
-                f"{len(rows)} rows of task type {words[number - 1][:40]!r}, which is not known here; taken as computing"
+            message = say(
+                "{count} rows of task type {word!r}, which is not known here; taken as computing",
+                count=len(rows),
+                word=words[number - 1][:40],
             )
             found.append(Finding("warning", "task-type-unknown", str(data.path), message, data.line(int(rows[0]))))
     return found
@@ -294,11 +305,21 @@ def _iterations(data: TableData) -> Sequence[Finding]:
         there = sorted(set(mine))
         gaps = [(a + 1, b - 1) for a, b in pairwise(there) if b > a + 1]
         if gaps:
-            words = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in gaps[:EXAMPLES_PER_RULE])
-            message = f"iterations {words} are missing between {there[0]} and {there[-1]}"
+            words = join(
+                ", ",
+                (str(a) if a == b else say("{first} to {last}", first=a, last=b) for a, b in gaps[:EXAMPLES_PER_RULE]),
+            )
+            message = say(
+                "iterations {numbers} are missing between {first} and {last}",
+                numbers=words,
+                first=there[0],
+                last=there[-1],
+            )
             found.append(Finding("warning", "step-missing", str(data.path), message))
         if there[0] > 1:
-            message = f"the first iteration here is number {there[0]}: earlier ones were not recorded"
+            message = say(
+                "the first iteration here is number {number}: earlier ones were not recorded", number=there[0]
+            )
             found.append(Finding("info", "step-missing", str(data.path), message))
     return found
 

@@ -14,6 +14,7 @@ from aoe_reports.readers.quick_json import NotPlainError, has_members, parse_flo
 from aoe_reports.readers.results import as_utf8, parse_json
 from aoe_reports.results import count_members
 from aoe_reports.schemas import SCHEMA_NAMES
+from aoe_reports.texts import join, say
 
 
 def validate(document: Any, kind: str | None = None, path: str = "") -> list[Finding]:
@@ -24,12 +25,12 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
     types are looked at: the values are for `check_result`.
     """
     if kind is not None and kind not in SCHEMA_NAMES:
-        raise UsageError(f"no schema {kind!r}; expected one of {', '.join(SCHEMA_NAMES)}")
+        raise UsageError(say("no schema {kind!r}; expected one of {names}", kind=kind, names=join(", ", SCHEMA_NAMES)))
     if not isinstance(document, (str, bytes)):
         try:
             return check_schema(kind or kind_of(document), document, path)
         except (RecursionError, TypeError, ValueError) as error:
-            raise UsageError(f"no document that JSON could hold: {error}") from error
+            raise UsageError(say("no document that JSON could hold: {error}", error=error)) from error
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
         parsed = parse_floats(text)
@@ -67,4 +68,6 @@ def kind_of(document: Any) -> str:
         return "opat"
     if keys & {"modelhash", "modelvalue"}:
         return "gdat"
-    raise UsageError("the kind of the document cannot be told; expected one of " + ", ".join(SCHEMA_NAMES))
+    raise UsageError(
+        say("the kind of the document cannot be told; expected one of {names}", names=join(", ", SCHEMA_NAMES))
+    )

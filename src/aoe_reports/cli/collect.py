@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import Output, Strict, exit_code, print_findings, show_report, write
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import in_order, reasons_of
+from aoe_reports.texts import say
 
 
 def collect(
@@ -50,7 +52,7 @@ def collect(
             print_findings(findings)
         raise typer.Exit(exit_code(findings, strict=strict))
     if framework is None:
-        raise UsageError("collect: expected --framework, or --check")
+        raise UsageError(say("collect: expected --framework, or --check"))
     from aoe_reports.profiling.recipes import recipe
 
     found_recipe = recipe(framework, question)
@@ -63,4 +65,4 @@ def collect(
         return
     from aoe_reports.renderers.recipe import render_markdown, render_text
 
-    write((render_markdown if form == "markdown" else render_text)(found_recipe), output)
+    write((render_markdown if form == "markdown" else render_text)(found_recipe, spoken()), output)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-COLLECTOR = "collector of CANN (hicann/runtime 681ef761)"
-GUIDE = "CANN guide to msprof, TensorFlow framework mode"
-ADAPTER = "TensorFlow adapter (Ascend/tensorflow 085a7b2e)"
+from aoe_reports.texts import say
+
+COLLECTOR = say("collector of CANN (hicann/runtime 681ef761)")
+GUIDE = say("CANN guide to msprof, TensorFlow framework mode")
+ADAPTER = say("TensorFlow adapter (Ascend/tensorflow 085a7b2e)")
 
 Kind = Literal["choice", "integer", "size", "metrics", "list", "text"]
 
@@ -35,9 +37,18 @@ METRICS = (
 )  # fmt: skip
 """Which of them a chip has differs."""
 
+
+def _until(files: str, month: str) -> str:
+    return say("{files} (until {month})", files=files, month=month)
+
+
+def _dynamic(files: str, month: str) -> str:
+    return say("{files} (dynamic shapes, until {month})", files=files, month=month)
+
+
 _TASK_FILES = (
     "task_time_*.json", "task_time_*.csv", "op_summary_*.csv", "op_statistic_*.csv",
-    "ge_*.json (until 2023-08)", "ge_op_execute_* (dynamic shapes, until 2023-08)",
+    _until("ge_*.json", "2023-08"), _dynamic("ge_op_execute_*", "2023-08"),
 )  # fmt: skip
 
 
@@ -45,7 +56,10 @@ def _switch(key: str, *files: str, note: str = "") -> Option:
     return Option(key, "choice", "off", SWITCH, files=files, note=note)
 
 
-def _frequency(key: str, least: int, most: int, note: str = "switches its collector on by itself") -> Option:
+_BY_ITSELF = say("switches its collector on by itself")
+
+
+def _frequency(key: str, least: int, most: int, note: str = _BY_ITSELF) -> Option:
     return Option(key, "integer", None, least=least, most=most, note=note)
 
 
@@ -55,8 +69,8 @@ OPTIONS: dict[str, Option] = {
         Option(
             "output",
             "text",
-            "$ASCEND_WORK_PATH/profiling_data where that is set, else an error",
-            note="created if missing; wins over ASCEND_WORK_PATH",
+            say("$ASCEND_WORK_PATH/profiling_data where that is set, else an error"),
+            note=say("created if missing; wins over ASCEND_WORK_PATH"),
         ),
         Option(
             "storage_limit",
@@ -64,7 +78,7 @@ OPTIONS: dict[str, Option] = {
             None,
             least=200,
             most=2**32 - 1,
-            note="a wrong value is only warned of; not set: documented as 90 % of the free disk",
+            note=say("a wrong value is only warned of; not set: documented as 90 % of the free disk"),
         ),
         Option(
             "training_trace",
@@ -72,7 +86,7 @@ OPTIONS: dict[str, Option] = {
             "off",
             SWITCH,
             files=("step_trace_*.json", "step_trace_*.csv"),
-            note="off: no step_trace",
+            note=say("off: no step_trace"),
         ),
         Option(
             "task_trace",
@@ -80,7 +94,7 @@ OPTIONS: dict[str, Option] = {
             "on",
             (*LEVELS, "l3"),
             files=_TASK_FILES,
-            note="deprecated for task_time; l3 on some chips only",
+            note=say("deprecated for task_time; l3 on some chips only"),
         ),
         Option(
             "task_time",
@@ -88,20 +102,23 @@ OPTIONS: dict[str, Option] = {
             "on",
             (*LEVELS, "l3"),
             files=_TASK_FILES,
-            note="on is l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only",
+            note=say("on is l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only"),
         ),
-        _switch("aicpu", "aicpu_*.csv", "dp_*.csv (training chips)"),
+        _switch("aicpu", "aicpu_*.csv", say("{files} (training chips)", files="dp_*.csv")),
         _switch("l2", "l2_cache_*.csv"),
         _switch(
-            "hccl", "hccl_*.json", "communication_statistic_*.csv (hccl_statistic before 2025-02)", note="deprecated"
+            "hccl",
+            "hccl_*.json",
+            say("{files} (hccl_statistic before 2025-02)", files="communication_statistic_*.csv"),
+            note=say("deprecated"),
         ),
         _switch("msproftx", "msprof_tx_*.json", "msprof_tx_*.csv"),
         _switch(
             "runtime_api",
-            "runtime_api_* (until 2023-08)",
-            "api_statistic_*.csv (since 2023-08)",
-            "ai_stack_time_* (until 2023-07)",
-            "thread_group_*.json (dynamic shapes, until 2023-08)",
+            _until("runtime_api_*", "2023-08"),
+            say("{files} (since {month})", files="api_statistic_*.csv", month="2023-08"),
+            _until("ai_stack_time_*", "2023-07"),
+            _dynamic("thread_group_*.json", "2023-08"),
         ),
         _switch("task_memory", "memory_record_*.csv", "operator_memory_*.csv"),
         _switch("task_tsfw"),
@@ -113,13 +130,13 @@ OPTIONS: dict[str, Option] = {
             "metrics",
             None,
             METRICS,
-            files=("columns of counters in op_summary_*.csv",),
-            note="not given: no counters; empty: PipeUtilization; which sets there are depends on the chip",
+            files=(say("columns of counters in {files}", files="op_summary_*.csv"),),
+            note=say("not given: no counters; empty: PipeUtilization; which sets there are depends on the chip"),
         ),
-        Option("fp_point", "text", "", note="an operator, or empty to have it searched; it may not be found"),
-        Option("bp_point", "text", "", note="an operator, or empty to have it searched; it may not be found"),
+        Option("fp_point", "text", "", note=say("an operator, or empty to have it searched; it may not be found")),
+        Option("bp_point", "text", "", note=say("an operator, or empty to have it searched; it may not be found")),
         _frequency("instr_profiling_freq", 300, 30_000),
-        _frequency("sys_hardware_mem_freq", 1, 10_000, "above 100 on newer versions only"),
+        _frequency("sys_hardware_mem_freq", 1, 10_000, say("above 100 on newer versions only")),
         _frequency("sys_io_sampling_freq", 1, 100),
         _frequency("sys_interconnection_freq", 1, 50),
         _frequency("sys_cpu_freq", 1, 50),

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aoe_reports.profiling.options import ADAPTER, COLLECTOR, GUIDE, OPTIONS
+from aoe_reports.texts import say
 
 Framework = Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"]
 Question = Literal["hotspots", "steps", "timeline", "communication", "tuning"]
 
-TORCH = "torch_npu (Ascend/pytorch 9e73e70), its reference on hiascend.com, exports of level 0 to 2"
-MINDSPORE = "MindSpore API reference 2.6 to 2.10 (mindspore.profiler)"
-COMMAND = "msprof command line (hicann/runtime 681ef761)"
-TUNING_GUIDE = "AOE guide, restrictions of tuning"
+TORCH = say("torch_npu (Ascend/pytorch 9e73e70), its reference on hiascend.com, exports of level 0 to 2")
+MINDSPORE = say("MindSpore API reference 2.6 to 2.10 (mindspore.profiler)")
+COMMAND = say("msprof command line (hicann/runtime 681ef761)")
+TUNING_GUIDE = say("AOE guide, restrictions of tuning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,10 @@ LEVELS: dict[Question, tuple[str, str]] = {
 """(profiler_level, aic_metrics) of torch_npu and MindSpore."""
 
 LEVEL_FILES: dict[str, tuple[str, ...]] = {
-    "Level0": ("kernel_details.csv (no operator types, no shapes)", "step_trace_time.csv", "trace_view.json"),
+    "Level0": (
+        say("{files} (no operator types, no shapes)", files="kernel_details.csv"),
+        "step_trace_time.csv", "trace_view.json",
+    ),
     "Level1": (
         "kernel_details.csv", "step_trace_time.csv", "trace_view.json", "op_statistic.csv", "api_statistic.csv",
         "communication.json", "communication_matrix.json",
@@ -84,16 +88,16 @@ LEVEL_FILES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 LEVEL_FILES["Level2"] = LEVEL_FILES["Level1"]
 
-_REPLACES = (
+_REPLACES = say(
     "One option that is given replaces the whole default set: what is left out falls to the collector's own default."
 )
-_POINTS = (
-    "fp_point and bp_point may not be found, even if they are left empty to be searched: then FP to BP, refresh and data "
-    "augmentation times are empty."
+_POINTS = say(
+    "fp_point and bp_point may not be found, even if they are left empty to be searched: then FP to "
+    "BP, refresh and data augmentation times are empty."
 )
-_RELEASES = (
-    "Which release of CANN takes exactly these keys is not known: they are those of the collector of 2026 and of the "
-    "guide's samples."
+_RELEASES = say(
+    "Which release of CANN takes exactly these keys is not known: they are those of the collector "
+    "of 2026 and of the guide's samples."
 )
 GE_NOTES = (_REPLACES, _POINTS, _RELEASES)
 _EXPORT = f"msprof --export=on --output={OUTPUT}"
@@ -152,7 +156,7 @@ _DOORS: dict[Framework, _Door] = {
     "tf1-session": _Door(
         _SESSION,
         'custom_op.parameter_map["profiling_mode"].b = False',
-        "Online inference can be profiled in this mode only (sess.run).",
+        say("Online inference can be profiled in this mode only (sess.run)."),
     ),
     "tf2": _Door(_TF2, "npu_device.global_options().profiling_config.enable_profiling = False"),
 }
@@ -197,9 +201,9 @@ def _of_command(question: Question) -> Recipe:
         Setting(key, value, _files_of_argument(key, value), COMMAND)
         for key, value in {"--output": OUTPUT, **values}.items()
     )
-    notes = ['Older versions take the application as --application="app args".']
+    notes = [say('Older versions take the application as --application="app args".')]
     if question == "steps":
-        notes.append("The command line always asks for iterations; whether the application has any is up to it.")
+        notes.append(say("The command line always asks for iterations; whether the application has any is up to it."))
     return Recipe(
         "msprof",
         question,
@@ -223,30 +227,40 @@ def _of_levels(framework: Framework, question: Question) -> Recipe:
     level, metrics = LEVELS[question]
     torch = framework == "pytorch"
     source = TORCH if torch else MINDSPORE
-    notes = ["How many steps to skip, warm up and record is an example: record steps that are alike."]
+    notes = [say("How many steps to skip, warm up and record is an example: record steps that are alike.")]
     if torch:
         notes.append(
-            "At Level0 aic_metrics are reset to none; values that are not valid are reset with a warning only."
+            say("At Level0 aic_metrics are reset to none; values that are not valid are reset with a warning only.")
         )
     else:
         notes.append(
-            "Names are those of MindSpore 2.6 and later; mindspore.Profiler of earlier releases has not been looked at. "
-            "That the files have the names that torch_npu gives them is expected, not seen."
+            say(
+                "Names are those of MindSpore 2.6 and later; mindspore.Profiler of earlier releases has not "
+                "been looked at. That the files have the names that torch_npu gives them is expected, not seen."
+            )
         )
     settings = (
         Setting("profiler_level", level, LEVEL_FILES[level], source),
         Setting(
             "aic_metrics",
             metrics,
-            () if metrics == "AiCoreNone" else ("columns of counters in kernel_details.csv",),
+            () if metrics == "AiCoreNone" else (say("columns of counters in {files}", files="kernel_details.csv"),),
             source,
         ),
-        Setting("schedule", "prof.step() behind each step", ("column Step Id of kernel_details.csv",), source),
+        Setting(
+            "schedule",
+            say("prof.step() behind each step"),
+            (say("column Step Id of {files}", files="kernel_details.csv"),),
+            source,
+        ),
     )
     if torch and question == "tuning":
         notes.append(
-            "record_op_args=True writes the arguments of operators for AOE into a folder beside the result; it is "
-            "documented as not to be combined with other profiling. What it writes has not been checked."
+            say(
+                "record_op_args=True writes the arguments of operators for AOE into a folder beside the result; "
+                "it is documented as not to be combined with other profiling. What it writes has not been "
+                "checked."
+            )
         )
     return Recipe(
         framework,
@@ -271,7 +285,7 @@ def _of_levels(framework: Framework, question: Question) -> Recipe:
 def _tuning_notes(framework: Framework, question: Question) -> list[str]:
     if question != "tuning":
         return []
-    notes = ["Switch profiling off before AOE tunes: it distorts what AOE measures."]
+    notes: list[str] = [say("Switch profiling off before AOE tunes: it distorts what AOE measures.")]
     if framework.startswith("tf"):
-        notes.append("Static memory allocation has to be off, too (static_memory_policy = 0).")
+        notes.append(say("Static memory allocation has to be off, too (static_memory_policy = 0)."))
     return notes

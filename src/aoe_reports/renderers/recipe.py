@@ -4,51 +4,60 @@ from __future__ import annotations
 
 from aoe_reports.profiling.recipes import Recipe
 from aoe_reports.renderers.markdown import escape
+from aoe_reports.texts import Language, in_language, join, say
 
 
-def render_text(recipe: Recipe) -> str:
+def render_text(recipe: Recipe, language: Language = "en") -> str:
     """The recipe for a terminal."""
+    yields = "\n".join(f"  {in_language(line, language)}" for line in _yields(recipe))
     parts = [
-        _title(recipe),
+        in_language(_title(recipe), language),
         _indented(recipe.snippet),
-        *(["Then:", _indented("\n".join(recipe.after))] if recipe.after else []),
-        "What it yields:\n" + "\n".join(f"  {line}" for line in _yields(recipe)),
-        "To switch profiling off again:",
+        *([in_language(say("Then:"), language), _indented("\n".join(recipe.after))] if recipe.after else []),
+        in_language(say("What it yields:"), language) + "\n" + yields,
+        in_language(say("To switch profiling off again:"), language),
         _indented(recipe.switch_off),
-        *recipe.notes,
-        "Sources: " + "; ".join(recipe.sources) + ".",
+        *(in_language(note, language) for note in recipe.notes),
+        in_language(_sources(recipe), language),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def render_markdown(recipe: Recipe) -> str:
+def render_markdown(recipe: Recipe, language: Language = "en") -> str:
     """The recipe as Markdown."""
+
+    def told(text: str) -> str:
+        return escape(in_language(text, language))
+
     parts = [
-        f"# {escape(_title(recipe))}",
+        f"# {told(_title(recipe))}",
         _fenced(recipe.snippet, recipe.language),
-        *(["## Then", _fenced("\n".join(recipe.after), "shell")] if recipe.after else []),
-        "## What it yields",
-        "\n".join(f"- {escape(line)}" for line in _yields(recipe)),
-        "## To switch profiling off again",
+        *([f"## {told(say('Then'))}", _fenced("\n".join(recipe.after), "shell")] if recipe.after else []),
+        f"## {told(say('What it yields'))}",
+        "\n".join(f"- {told(line)}" for line in _yields(recipe)),
+        f"## {told(say('To switch profiling off again'))}",
         _fenced(recipe.switch_off, recipe.language),
-        "## Notes",
-        "\n".join(f"- {escape(note)}" for note in recipe.notes),
-        escape("Sources: " + "; ".join(recipe.sources) + "."),
+        f"## {told(say('Notes'))}",
+        "\n".join(f"- {told(note)}" for note in recipe.notes),
+        told(_sources(recipe)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _title(recipe: Recipe) -> str:
-    return f"A profile for {recipe.question} with {recipe.framework}"
+    return say("A profile for {question} with {framework}", question=recipe.question, framework=recipe.framework)
+
+
+def _sources(recipe: Recipe) -> str:
+    return say("Sources: {sources}.", sources=join("; ", recipe.sources))
 
 
 def _yields(recipe: Recipe) -> list[str]:
-    return [
-        f"{setting.key}={setting.value}: {', '.join(setting.files)}"
-        if setting.files
-        else f"{setting.key}={setting.value}"
-        for setting in recipe.settings
-    ]
+    told: list[str] = []
+    for setting in recipe.settings:
+        assigned = say("{key}={value}", key=setting.key, value=setting.value)
+        told.append(join(": ", (assigned, join(", ", setting.files))) if setting.files else assigned)
+    return told
 
 
 def _indented(code: str) -> str:

@@ -26,6 +26,7 @@ from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.breakdown import exports_of
 from aoe_reports.workflows.captures import (
     find_runs,
@@ -110,7 +111,7 @@ def advise_paths(paths: Sequence[Path], selection: AdviseSelection) -> Advised:
         findings.append(
             nothing_measured(
                 paths,
-                "nothing here that advice could be on",
+                say("nothing here that advice could be on"),
                 rank=selection.rank,
                 device=selection.device,
                 step=selection.step,
@@ -317,11 +318,11 @@ def _without_tasks(
             if selection.rank in {None, rank} and selection.device in {None, number}:
                 facts.append(_facts_of_timelines(parts, rank, number))
     if facts:
-        message = "no table of tasks here: advice is on whole steps, nothing is said of operators"
+        message = say("no table of tasks here: advice is on whole steps, nothing is said of operators")
         findings.append(Finding("info", "stands-in", str(capture.root), message))
     elif not has(findings, "error"):
-        kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
-        message = f"neither tasks nor steps nor a timeline here that could be used; found {kinds}"
+        kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+        message = say("neither tasks nor steps nor a timeline here that could be used; found {kinds}", kinds=kinds)
         findings.append(Finding("error", "nothing-measured", str(capture.root), message))
     return [DeviceAdvice(one.shares, None, find_advice(one, selection.thresholds)) for one in facts]
 
@@ -487,7 +488,9 @@ def _time_of(names: Sequence[str], devices: Sequence[DeviceAdvice]) -> tuple[int
 
 
 def _stands_in(data: TableData) -> Finding:
-    message = (
-        f"no table of tasks with their operators here; {data.table.name} stands in (it tells no types, no counters)"
+    message = say(
+        "no table of tasks with their operators here; {table} stands in ({what})",
+        table=data.table.name,
+        what=say("it tells no types, no counters"),
     )
     return Finding("info", "stands-in", str(data.path), message)

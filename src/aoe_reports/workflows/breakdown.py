@@ -17,6 +17,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import Capture
 from aoe_reports.tables.timelines import WHOLE_TIMELINES
+from aoe_reports.texts import say
 from aoe_reports.workflows.captures import (
     databases_with,
     find_runs,
@@ -61,7 +62,9 @@ def find_breakdown(paths: Sequence[Path], selection: BreakdownSelection) -> Brea
             findings += capture.findings
             exports = exports_of(capture)
             if not exports:
-                message = "no timeline of the whole device here (trace_view, msprof) and no database that holds one"
+                message = say(
+                    "no timeline of the whole device here (trace_view, msprof) and no database that holds one"
+                )
                 findings.append(Finding("warning", "no-timeline", str(capture.root), message))
             try:
                 for files in exports:
@@ -73,7 +76,7 @@ def find_breakdown(paths: Sequence[Path], selection: BreakdownSelection) -> Brea
         findings.append(
             nothing_measured(
                 paths,
-                "no task of a device in a timeline here",
+                say("no task of a device in a timeline here"),
                 rank=selection.rank,
                 device=selection.device,
                 step=selection.step,
@@ -112,7 +115,7 @@ def _read_export(
                 activity.add(batch)
     devices = activity.break_down(selection.gaps)
     if not devices and not damaged:  # why there is none is said already
-        message = "no task of a device in this timeline"
+        message = say("no task of a device in this timeline")
         findings.append(Finding("warning", "no-timeline", str(files[0].path), message))
     steps = _stated_steps(capture) if any(device.steps for device in devices) else []
     for device in devices:
@@ -149,24 +152,26 @@ def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], pa
     """Where the profiler says otherwise than its own tasks do, and what no step holds."""
     found = []
     if device.whole.communication_ns is None:
-        message = "several devices: which of them communication belongs to is not known; only computing is told"
+        message = say("several devices: which of them communication belongs to is not known; only computing is told")
         found.append(Finding("warning", "device-unknown", path, message))
     if device.outside:
-        message = (
-            f"{device.outside} tasks belong to no step: the head of the first step or the tail of the last is missing"
+        message = say(
+            "{count} tasks belong to no step: the head of the first step or the tail of the last is missing",
+            count=device.outside,
         )
         found.append(Finding("info", "step-missing", path, message))
     for thread, column in OVERLAP_THREADS.items():
         stated = device.stated_ns.get(thread)
         if stated is not None:
             tolerance = _tolerance(device.stated_rows[thread] + device.whole.intervals)
-            found += _apart(thread, getattr(device.whole, column), stated, tolerance, "in Overlap Analysis", path)
+            where = say("in Overlap Analysis")
+            found += _apart(thread, getattr(device.whole, column), stated, tolerance, where, path)
     for step in steps:
         parts = device.steps.get(step.step) if step.step is not None else None
         if parts is None or step.rank_id != rank or step.device_id not in {None, device.device_id}:
             continue
         for thread, column in OVERLAP_THREADS.items():
-            where = f"for step {step.step} in the table of steps"
+            where = say("for step {step} in the table of steps", step=step.step)
             stated, tolerance = getattr(step, column), _tolerance(parts.intervals)
             found += _apart(thread, getattr(parts, column), stated, tolerance, where, path)
     return found
@@ -180,9 +185,15 @@ def _tolerance(intervals: int) -> int:
 def _apart(what: str, here: int | None, stated: int | None, tolerance: int, where: str, path: str) -> list[Finding]:
     if here is None or stated is None or abs(here - stated) <= tolerance:
         return []
-    message = (
-        f"{what}: {here / 1000:.3f} us by the tasks here, but {stated / 1000:.3f} us {where}: {abs(here - stated) / 1000:.3f} us "
-        f"apart, {tolerance / 1000:.3f} us are explained by rounding"
+    message = say(
+        "{what}: {here:.3f} us by the tasks here, but {stated:.3f} us {where}: {apart:.3f} us apart, {explained:.3f} us are "
+        "explained by rounding",
+        what=what,
+        here=here / 1000,
+        stated=stated / 1000,
+        where=where,
+        apart=abs(here - stated) / 1000,
+        explained=tolerance / 1000,
     )
     return [Finding("warning", "forms-disagree", path, message)]
 
@@ -217,7 +228,7 @@ def _gap_row(whose: dict[str, Any], place: int, gap: Gap, iteration: int | None)
         "communication": gap.communication,
         "host_call": gap.host_call,
         "host_call_us": _us(gap.host_call_ns),
-        "cause": gap.cause,
+        "cause": say(gap.cause),
         "reason": _reason(gap),
     }
 
@@ -226,14 +237,24 @@ def _reason(gap: Gap) -> str:
     if gap.cause == "host launched late":
         late = gap.launched_after_ns or 0
         behind = late - gap.duration_ns
-        apart = f", {behind / 1000:.3f} us behind the task: the clocks of host and device differ" if behind > 0 else ""
-        return f"host launched late: {gap.launch or 'its call'} began {late / 1000:.3f} us into it{apart}"
+        told = {"call": gap.launch or say("its call"), "late": late / 1000}
+        if behind > 0:
+            return say(
+                "host launched late: {call} began {late:.3f} us into it, {behind:.3f} us behind the task: the clocks of host "
+                "and device differ",
+                behind=behind / 1000,
+                **told,
+            )
+        return say("host launched late: {call} began {late:.3f} us into it", **told)
     if gap.cause in {"synchronisation", "data loading"}:
-        return f"{gap.cause}: {(gap.host_call_ns or 0) / gap.duration_ns:.1%} of it, {gap.host_call or 'unnamed'}"
+        share = (gap.host_call_ns or 0) / gap.duration_ns
+        call = gap.host_call or say("unnamed")
+        return say("{cause}: {share:.1%} of it, {call}", cause=say(gap.cause), share=share, call=call)
     if gap.cause == "waiting for communication":
         share = (gap.communication_ns or 0) / gap.duration_ns
-        return f"waiting for communication: {share:.1%} of it, longest {gap.communication or 'unnamed'}"
-    return "unknown"
+        longest = gap.communication or say("unnamed")
+        return say("waiting for communication: {share:.1%} of it, longest {longest}", share=share, longest=longest)
+    return say("unknown")
 
 
 def _us(ns: int | None) -> float | None:

@@ -41,6 +41,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import Capture
 from aoe_reports.tables.timelines import WHOLE_TIMELINES
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.captures import (
     bank_files,
     databases_with,
@@ -151,7 +152,7 @@ def find_communication(paths: Sequence[Path], selection: CommunicationSelection)
         _tell(run, label, selection, found)
     if not (found.rows or found.links or found.tails) and not has(found.findings, "error"):
         found.findings.append(
-            nothing_measured(paths, "no communication here", rank=selection.rank, step=selection.step)
+            nothing_measured(paths, say("no communication here"), rank=selection.rank, step=selection.step)
         )
     found.findings = findings_in_order(found.findings)
     return found
@@ -203,7 +204,7 @@ def read_communication(
     tails = _read_tails(capture, by_device, models, findings)
     run.tails += [tail for tail in tails if only in {None, tail.step}]
     if not (own or told or transfers or sent or tails):
-        message = "no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace"
+        message = say("no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace")
         findings.append(Finding("info", "no-communication", path, message))
 
 
@@ -217,9 +218,11 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
     transfers, repeated = transfers_of_matrix(_with_rank(matrix, capture.info.rank_id))
     examples = sum(transfer.is_example for transfer in transfers)
     if examples:
-        message = (
-            f"the matrix tells of some operators only (of {repeated + len(transfers)} rows {examples} are the best, middle or "
-            "worst of their type, without a total): volumes and times of links are of these"
+        message = say(
+            "the matrix tells of some operators only (of {rows} rows {examples} are the best, middle or worst of their type, "
+            "without a total): volumes and times of links are of these",
+            rows=repeated + len(transfers),
+            examples=examples,
         )
         findings.append(Finding("info", "communication-examples", path, message))
     return transfers
@@ -229,13 +232,15 @@ def _notes(capture: Capture, figures: Sequence[TaskFigures], *, operators: bool,
     """What is to be said of timelines: that they stand in for tables, and what in them is damaged."""
     path, found = str(capture.root), []
     if any(one.operators for one in figures) and not operators:
-        message = "no table of communication operators: the timeline tells how long they took, and of no waiting"
+        message = say("no table of communication operators: the timeline tells how long they took, and of no waiting")
         found.append(Finding("info", "stands-in", path, message))
     if any(one.transfers for one in figures) and not links:
-        message = "no communication matrix: the timeline tells of links, and of RDMA no times"
+        message = say("no communication matrix: the timeline tells of links, and of RDMA no times")
         found.append(Finding("info", "stands-in", path, message))
     if unusable := sum(one.unusable for one in figures):
-        message = f"{unusable} tasks of communication with damaged arguments; they are in no sum of links"
+        message = say(
+            "{count} tasks of communication with damaged arguments; they are in no sum of links", count=unusable
+        )
         found.append(Finding("warning", "communication-task", path, message))
     return found
 
@@ -300,17 +305,27 @@ def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
             "warning",
             "bandwidth-mismatch",
             path,
-            f"{kind}: {row['op_name']}, {row['transport']}: {row['transit_bytes']} bytes in {row['transit_ns']} ns, but "
-            f"{row['bandwidth_gb_per_s']} GB/s",
+            say(
+                "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s",
+                kind=kind,
+                **{
+                    name: row[name]
+                    for name in ("op_name", "transport", "transit_bytes", "transit_ns", "bandwidth_gb_per_s")
+                },
+            ),
         )
         for row in rows[:EXAMPLES_PER_RULE]
     ]
     if len(rows) > EXAMPLES_PER_RULE:
-        message = f"{kind}: and {len(rows) - EXAMPLES_PER_RULE} more of this kind"
+        message = say("{kind}: and {count} more of this kind", kind=kind, count=len(rows) - EXAMPLES_PER_RULE)
         found.append(Finding("warning", "bandwidth-mismatch", path, message))
-    for name, what in (("transit_bytes", "volume (counted as 0)"), ("transport", "transport (counted as unknown)")):
+    for name, what in (
+        ("transit_bytes", say("volume (counted as 0)")),
+        ("transport", say("transport (counted as unknown)")),
+    ):
         if missing := frame[name].null_count:
-            found.append(Finding("warning", "communication-incomplete", path, f"{kind}: {missing} rows without {what}"))
+            message = say("{kind}: {count} rows without {what}", kind=kind, count=missing, what=what)
+            found.append(Finding("warning", "communication-incomplete", path, message))
     return found
 
 
@@ -472,27 +487,47 @@ def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:
     slow = [link for link in links if link.is_slow]
     found = [Finding("info", "slow-link", label, _slow_link(link)) for link in slow[:EXAMPLES_PER_RULE]]
     if len(slow) > EXAMPLES_PER_RULE:
-        found.append(Finding("info", "slow-link", label, f"and {len(slow) - EXAMPLES_PER_RULE} more of this kind"))
+        message = say("and {count} more of this kind", count=len(slow) - EXAMPLES_PER_RULE)
+        found.append(Finding("info", "slow-link", label, message))
     return found
 
 
 def _slow_link(link: Link) -> str:
-    return (
-        f"link {link.source_rank}-{link.destination_rank}{_of_group(link.group)} over {link.transport}: "
-        f"{link.relative_bandwidth or 0.0:.1%} of the bandwidth of links that did the same, out of line in {link.slow_in} of "
-        f"{link.compared} comparisons; it took {link.lost_ns / 1000:.3f} us longer than they would have"
+    return say(
+        "link {link} over {transport}: {share:.1%} of the bandwidth of links that did the same, out of line in {slow} of "
+        "{compared} comparisons; it took {lost:.3f} us longer than they would have",
+        link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
+        transport=link.transport,
+        share=link.relative_bandwidth or 0.0,
+        slow=link.slow_in,
+        compared=link.compared,
+        lost=link.lost_ns / 1000,
     )
 
 
 def _slow_ranks(awaited: Sequence[Awaited], label: str) -> list[Finding]:
     found = []
     for one in awaited:
-        times = f"in {one.operators} of {one.of_operators} operators in which ranks wait, {one.waited_ns / 1000:.3f} us together"
+        times = say(
+            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us together",
+            operators=one.operators,
+            of_operators=one.of_operators,
+            waited=one.waited_ns / 1000,
+        )
         if one.is_slow:
-            always = "always the same: " if one.is_always_the_same else ""
-            message = f"{always}the others wait for rank {one.rank}{_of_group(one.group)} {times}"
+            message = say(
+                "always the same: the others wait for rank {rank} {times}"
+                if one.is_always_the_same
+                else "the others wait for rank {rank} {times}",
+                rank=_of_group(str(one.rank), one.group),
+                times=times,
+            )
         elif one.rank is None and one.operators * 2 > one.of_operators:
-            message = f"all ranks that were read{_of_group(one.group)} wait for one that was not read, or for no certain one, {times}"
+            message = say(
+                "{ranks} wait for one that was not read, or for no certain one, {times}",
+                ranks=_of_group(say("all ranks that were read"), one.group),
+                times=times,
+            )
         else:
             continue
         found.append(Finding("info", "slow-rank", label, message))
@@ -507,28 +542,43 @@ def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
     ).items():
         tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
         if unmeasured := sum(one.unmeasured_reduces for one in mine):
-            message = f"{unmeasured} all-reduces of step_trace have no length: the tail behind the backward pass may be longer"
+            message = say(
+                "{count} all-reduces of step_trace have no length: the tail behind the backward pass may be longer",
+                count=unmeasured,
+            )
             found.append(Finding("info", "gradient-tail", label, message))
         if not tail:
             continue
         whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
-        words = ", ".join(
-            f"{name} {value}"
-            for name, value in (("rank", rank), ("device", device), ("model", model))
-            if value is not None
-        )
-        share = f" ({tail / whole:.1%} of the iteration)" if whole else ""
-        message = (
-            f"{words + ': ' if words else ''}on average of {len(mine)} iterations {tail / len(mine) / 1000:.3f} us of all-reduce"
-            f"{share} run behind the backward pass, {tail / reduce:.1%} of all; tuning of gradients can save at most "
-            f"{bound / len(mine) / 1000:.3f} us"
-        )
+        times = {
+            "count": len(mine),
+            "tail": tail / len(mine) / 1000,
+            "part": tail / reduce,
+            "bound": bound / len(mine) / 1000,
+        }
+        if whole:
+            message = say(
+                "on average of {count} iterations {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run behind the "
+                "backward pass, {part:.1%} of all; tuning of gradients can save at most {bound:.3f} us",
+                share=tail / whole,
+                **times,
+            )
+        else:
+            message = say(
+                "on average of {count} iterations {tail:.3f} us of all-reduce run behind the backward pass, {part:.1%} of all; "
+                "tuning of gradients can save at most {bound:.3f} us",
+                **times,
+            )
+        whose = [("rank {value}", rank), ("device {value}", device), ("model {value}", model)]
+        words = [say(template, value=value) for template, value in whose if value is not None]
+        if words:
+            message = say("{name}: {why}", name=join(", ", words), why=message)
         found.append(Finding("info", "gradient-tail", label, message))
     return found[:EXAMPLES_PER_RULE]
 
 
-def _of_group(group: str | None) -> str:
-    return "" if group is None else f" of group {group}"
+def _of_group(what: str, group: str | None) -> str:
+    return what if group is None else say("{what} of group {group}", what=what, group=group)
 
 
 def _us(ns: int | None) -> float | None:

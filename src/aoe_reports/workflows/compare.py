@@ -38,6 +38,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.pmu import metrics_set
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, read_steps, read_tasks, read_telling
 
 METHOD = {
@@ -102,7 +103,7 @@ def compare_paths(paths: Sequence[Path], options: CompareOptions) -> Comparison:
     runs, unreadable = [], False
     for place, path in enumerate(paths):
         if path in paths[1:place]:
-            raise UsageError(f"{path}: stands there twice; once is enough")
+            raise UsageError(say("{path}: stands there twice; once is enough", path=path))
         run, could_not = _read_run(path, options, findings)
         unreadable |= could_not
         runs.append(run)
@@ -124,16 +125,17 @@ def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> t
     found = find_runs(discovery)
     if len(found) > 1:
         # ranks of one job come apart where what says so is damaged
-        damage = [
-            f"; {finding.path}: {finding.message}" for captures in found for c in captures for finding in c.findings
-        ]
-        raise UsageError(
-            f"{path}: holds {len(found)} runs; name one of them (aoe-reports inspect tells where they lie)"
-            + "".join(damage[:1])
+        damage = [finding for captures in found for capture in captures for finding in capture.findings]
+        told = say(
+            "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+            path=path,
+            count=len(found),
         )
+        why = [say("{path}: {text}", path=finding.path, text=finding.message) for finding in damage[:1]]
+        raise UsageError(join("; ", (told, *why)))
     if not found:
         if not any(finding.severity == "error" for finding in discovery.findings):
-            findings.append(Finding("error", "nothing-measured", str(path), "no profile here to compare"))
+            findings.append(Finding("error", "nothing-measured", str(path), say("no profile here to compare")))
         return None, discovery.unreadable
     captures = found[0]
     run = ComparedRun(str(path), captures)
@@ -156,11 +158,12 @@ def _read_run(path: Path, options: CompareOptions, findings: list[Finding]) -> t
         and options.device in {None, step.device_id}
         and options.step in {None, step.step}
     ]
-    what, there = ("step", run.steps) if options.by == "step" else ("task", run.tasks)
-    if not there:
-        asked = [("rank", options.rank), ("device", options.device), ("step", options.step)]
-        words = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        message = f"no {what} to compare here" + (f" ({words})" if words else "")
+    if not (run.steps if options.by == "step" else run.tasks):
+        message = say("no step to compare here" if options.by == "step" else "no task to compare here")
+        asked = [("rank {value}", options.rank), ("device {value}", options.device), ("step {value}", options.step)]
+        words = [say(template, value=value) for template, value in asked if value is not None]
+        if words:
+            message = say("{what} ({asked})", what=message, asked=join(", ", words))
         findings.append(Finding("error", "nothing-measured", str(path), message))
         return None, unreadable
     return run, unreadable
@@ -201,7 +204,11 @@ def _read_capture(run: ComparedRun, capture: Capture, options: CompareOptions, f
         run.metrics = metrics_set(field.header for field in tables[-1].match.fields)
     elif sets:
         name = tables[-1].table.name
-        message = f"no table of tasks with their operators here; {name} stands in (it tells no inputs of calls)"
+        message = say(
+            "no table of tasks with their operators here; {table} stands in ({what})",
+            table=name,
+            what=say("it tells no inputs of calls"),
+        )
         findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
 
 
@@ -222,23 +229,28 @@ def may_be_compared(
             continue  # steps have no inputs
         before, after = of(baseline), of(candidate)
         if before is None or after is None:
-            unknown.append(what)
+            unknown.append(say(what))
         elif before != after:
-            known.append(f"{what} ({_said(before)} before, {_said(after)} after)")
+            told = {"before": _said(before), "after": _said(after)}
+            known.append(say("{what} ({before} before, {after} after)", what=say(what), **told))
     if unknown:
-        message = f"not known of both sides: {', '.join(unknown)}; whether they compare in that cannot be told"
+        message = say(
+            "not known of both sides: {facts}; whether they compare in that cannot be told", facts=join(", ", unknown)
+        )
         findings.append(Finding("warning", "comparability-unknown", candidate.label, message))
     if not known:
         return True
-    message = f"not comparable with {baseline.label}: other {', '.join(known)}"
+    message = say("not comparable with {baseline}: other {facts}", baseline=baseline.label, facts=join(", ", known))
     if not options.force:
-        message += "; --force compares nevertheless"
+        message = join("; ", (message, say("--force compares nevertheless")))
     findings.append(Finding("warning" if options.force else "error", "not-comparable", candidate.label, message))
     return options.force
 
 
 def _said(value: Any) -> str:
-    return ", ".join(map(_said, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return join(", ", map(_said, value))
+    return value if isinstance(value, str) else str(value)
 
 
 def _one(run: ComparedRun, of: Callable[[Capture], Any]) -> Any:
@@ -273,7 +285,7 @@ def _step_count(run: ComparedRun) -> int | None:
 def _shapes_told(run: ComparedRun) -> str | None:
     if not run.tasks:
         return None
-    return "told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told"
+    return say("told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told")
 
 
 FACTS: dict[str, Callable[[ComparedRun], Any]] = {
@@ -298,11 +310,16 @@ def _by_ranks(
         if run.ranks == of_first:
             continue
         if len(run.ranks) == len(of_first) == 1:
-            message = "another rank than in the baseline, or of unknown rank"
+            message = say("another rank than in the baseline, or of unknown rank")
             findings.append(Finding("warning", "comparability-unknown", run.label, message))
             others.append(run)
             continue
-        message = f"not comparable with {baseline.label}: other ranks ({_said(tuple(of_first))} before, {_said(tuple(run.ranks))} after)"
+        message = say(
+            "not comparable with {baseline}: other ranks ({before} before, {after} after)",
+            baseline=baseline.label,
+            before=_said(tuple(of_first)),
+            after=_said(tuple(run.ranks)),
+        )
         severity: Literal["warning", "error"] = "warning" if options.force else "error"
         findings.append(Finding(severity, "not-comparable", run.label, message))
         if options.force:
@@ -330,14 +347,17 @@ def _compare_calls(
         if side.frame.num_rows and needed not in side.frame.column_names
     ]
     if silent:
-        message = f"its tasks do not tell their {needed}: nothing to compare by {options.by}"
+        message = say("its tasks do not tell their {column}: nothing to compare by {by}", column=needed, by=options.by)
         findings += [Finding("error", "nothing-measured", run.label, message) for run in silent]
         return
     keys = [key for key in KEYS[options.by] if all(key in side.frame.column_names for side in sides)]
     compared = compare_calls(sides, keys, options.top)
     for run, one in zip(runs[1:], compared, strict=True):
         if one.groups and one.common_ns == 0 and one.candidate_ns and one.baseline_ns:
-            message = f"not comparable with {runs[0].label}: no call has inputs that a call of the baseline has"
+            message = say(
+                "not comparable with {baseline}: no call has inputs that a call of the baseline has",
+                baseline=runs[0].label,
+            )
             severity: Literal["warning", "error"] = "warning" if options.force else "error"
             findings.append(Finding(severity, "not-comparable", run.label, message))
             if not options.force:
@@ -385,7 +405,10 @@ def _compare_steps(
         candidate = [step for step in run.steps if pooled or step.rank_id == rank]
         numbers = [[step.step for step in steps] for steps in (baseline, candidate)]
         if set(numbers[0]).isdisjoint(numbers[1]):
-            message = f"no step number of {runs[0].label} stands here: steps are paired in their order, from 1"
+            message = say(
+                "no step number of {baseline} stands here: steps are paired in their order, from 1",
+                baseline=runs[0].label,
+            )
             findings.append(Finding("info", "steps-by-place", run.label, message))
             numbers = [list(range(1, len(steps) + 1)) for steps in (baseline, candidate)]
         whole = [("duration", _durations(baseline, "duration"), _durations(candidate, "duration"))]
@@ -395,7 +418,7 @@ def _compare_steps(
             if before and after:
                 position += 1
                 rows.append(
-                    _row(position, runs[0], run, rank, {"metric": part}, compare_values(before, after, (part,)))
+                    _row(position, runs[0], run, rank, {"metric": say(part)}, compare_values(before, after, (part,)))
                 )
         single = [
             (
@@ -409,7 +432,7 @@ def _compare_steps(
         single.sort(key=lambda pair: -abs(pair[1].difference_ns))  # of equal ones the earlier step, as they stand
         for number, difference in single[: options.top]:
             position += 1
-            rows.append(_row(position, runs[0], run, rank, {"metric": "duration", "step": number}, difference))
+            rows.append(_row(position, runs[0], run, rank, {"metric": say("duration"), "step": number}, difference))
         sums = [sum(_durations(steps, "duration")) for steps in (baseline, candidate)]
         totals.append(_totals(runs[0], run, rank, Compared((), len(single), sums[0], sums[1], None)))
 
@@ -477,7 +500,7 @@ def _row(
         "calls_us": _us(one.calls_ns),
         "count_us": _us(one.count_ns),
         "inputs_us": _us(one.inputs_ns),
-        "cause": one.cause,
+        "cause": one.cause and say(one.cause),
         "new_inputs": list(one.new_inputs[:_MOST_INPUTS]),
         "new_inputs_count": len(one.new_inputs),
         "vanished_inputs": list(one.vanished_inputs[:_MOST_INPUTS]),

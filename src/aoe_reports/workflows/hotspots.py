@@ -28,6 +28,7 @@ from aoe_reports.readers.discovery import discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.captures import TASK_FALLBACKS, find_runs, label_of, nothing_measured, read_tasks
 
 
@@ -82,7 +83,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
                     mine = [tasks for tasks in sets if tasks.rank_id == rank]
                     rows += _rows(label_of(captures), rank, *_groups(mine, selection), selection)
     if not rows and not has(findings, "error"):
-        findings.append(nothing_measured(paths, "no task to rank here", **dict(_asked(selection))))
+        findings.append(nothing_measured(paths, say("no task to rank here"), **dict(_asked(selection))))
     return Hotspots(rows, findings_in_order(findings), unreadable)
 
 
@@ -190,13 +191,21 @@ def _us(ns: float | None) -> float | None:
 
 
 def _stands_in(data: TableData) -> Finding:
-    what = {"op_statistic": "it tells no spread, no quantiles, no steps", "task_time": "it tells no operator types"}
+    what = {
+        "op_statistic": say("it tells no spread, no quantiles, no steps"),
+        "task_time": say("it tells no operator types"),
+    }
     name = data.table.name
-    message = f"no table of tasks with their operators here; {name} stands in ({what[name]})"
+    message = say(
+        "no table of tasks with their operators here; {table} stands in ({what})", table=name, what=what[name]
+    )
     return Finding("info", "stands-in", str(data.path), message)
 
 
 def _no_tasks(capture: Capture) -> Finding:
-    kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
-    message = f"no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}"
+    kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+    message = say(
+        "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
+        kinds=kinds,
+    )
     return Finding("error", "nothing-measured", str(capture.root), message)

@@ -8,6 +8,7 @@ from aoe_reports.analysis.communication import LEAST_BYTES, SLOW_SHARE, WAIT_SHA
 from aoe_reports.checks.bank import BANK_RULES
 from aoe_reports.checks.options import OPTION_RULES
 from aoe_reports.checks.results import FILE_RULES, RULES
+from aoe_reports.texts import Text, say
 from aoe_reports.tuning.outcome import TUNE_RULES
 from aoe_reports.tuning.plan import PLAN_RULES
 from aoe_reports.tuning.preflight import PREFLIGHT_RULES
@@ -180,16 +181,21 @@ COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
     (
         "slow-link",
         "info",
-        (
-            f"below {SLOW_SHARE:.0%} of the median bandwidth of links that carried a like volume in the same operators (at least "
-            f"{LEAST_BYTES / 1e6} MB), and out of line there in more than half of the comparisons"
+        say(
+            "below {share:.0%} of the median bandwidth of links that carried a like volume in the same operators (at least "
+            "{least} MB), and out of line there in more than half of the comparisons",
+            share=SLOW_SHARE,
+            least=LEAST_BYTES / 1e6,
         ),
         f"{_MSPROF} (BANDWIDTH_THRESHOLD, RDMA_MESSAGE_SIZE_THRESHOLD)",
     ),
     (
         "slow-rank",
         "info",
-        f"the one rank that the others wait for, more than {WAIT_SHARE:.0%} of an operator, in more than half of the operators",
+        say(
+            "the one rank that the others wait for, more than {share:.0%} of an operator, in more than half of the operators",
+            share=WAIT_SHARE,
+        ),
         f"{_MSPROF} (WAIT_TIME_THRESHOLD)",
     ),
     (
@@ -268,4 +274,9 @@ def list_rules() -> list[dict[str, Any]]:
         {"rule": name, "severity": severity, "on": "adopting banks", "reason": reason, "source": ""}
         for name, (severity, reason) in ADOPT_RULES.items()
     ]
-    return rows
+    return [{**row, **{name: _told(row[name]) for name in ("on", "reason", "source")}} for row in rows]
+
+
+def _told(text: str) -> Text:
+    """What rules say of themselves, which the catalogue has."""
+    return text if isinstance(text, Text) else say(text)

@@ -11,12 +11,14 @@ import pyarrow as pa
 
 from aoe_reports.analysis.steps import Skew, Step, missing_points, skew_of_ranks, slowest_ranks, steps_of_cluster
 from aoe_reports.checks.forms import COUNTED_TOLERANCE_NS, check_steps
+from aoe_reports.checks.results import listed
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, has
 from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling
 from aoe_reports.readers.summary import TableData
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.captures import (
     cluster_captures,
     find_runs,
@@ -81,7 +83,9 @@ def find_steps(paths: Sequence[Path], selection: StepSelection) -> Steps:
         findings += _skew(run, every, selection.step)
     if not rows and not has(findings, "error"):
         findings.append(
-            nothing_measured(paths, "no step here", rank=selection.rank, device=selection.device, step=selection.step)
+            nothing_measured(
+                paths, say("no step here"), rank=selection.rank, device=selection.device, step=selection.step
+            )
         )
     return Steps(rows, findings_in_order(findings), unreadable)
 
@@ -125,9 +129,9 @@ def _incomplete(data: TableData) -> list[Finding]:
     count = len(set(data.frame["iteration_id"].to_pylist()))
     for point, numbers in missing_points(data.frame).items():
         if numbers and len(numbers) < count:
-            first = ", ".join(str(number) for number in numbers[:EXAMPLES_PER_RULE])
-            more = f" and {len(numbers) - EXAMPLES_PER_RULE} more" if len(numbers) > EXAMPLES_PER_RULE else ""
-            found.append(Finding("info", "step-missing", str(data.path), f"iterations without {point}: {first}{more}"))
+            shown = listed([str(number) for number in numbers])
+            message = say("iterations without {point}: {numbers}", point=say(point), numbers=shown)
+            found.append(Finding("info", "step-missing", str(data.path), message))
     return found
 
 
@@ -161,9 +165,12 @@ def _against_cluster(known: Sequence[Step], stated: Sequence[Step], path: str) -
     for step in stated:
         own = mine.get((step.rank_id, step.step))
         if own is not None and abs(own - step.duration_ns) > COUNTED_TOLERANCE_NS:
-            message = (
-                f"rank {step.rank_id}, step {step.step}: {step.duration_ns / 1000:.3f} us here, but {own / 1000:.3f} us in "
-                "the rank's own table, which is used"
+            message = say(
+                "rank {rank}, step {step}: {here:.3f} us here, but {own:.3f} us in the rank's own table, which is used",
+                rank=step.rank_id,
+                step=step.step,
+                here=step.duration_ns / 1000,
+                own=own / 1000,
             )
             found.append(Finding("warning", "forms-disagree", path, message))
     return found[:EXAMPLES_PER_RULE]
@@ -176,25 +183,39 @@ def _skew(run: str, steps: Sequence[Step], only: int | None) -> list[Finding]:
     if len(skews) > 1:
         ranked = slowest_ranks(skews)
         if len(ranked) == 1:
-            message = f"all {len(skews)} steps: the slowest is always rank {ranked[0][0]}"
+            message = say("all {count} steps: the slowest is always rank {rank}", count=len(skews), rank=ranked[0][0])
         else:
-            words = ", ".join(f"rank {rank} in {count}" for rank, count in ranked[:EXAMPLES_PER_RULE])
-            message = f"all {len(skews)} steps: the slowest is not always the same ({words})"
+            some = ranked[:EXAMPLES_PER_RULE]
+            words = join(", ", (say("rank {rank} in {count}", rank=rank, count=count) for rank, count in some))
+            message = say(
+                "all {count} steps: the slowest is not always the same ({ranks})", count=len(skews), ranks=words
+            )
         found.append(Finding("info", "rank-skew", run, message))
     return found
 
 
 def _apart(skew: Skew) -> str:
-    where = f"step {skew.step}" if skew.model_id is None else f"model {skew.model_id}, iteration {skew.step}"
+    if skew.model_id is None:
+        where = say("step {step}", step=skew.step)
+    else:
+        where = say("model {model}, iteration {step}", model=skew.model_id, step=skew.step)
     apart = skew.slowest_ns - skew.fastest_ns
     if not apart:
-        return f"{where}: all ranks take {skew.slowest_ns / 1000:.3f} us"
-    share = f" ({apart / skew.fastest_ns:.1%})" if skew.fastest_ns else ""
-    busiest = "" if skew.busiest is None else f"; rank {skew.busiest} computes longest"
-    return (
-        f"{where}: rank {skew.slowest} is the slowest with {skew.slowest_ns / 1000:.3f} us, {apart / 1000:.3f} us{share} "
-        f"more than rank {skew.fastest}{busiest}"
+        return say("{where}: all ranks take {time:.3f} us", where=where, time=skew.slowest_ns / 1000)
+    more = say("{time:.3f} us", time=apart / 1000)
+    if skew.fastest_ns:
+        more = say("{time} ({share:.1%})", time=more, share=apart / skew.fastest_ns)
+    told = say(
+        "{where}: rank {slowest} is the slowest with {time:.3f} us, {more} more than rank {fastest}",
+        where=where,
+        slowest=skew.slowest,
+        time=skew.slowest_ns / 1000,
+        more=more,
+        fastest=skew.fastest,
     )
+    if skew.busiest is None:
+        return told
+    return join("; ", (told, say("rank {rank} computes longest", rank=skew.busiest)))
 
 
 def _asked_for(step: Step, selection: StepSelection) -> bool:
@@ -230,5 +251,5 @@ def _us(ns: int | None) -> float | None:
 
 
 def _no_steps(capture: Capture) -> Finding:
-    message = "no table of steps here (step_trace, step_trace_time)"
+    message = say("no table of steps here (step_trace, step_trace_time)")
     return Finding("warning", "step-missing", str(capture.root), message)

@@ -7,6 +7,7 @@ from typing import Any
 from aoe_reports.analysis.advice.advice import Advice, Facts, Rule, microseconds
 from aoe_reports.analysis.advice.thresholds import Thresholds
 from aoe_reports.analysis.communication import Awaited, Link
+from aoe_reports.texts import say
 
 _LINKS = 3
 """So many slow links are named; `communication` lists all."""
@@ -30,9 +31,9 @@ def _slow_link(facts: Facts, link: Link) -> Advice:
         "out_of_line_in": link.slow_in,
         "comparisons": link.compared,
     }
-    text = (
-        "This link is slower than those that did the same: look at the card, the cable or the switch port at its ends, and at "
-        "what else uses them"
+    text = say(
+        "This link is slower than those that did the same: look at the card, the cable or the switch "
+        "port at its ends, and at what else uses them"
     )
     return Advice("slow-link", evidence, text, _within_uncovered(facts, link.lost_ns))
 
@@ -47,9 +48,9 @@ def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     return found
 
 
-_AWAITED = (
-    "The others wait for this rank before they send: compare its operators and its gaps with another rank's (uneven data, a "
-    "slower host, a lower frequency)"
+_AWAITED = say(
+    "The others wait for this rank before they send: compare its operators and its gaps with "
+    "another rank's (uneven data, a slower host, a lower frequency)"
 )
 
 
@@ -79,9 +80,9 @@ def _gradient_tail(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "tail_us": microseconds(sum(tail.tail_ns for tail in facts.tails) / iterations),
         "source": facts.tails[0].source,
     }
-    text = (
-        "All-reduce runs on when the backward pass has ended: gradient tuning (AOE_MODE=4) chooses segments of which more is "
-        "reduced beside it; `communication --bank` shows those of a bank"
+    text = say(
+        "All-reduce runs on when the backward pass has ended: gradient tuning (AOE_MODE=4) chooses "
+        "segments of which more is reduced beside it; `communication --bank` shows those of a bank"
     )
     return [Advice("gradient-tail", evidence, text, bound * facts.shares.steps // iterations)]
 
@@ -95,25 +96,31 @@ def _within_uncovered(facts: Facts, ns: int) -> int:
 COMMUNICATING_RULES = (
     Rule(
         "slow-link",
-        "a link that is slower than those that did the same",
+        say("a link that is slower than those that did the same"),
         "A collective operator is as fast as its slowest link",
-        "as `communication`: below 80 % of its likes in more than half of the comparisons (Ascend/msprof-analyze: slow link)",
+        say(
+            "as `communication`: below 80 % of its likes in more than half of the comparisons "
+            "(Ascend/msprof-analyze: slow link)"
+        ),
         ("least_step_share",),
         _slow_links,
     ),
     Rule(
         "awaited-rank",
-        "a rank that the others wait for before they send",
+        say("a rank that the others wait for before they send"),
         "Collective communication begins when its last rank has come",
-        "as `communication`: in more than half of the operators, for more than half of the time (Ascend/msprof-analyze: slow rank)",
+        say(
+            "as `communication`: in more than half of the operators, for more than half of the time "
+            "(Ascend/msprof-analyze: slow rank)"
+        ),
         ("least_step_share",),
         _awaited_ranks,
     ),
     Rule(
         "gradient-tail",
-        "all-reduce behind the backward pass",
+        say("all-reduce behind the backward pass"),
         "What is reduced while the backward pass still computes costs nothing",
-        "AOE: gradient tuning (GDAT); step_trace: BP End, reduces",
+        say("AOE: gradient tuning (GDAT); step_trace: BP End, reduces"),
         ("least_step_share",),
         _gradient_tail,
     ),

@@ -14,6 +14,7 @@ from aoe_reports.analysis.bounds import BOUNDS, STATES, Bound, OperatorBounds, c
 from aoe_reports.analysis.hotspots import sorted_within
 from aoe_reports.columns import Floats, Ints, Mask, exact_sum, integers
 from aoe_reports.operators import is_tunable
+from aoe_reports.texts import say
 
 _MOST_ROWS = 200
 """No rule makes more rows; those with the largest bound are kept."""
@@ -99,19 +100,37 @@ def _least(facts: Facts, thresholds: Thresholds) -> float:
 
 
 _TO_DO: dict[Bound, str] = {
-    "cube": "The cube unit works nearly all the time: less work (a smaller data type, fusing) or a better tiling helps, little else",
-    "vector": "The vector unit works nearly all the time: use a smaller data type, fuse element-wise operators, or check that "
-    "its instructions repeat over long data",
-    "scalar": "Scalar work (addresses, loops, control) holds the other units up: larger tiles, or shapes that divide evenly; a "
-    "tuned tiling (AOE) often helps",
-    "mte1": "Moving data from L1 into the cube's buffers holds it up: a tuned tiling (AOE) or an aligned inner dimension",
-    "mte2": "Reading from memory holds it up: fuse it with its neighbours, keep data in cache, read long pieces; a tuned "
-    "tiling (AOE) reads less twice",
-    "mte3": "Writing to memory holds it up: fuse it with what reads its output, write long pieces",
-    "fixpipe": "Writing results out of the cube's buffer holds it up: align the output's inner dimension (512 bytes), fuse what follows",
-    "memory-bandwidth": "Main memory is as busy as any operator here makes it: fuse it with its neighbours, or use a smaller data type",
-    "none": "No unit works for most of the time: they wait for each other; a tuned tiling (AOE), double buffering or larger "
-    "shapes let them overlap",
+    "cube": say(
+        "The cube unit works nearly all the time: less work (a smaller data type, fusing) or a better "
+        "tiling helps, little else"
+    ),
+    "vector": say(
+        "The vector unit works nearly all the time: use a smaller data type, fuse element-wise "
+        "operators, or check that its instructions repeat over long data"
+    ),
+    "scalar": say(
+        "Scalar work (addresses, loops, control) holds the other units up: larger tiles, or shapes that "
+        "divide evenly; a tuned tiling (AOE) often helps"
+    ),
+    "mte1": say(
+        "Moving data from L1 into the cube's buffers holds it up: a tuned tiling (AOE) or an aligned inner dimension"
+    ),
+    "mte2": say(
+        "Reading from memory holds it up: fuse it with its neighbours, keep data in cache, read long "
+        "pieces; a tuned tiling (AOE) reads less twice"
+    ),
+    "mte3": say("Writing to memory holds it up: fuse it with what reads its output, write long pieces"),
+    "fixpipe": say(
+        "Writing results out of the cube's buffer holds it up: align the output's inner dimension (512 "
+        "bytes), fuse what follows"
+    ),
+    "memory-bandwidth": say(
+        "Main memory is as busy as any operator here makes it: fuse it with its neighbours, or use a smaller data type"
+    ),
+    "none": say(
+        "No unit works for most of the time: they wait for each other; a tuned tiling (AOE), double "
+        "buffering or larger shapes let them overlap"
+    ),
 }
 
 
@@ -158,9 +177,9 @@ def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "cores_source": norm.source,
             "used_cores_share": one.block_use,
         }
-        text = (
-            "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there are cores; so may a "
-            "larger batch, or shapes that divide by the number of cores"
+        text = say(
+            "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there "
+            "are cores; so may a larger batch, or shapes that divide by the number of cores"
         )
         found.append(_advice(facts, "few-blocks", subject, evidence, text))
     return found
@@ -172,9 +191,10 @@ def _ai_cpu(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         return []
     mine = bounds.bound == BOUNDS.index("ai-cpu")
     alike = _alike(bounds, by=("op_type", "task_type"))
-    text = (
-        "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type that the cores take (no "
-        "double, no int64 where int32 does) or another operator, or take it out of the step"
+    text = say(
+        "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type "
+        "that the cores take (no double, no int64 where int32 does) or another operator, or take it out "
+        "of the step"
     )
     least = min(_least(facts, thresholds), thresholds.wait_us * 1000)  # a few of them hold up what is behind them
     return [
@@ -205,9 +225,9 @@ def _conversions(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if not mine.any():
         return []
     alike = _alike(bounds, by=("op_type",))
-    text = (
-        "Layout or data type is changed, nothing is computed: keep one layout and one data type over neighbouring operators "
-        "(channels last, internal formats, mixed precision set at one place)"
+    text = say(
+        "Layout or data type is changed, nothing is computed: keep one layout and one data type over "
+        "neighbouring operators (channels last, internal formats, mixed precision set at one place)"
     )
     return [
         _advice(
@@ -229,7 +249,7 @@ def _conflicts(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         return []
     ratio = np.nan_to_num(bounds.conflict)
     saving = np.rint(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
-    text = (
+    text = say(
         "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
     )
     return [
@@ -270,9 +290,9 @@ def _frequency(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         starts, there = integers(bounds.tasks["task_start_ns"])
         begun = starts[slow & there]
         evidence |= {"first_ns": int(begun.min()), "last_ns": int(begun.max())} if len(begun) else {}
-    text = (
-        "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and compare nights only "
-        "at the same frequency"
+    text = say(
+        "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and "
+        "compare nights only at the same frequency"
     )
     subject = _Subject(group, saving, int(slow.sum()), exact_sum(duration[slow]), 1)
     return [_advice(facts, "frequency-drop", subject, evidence, text)]
@@ -308,9 +328,9 @@ def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "median_of_alike_us": microseconds(float(middle[alike.of[group]])),
             "alike_calls": int(counts[alike.of[group]]),
         }
-        text = (
-            "These calls take longer than others of the same type and inputs: look at what runs beside them (communication, "
-            "copies), at the cache, and at other formats or attributes of this operator"
+        text = say(
+            "These calls take longer than others of the same type and inputs: look at what runs beside them "
+            "(communication, copies), at the cache, and at other formats or attributes of this operator"
         )
         subject = _Subject(group, int(saving[group]), int(bounds.count[group]), int(bounds.total_ns[group]), 1)
         found.append(_advice(facts, "slower-than-alike", subject, evidence, text))
@@ -348,22 +368,22 @@ def _repeated(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "state": one.state,
             "calls_a_step": round(subject.count / facts.shares.steps, 3),
         }
-        text = "The same inputs come again and again: one entry that AOE tunes serves all of these calls"
+        text = say("The same inputs come again and again: one entry that AOE tunes serves all of these calls")
         found.append(_advice(facts, "repeated-shape", subject, evidence, text))
     return found
 
 
-_PIPE_SOURCE = "CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor"
+_PIPE_SOURCE = say("CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor")
 _TITLES: dict[Bound, tuple[str, str]] = {
-    "cube": ("the cube unit bounds it", "What computes all the time is well used"),
-    "vector": ("the vector unit bounds it", "What computes all the time is well used"),
-    "scalar": ("scalar instructions bound it", "Scalar work feeds no data into cube or vector"),
-    "mte1": ("transfers from L1 to the cube's buffers bound it", "While data is moved, the cube may wait"),
-    "mte2": ("reading from memory bounds it", "While data is moved in, the arithmetic units may wait"),
-    "mte3": ("writing to memory bounds it", "While data is moved out, the arithmetic units may wait"),
-    "fixpipe": ("writing out of the cube's buffer bounds it", "While results are moved out, the cube may wait"),
-    "memory-bandwidth": ("the bandwidth of main memory bounds it", "No tiling reads faster than memory gives"),
-    "none": ("no unit bounds it: every ratio is at most 0.8", "Units that take turns leave each other idle"),
+    "cube": (say("the cube unit bounds it"), "What computes all the time is well used"),
+    "vector": (say("the vector unit bounds it"), "What computes all the time is well used"),
+    "scalar": (say("scalar instructions bound it"), "Scalar work feeds no data into cube or vector"),
+    "mte1": (say("transfers from L1 to the cube's buffers bound it"), "While data is moved, the cube may wait"),
+    "mte2": (say("reading from memory bounds it"), "While data is moved in, the arithmetic units may wait"),
+    "mte3": (say("writing to memory bounds it"), "While data is moved out, the arithmetic units may wait"),
+    "fixpipe": (say("writing out of the cube's buffer bounds it"), "While results are moved out, the cube may wait"),
+    "memory-bandwidth": (say("the bandwidth of main memory bounds it"), "No tiling reads faster than memory gives"),
+    "none": (say("no unit bounds it: every ratio is at most 0.8"), "Units that take turns leave each other idle"),
 }
 
 COMPUTING_RULES = (
@@ -372,7 +392,7 @@ COMPUTING_RULES = (
             "no-bound" if bound == "none" else f"{bound}-bound",
             title,
             reason,
-            "CANN: op_summary, Memory" if bound == "memory-bandwidth" else _PIPE_SOURCE,
+            say("CANN: op_summary, Memory") if bound == "memory-bandwidth" else _PIPE_SOURCE,
             ("bound_ratio", "least_operator_share", *(("memory_gb_per_s",) if bound == "memory-bandwidth" else ())),
             _bound_rule(bound),
         )
@@ -380,58 +400,63 @@ COMPUTING_RULES = (
     ),
     Rule(
         "few-blocks",
-        "fewer blocks than cores, or a last round that does not fill them",
+        say("fewer blocks than cores, or a last round that does not fill them"),
         "A block runs on one core: cores without a block have nothing to do",
-        "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at work, else (as usual_blocks) "
-        "the number of blocks that most of the time is run with",
+        say(
+            "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at "
+            "work, else (as usual_blocks) the number of blocks that most of the time is run with"
+        ),
         ("least_operator_share",),
         _few_blocks,
     ),
     Rule(
         "ai-cpu-operator",
-        "an operator that runs on the AI CPU",
+        say("an operator that runs on the AI CPU"),
         "The AI CPU is a general processor beside the cores; what it computes the cores wait for",
-        "CANN 6.0.RC1, msprof export summary: AI CPU operators (atlasprofiling_16_0139)",
+        say("CANN 6.0.RC1, msprof export summary: AI CPU operators (atlasprofiling_16_0139)"),
         ("least_operator_share", "wait_us"),
         _ai_cpu,
     ),
     Rule(
         "format-conversion",
-        "TransData, Cast, Transpose and the like",
+        say("TransData, Cast, Transpose and the like"),
         "They move data and compute nothing",
-        "CANN 6.0.RC1, msprof export summary: transData (atlasprofiling_16_0139)",
+        say("CANN 6.0.RC1, msprof export summary: transData (atlasprofiling_16_0139)"),
         ("conversions", "least_operator_share"),
         _conversions,
     ),
     Rule(
         "bank-conflict",
-        "conflicts of banks in the vector unit's buffer",
+        say("conflicts of banks in the vector unit's buffer"),
         "Accesses that meet in one bank follow one another",
-        "CANN: op_summary, ResourceConflictRatio; CANN 6.0.RC1, msprof export summary (atlasprofiling_16_0139)",
+        say("CANN: op_summary, ResourceConflictRatio; CANN 6.0.RC1, msprof export summary (atlasprofiling_16_0139)"),
         ("conflict_ratio", "least_operator_share"),
         _conflicts,
     ),
     Rule(
         "frequency-drop",
-        "cores that ran below their highest frequency",
+        say("cores that ran below their highest frequency"),
         "Cycles are the same, each takes longer",
-        "Ascend/msprof-analyze, advisor: AI Core frequency; total_cycles / time / cores at work (1800.0 MHz on real exports)",
+        say(
+            "Ascend/msprof-analyze, advisor: AI Core frequency; total_cycles / time / cores at work (1800.0 "
+            "MHz on real exports)"
+        ),
         ("frequency_drop_share", "least_operator_share"),
         _frequency,
     ),
     Rule(
         "slower-than-alike",
-        "an operator that takes longer than others with the same inputs",
+        say("an operator that takes longer than others with the same inputs"),
         "The same code on as much data should take as long",
-        "as the comparison of nights",
+        say("as the comparison of nights"),
         ("slower_share", "slower_sigmas", "least_alike", "least_operator_share"),
         _slower,
     ),
     Rule(
         "repeated-shape",
-        "a shape of a tunable operator that comes again and again",
+        say("a shape of a tunable operator that comes again and again"),
         "A tuned entry of AOE's bank is of one shape, and serves all its calls",
-        "AOE: knowledge bank; Operator List of CANN 9.0 (AOE parameter reference)",
+        say("AOE: knowledge bank; Operator List of CANN 9.0 (AOE parameter reference)"),
         ("repeated_calls", "repeated_share", "least_operator_share"),
         _repeated,
     ),

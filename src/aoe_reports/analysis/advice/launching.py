@@ -12,6 +12,7 @@ from aoe_reports.analysis.advice.thresholds import Thresholds
 from aoe_reports.analysis.bounds import STATES, OperatorBounds, cap_saving
 from aoe_reports.analysis.hotspots import group_codes
 from aoe_reports.columns import Ints, Mask, exact_sum, integers
+from aoe_reports.texts import say
 
 _MOST_ROWS = 200
 _NAMED = 3
@@ -26,11 +27,11 @@ def _cap_host(saving_ns: int, facts: Facts) -> int:
 def _waits(facts: Facts) -> tuple[Any, Ints, str] | None:
     """(tasks, how long nothing ran before each, what tells so): idle time where it is known, else what tasks waited."""
     if facts.idle_ns is not None and facts.tasks is not None:
-        return facts.tasks, facts.idle_ns, "idle time by the tasks' intervals"
+        return facts.tasks, facts.idle_ns, say("idle time by the tasks' intervals")
     if facts.bounds is not None and facts.bounds.wait_ns is not None:
         tasks = facts.bounds.tasks
         values, there = integers(tasks["task_wait_ns"])
-        return tasks, np.where(there, values, 0), "Task Wait Time (communication may have run in it)"
+        return tasks, np.where(there, values, 0), say("Task Wait Time (communication may have run in it)")
     return None
 
 
@@ -66,9 +67,10 @@ def _wait(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "tasks": int(counts[group]),
             "source": source,
         }
-        text = (
-            "The device is idle before this operator: it is launched late, or waits for the host; look at what the host does "
-            "before it (a copy to the host, a printed value, data loading, compilation), `breakdown` names the call"
+        text = say(
+            "The device is idle before this operator: it is launched late, or waits for the host; look at "
+            "what the host does before it (a copy to the host, a printed value, data loading, compilation), "
+            "`breakdown` names the call"
         )
         saving = _cap_host(int(sums[group]), facts)
         found.append(
@@ -119,9 +121,9 @@ def _small(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "idle_before_us": microseconds(idle),
         "op_types": names,
     }
-    text = (
-        "Most kernels are so short that launching them takes as long as running them: fuse them, launch them as a graph, or "
-        "give the device more work at once (a larger batch)"
+    text = say(
+        "Most kernels are so short that launching them takes as long as running them: fuse them, launch "
+        "them as a graph, or give the device more work at once (a larger batch)"
     )
     return [Advice("small-kernels", evidence, text, saving, names[0] if names else None, None, None, count, total)]
 
@@ -145,21 +147,22 @@ def _dynamic(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if not mine.any() or part < thresholds.least_operator_share:
         return []
     idle = facts.idle_before(mine[bounds.group_of])
-    source = "idle time before them, by the tasks' intervals"
+    source = say("idle time before them, by the tasks' intervals")
     if facts.idle_ns is None and bounds.wait_ns is not None:
-        idle, source = exact_sum(bounds.wait_ns[mine]), "Task Wait Time of them (communication may have run in it)"
+        idle, source = exact_sum(bounds.wait_ns[mine]), say("Task Wait Time of them (communication may have run in it)")
     known = facts.idle_ns is not None or bounds.wait_ns is not None
     names = _longest_types(bounds, np.where(mine, bounds.total_ns, 0))
     told = "op_state" in bounds.tasks.column_names
     evidence = {
         "dynamic_share_of_computing": part,
         "op_types": names,
-        "told_by": "OP State" if told else "files of dynamic models (thread_group, ge_op_execute)",
+        "told_by": "OP State" if told else say("files of dynamic models (thread_group, ge_op_execute)"),
         "bound_source": source if known else None,
     }
-    text = (
-        "Shapes are not known before the run: the host works out tiling (or compiles) at each launch, and AOE tunes no such "
-        "operator; fix the shapes (padding, buckets, jit_compile), then profile and tune again"
+    text = say(
+        "Shapes are not known before the run: the host works out tiling (or compiles) at each launch, "
+        "and AOE tunes no such operator; fix the shapes (padding, buckets, jit_compile), then profile "
+        "and tune again"
     )
     count = int(bounds.count[mine].sum())
     return [
@@ -206,9 +209,9 @@ def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "usual_mean_us": microseconds(bounds.total_ns[usual_one] / bounds.count[usual_one]),
             "mean_us": microseconds(one.total_ns / one.count),
         }
-        text = (
-            "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the usual one does not serve "
-            "it; drop or pad the odd batch"
+        text = say(
+            "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the "
+            "usual one does not serve it; drop or pad the odd batch"
         )
         bound = cap_saving(one.total_ns, facts.shares) + _cap_host(int(idle[group]), facts)
         found.append(
@@ -259,9 +262,9 @@ def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "steps": facts.shares.steps if facts.shares.steps_known else None,
             "share_of_computing": share(total, facts.shares.computing_ns),
         }
-        text = (
-            "It has many shapes that come only now and then: each is compiled or looked up by itself; pad to a few sizes "
-            "(buckets), so that tuned entries are found again"
+        text = say(
+            "It has many shapes that come only now and then: each is compiled or looked up by itself; pad "
+            "to a few sizes (buckets), so that tuned entries are found again"
         )
         bound = None if waits is None else _cap_host(waited, facts)
         found.append(Advice("many-shapes", evidence, text, bound, words[kind - 1], None, None, count, total))
@@ -271,41 +274,44 @@ def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
 LAUNCHING_RULES = (
     Rule(
         "wait-in-front",
-        "idle time in front of an operator",
+        say("idle time in front of an operator"),
         "What is launched late leaves the device without work",
-        "CANN 6.0.RC1, msprof export summary: operators that wait longer than 10 us (atlasprofiling_16_0139)",
+        say("CANN 6.0.RC1, msprof export summary: operators that wait longer than 10 us (atlasprofiling_16_0139)"),
         ("wait_us", "least_operator_share"),
         _wait,
     ),
     Rule(
         "small-kernels",
-        "most kernels are very short",
+        say("most kernels are very short"),
         "A kernel that is shorter than its launching is bound by the host",
-        "CANN 6.0.RC1, msprof export summary: 10 us between operators (atlasprofiling_16_0139)",
+        say("CANN 6.0.RC1, msprof export summary: 10 us between operators (atlasprofiling_16_0139)"),
         ("small_kernel_us", "small_kernel_share", "wait_us", "least_operator_share"),
         _small,
     ),
     Rule(
         "dynamic-shape",
-        "operators whose shapes are known only when they run",
+        say("operators whose shapes are known only when they run"),
         "Tiling and compilation move into the step, and tuned entries (of fixed shapes) do not fit",
-        "CANN: op_summary, OP State; thread_group and ge_op_execute exist of dynamic models alone; AOE: static shapes",
+        say(
+            "CANN: op_summary, OP State; thread_group and ge_op_execute exist of dynamic models alone; AOE: "
+            "static shapes"
+        ),
         ("least_operator_share",),
         _dynamic,
     ),
     Rule(
         "odd-shape",
-        "an operator that nearly always has one shape, and now and then another",
+        say("an operator that nearly always has one shape, and now and then another"),
         "A shape that comes once is compiled once, for one call",
-        "AOE: entries of the knowledge bank are of one shape",
+        say("AOE: entries of the knowledge bank are of one shape"),
         ("odd_shape_share", "repeated_calls"),
         _odd_shape,
     ),
     Rule(
         "many-shapes",
-        "an operator type with many shapes that do not come in every step",
+        say("an operator type with many shapes that do not come in every step"),
         "Each shape is compiled, or looked up, and tuned by itself",
-        "AOE: entries of the knowledge bank are of one shape",
+        say("AOE: entries of the knowledge bank are of one shape"),
         ("many_shapes", "repeated_calls", "least_operator_share"),
         _many_shapes,
     ),

@@ -11,6 +11,7 @@ from aoe_reports.analysis.advice.advice import Advice, Facts, Rule, microseconds
 from aoe_reports.analysis.advice.thresholds import Thresholds
 from aoe_reports.analysis.bounds import StepShares
 from aoe_reports.columns import codes
+from aoe_reports.texts import say
 
 _NAMED = 3
 """How many examples evidence names."""
@@ -20,21 +21,25 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     """What the steps of a device went on, in one sentence, and where to look first."""
     computing = shares.share(shares.computing_ns)
     if computing is None or shares.free_ns is None:
-        return (
+        return say(
             "how long a step takes is not told here (no table of steps, no times of tasks): bounds are those of the "
             "operators' own time"
         )
-    parts = {
-        "communication that is not overlapped": shares.share(shares.communication_not_overlapped_ns) or 0.0,
-        "free time": shares.share(shares.free_ns) or 0.0,
-    }
-    name, largest = max(parts.items(), key=lambda item: item[1])
-    said = f"computing is {_percent(computing)} of the step; {name} is {_percent(largest)}"
+    communication = shares.share(shares.communication_not_overlapped_ns) or 0.0
+    free = shares.share(shares.free_ns) or 0.0
+    largest = max(communication, free)
+    said = say(
+        "computing is {computing} of the step; communication that is not overlapped is {share}"
+        if communication >= free
+        else "computing is {computing} of the step; free time is {share}",
+        computing=_percent(computing),
+        share=_percent(largest),
+    )
     if largest > computing:
-        return f"{said}: look there first"
+        return say("{parts}: look there first", parts=said)
     if not advice:
-        return f"{said}: computing weighs most, and nothing here stands out"
-    return f"{said}: computing weighs most, look at its operators first"
+        return say("{parts}: computing weighs most, and nothing here stands out", parts=said)
+    return say("{parts}: computing weighs most, look at its operators first", parts=said)
 
 
 def _percent(part: float) -> str:
@@ -56,9 +61,10 @@ def _communication(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     part = facts.shares.share(uncovered)
     if uncovered is None or part is None or part < thresholds.least_step_share:
         return []
-    text = (
-        "Communication stops the step: let it run beside computing (smaller buckets, gradients sent while the backward pass "
-        "still computes), send less, or look for the rank or link that the others wait for"
+    text = say(
+        "Communication stops the step: let it run beside computing (smaller buckets, gradients sent "
+        "while the backward pass still computes), send less, or look for the rank or link that the "
+        "others wait for"
     )
     return [Advice("communication-not-overlapped", _said(facts), text, uncovered)]
 
@@ -69,9 +75,10 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if free is None or part is None or part < thresholds.least_step_share:
         return []
     evidence = {**_said(facts), **_longest_gap(facts)}
-    text = (
-        "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, compilation of new "
-        "shapes); `breakdown` names the longest gaps and what launched the tasks behind them"
+    text = say(
+        "The device has nothing to do: the host launches late (data loading, Python, synchronising "
+        "calls, compilation of new shapes); `breakdown` names the longest gaps and what launched the "
+        "tasks behind them"
     )
     return [Advice("free-time", evidence, text, free, op_name=evidence.get("task_behind_longest_gap"))]
 
@@ -80,7 +87,7 @@ def _longest_gap(facts: Facts) -> dict[str, Any]:
     if facts.gaps:
         gap = facts.gaps[0]
         said = {"longest_gap_us": microseconds(gap.duration_ns), "task_before_longest_gap": gap.before}
-        return {**said, "task_behind_longest_gap": gap.after, "cause_of_longest_gap": gap.cause}
+        return {**said, "task_behind_longest_gap": gap.after, "cause_of_longest_gap": say(gap.cause)}
     if (
         facts.idle_ns is None
         or facts.tasks is None
@@ -120,14 +127,17 @@ def _slow_rank(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "ranks": len(own),
         "source": facts.shares.source,
     }
-    text = "The other ranks wait for this one in their communication: compare its operators and its gaps with another rank's"
+    text = say(
+        "The other ranks wait for this one in their communication: compare its operators and its gaps "
+        "with another rank's"
+    )
     return [Advice("slow-rank", evidence, text, int(apart * facts.shares.steps))]
 
 
 OVERALL_RULES = (
     Rule(
         "communication-not-overlapped",
-        "communication that nothing is computed beside",
+        say("communication that nothing is computed beside"),
         "While only communication runs, the cores are idle; no operator that is made faster changes that",
         "torch_npu: step_trace_time, Communication(Not Overlapped)",
         ("least_step_share",),
@@ -135,7 +145,7 @@ OVERALL_RULES = (
     ),
     Rule(
         "free-time",
-        "the device neither computes nor communicates",
+        say("the device neither computes nor communicates"),
         "Free time is the host's: faster operators make it longer, not the step shorter",
         "torch_npu: step_trace_time, Free",
         ("least_step_share",),
@@ -143,9 +153,9 @@ OVERALL_RULES = (
     ),
     Rule(
         "slow-rank",
-        "one rank has more to do than the others",
+        say("one rank has more to do than the others"),
         "Collective communication ends when its last rank has come: what one rank takes longer all ranks wait",
-        "CANN 6.0.RC1, msprof export summary: slow nodes (atlasprofiling_16_0139)",
+        say("CANN 6.0.RC1, msprof export summary: slow nodes (atlasprofiling_16_0139)"),
         ("least_step_share",),
         _slow_rank,
     ),

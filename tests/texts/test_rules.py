@@ -1,0 +1,35 @@
+"""What rules say of themselves is looked up by the texts of the tables they stand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commandline import Cli
+
+from aoe_reports.checks.options import OPTION_RULES
+from aoe_reports.texts.chinese import CATALOGUE
+from aoe_reports.workflows.rules import READING_RULES
+
+
+def test_every_reason_is_in_the_catalogue() -> None:
+    reasons = [*(text for _, _, *texts in READING_RULES for text in texts), *(reason for _, _, reason in OPTION_RULES)]
+    assert [text for text in reasons if text not in CATALOGUE] == []
+
+
+def test_rules_are_listed_in_chinese_and_stay_english_in_json(cli: Cli) -> None:
+    listed = cli("check", "--rules", "--lang", "zh").out
+    assert "文件末尾没有换行符" in listed
+    assert "the file does not end with a line end" not in listed
+    assert cli("check", "--rules", "--lang", "zh", "--format", "json").out == (
+        cli("check", "--rules", "--format", "json").out
+    )
+
+
+def test_a_schema_speaks_chinese_with_the_names_of_the_file(cli: Cli, tmp_path: Path) -> None:
+    record = tmp_path / "records.json"
+    record.write_text('[{"workload": 3, "runtime_ms_mean": "a} {b"}]')
+    said = cli("check", str(record), "--lang", "zh").out
+    assert '3 的类型不是 "string"' in said
+    assert '缺少必需的属性 "timestamp"' in said
+    assert '"a} {b" 的类型不是' in said
+    assert "is a required" not in said
