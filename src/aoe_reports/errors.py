@@ -6,6 +6,38 @@ from pathlib import Path
 
 from aoe_reports.texts import Text, say
 
+_OF_THE_SYSTEM = frozenset(
+    {
+        say("Bad file descriptor"),
+        say("Device or resource busy"),
+        say("Directory not empty"),
+        say("Disk quota exceeded"),
+        say("File exists"),
+        say("File name too long"),
+        say("File too large"),
+        say("Input/output error"),
+        say("Invalid argument"),
+        say("Is a directory"),
+        say("No space left on device"),
+        say("No such file or directory"),
+        say("No such device or address"),
+        say("Not a directory"),
+        say("Operation not permitted"),
+        say("Permission denied"),
+        say("Read-only file system"),
+        say("Resource temporarily unavailable"),
+        say("Stale file handle"),
+        say("Too many levels of symbolic links"),
+        say("Too many open files"),
+        say("Transport endpoint is not connected"),
+    }
+)
+
+
+def of_the_system(words: str) -> str:
+    """What the operating system says of a file, as a text that can be translated where it is a usual one."""
+    return say(words) if words in _OF_THE_SYSTEM else words
+
 
 class AoeReportsError(Exception):
     """The parent of every error of this package; `exit_code` is what the command line ends with."""
@@ -28,6 +60,7 @@ class ReadError(AoeReportsError):
 
     def __init__(self, path: Path, what: str, expected: str, line: int | None = None) -> None:
         """State where, what is wrong and what was expected."""
+        what = of_the_system(what)
         super().__init__(path, what, expected, line)
         self.path, self.what, self.expected, self.line = path, what, expected, line
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from aoe_reports.texts import Text, as_fields, from_fields, say
@@ -29,8 +29,15 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as the contract's JSON object."""
-        fields = asdict(self)
-        return {name: fields[name] for name in ("severity", "rule", "path", "line", "column", "pointer", "message")}
+        return {
+            "severity": self.severity,
+            "rule": self.rule,
+            "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "pointer": self.pointer,
+            "message": self.message,
+        }
 
     def as_fields(self) -> list[Any]:
         """The finding's fields as a list of JSON values."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from aoe_reports.errors import SchemaMissingError
+from aoe_reports.texts import say
 
 SCHEMA_NAMES = ("opat", "sgat", "gdat", "record", "plan", "verification")
 
@@ -24,4 +25,7 @@ def load_schema(name: str) -> dict[str, Any]:
         path = folder / f"{name}.schema.json"
         if path.is_file():
             return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-    raise SchemaMissingError(f"schema {name!r} is not part of this installation; expected in {_FOLDERS[0]}")
+    message = say(
+        "schema {name!r} is not part of this installation; expected in {folder}", name=name, folder=_FOLDERS[0]
+    )
+    raise SchemaMissingError(message)

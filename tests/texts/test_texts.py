@@ -113,6 +113,11 @@ def test_fields_give_the_text_back(name: object, why: object) -> None:
     assert in_language(back, "zh") == in_language(text, "zh")
 
 
+def test_a_text_without_values_stays_one_inside_of_another() -> None:
+    text = say("{name}: {why}", name="error", why=join(", ", [say("error"), "error"]))
+    assert in_language(from_fields(json.loads(json.dumps(as_fields(text)))), "zh") == "error：错误，error"
+
+
 @pytest.mark.parametrize("template", ["{name.__class__}", "{0}", "not ours {name}", 7, None, ["x"]])
 def test_a_template_that_is_not_ours_is_no_template(template: object) -> None:
     found = from_fields(["english", template, {"name": "x"}])

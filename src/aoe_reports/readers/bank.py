@@ -11,6 +11,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.gradients import GradientBank, bank_of_document
 from aoe_reports.readers.names import FileName, parse_name
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
+from aoe_reports.texts import say
 
 MAX_BANK_BYTES = 64 << 20
 """The largest bank that is read unless told otherwise: a model takes some kilobytes."""
@@ -43,11 +44,12 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
     data = read_bytes(path, limit)
     sha256 = hashlib.sha256(data).hexdigest()
     if len(data) > limit:
-        finding = Finding("error", "json-too-large", str(path), f"at most {limit} bytes are read; this is larger")
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        finding = Finding("error", "json-too-large", str(path), message)
         return BankFile(path, name, GradientBank(name.soc, ()), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)
-    parsed, document, cut = parse_json(path, text, findings, "model")
+    parsed, document, cut = parse_json(path, text, findings, say("model"))
     if cut and isinstance(document, list):
         document = document[: int(cut.split("/")[1])]  # of the model that was cut off nothing is certain
     bank = bank_of_document(document, name.soc)

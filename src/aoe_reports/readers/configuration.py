@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from aoe_reports.errors import ReadError, UsageError
+from aoe_reports.texts import Text, join, say
 
 OWN_NAME = "aoe-reports.toml"
 SHARED_NAME = "pyproject.toml"
@@ -49,7 +50,8 @@ class Configuration:
         line = self.line_of(*keys)
         where = str(self.path) if line is None else f"{self.path}:{line}"
         table, key = keys[:-1], keys[-1]
-        return UsageError(f"{where}: {''.join(f'[{name}] ' for name in table)}{key}: {message}")
+        place = "".join(f"[{name}] " for name in table) + key
+        return UsageError(_of(where, say("{name}: {why}", name=place, why=message)))
 
     def thresholds(self, of: type) -> dict[str, int | float]:
         """The numbers of the table `thresholds` by field of the dataclass `of`, whose fields are int, float or float | None.
@@ -61,15 +63,16 @@ class Configuration:
         for key, value in self.table.get(THRESHOLDS, {}).items():
             name = key.replace("-", "_")
             if name not in known:
-                raise self.refused(f"no such threshold{nearest(name, list(known))}", THRESHOLDS, key)
+                raise self.refused(say("no such threshold{hint}", hint=nearest(name, list(known))), THRESHOLDS, key)
             if name in found:
-                raise self.refused("stands twice", THRESHOLDS, key)
+                raise self.refused(say("stands twice"), THRESHOLDS, key)
             if known[name] is int and not isinstance(value, int):
-                raise self.refused(f"expected a whole number, not {value!r}", THRESHOLDS, key)
+                raise self.refused(say("expected a whole number, not {value!r}", value=value), THRESHOLDS, key)
             if value < 0:
-                raise self.refused(f"expected a number of 0 or more, not {value!r}", THRESHOLDS, key)
+                raise self.refused(say("expected a number of 0 or more, not {value!r}", value=value), THRESHOLDS, key)
             if not value and type(None) in get_args(known[name]):  # what is measured against it would be without end
-                raise self.refused("expected a number above 0; without the key there is none", THRESHOLDS, key)
+                message = say("expected a number above 0; without the key there is none")
+                raise self.refused(message, THRESHOLDS, key)
             found[name] = value if known[name] is int else float(value)
         return found
 
@@ -89,10 +92,10 @@ def find_configuration(start: Path) -> Configuration | None:
 def read_configuration(path: Path) -> Configuration:
     """The configuration that a file holds: all of it, or of a pyproject.toml the table `tool.aoe-reports`."""
     if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+        raise UsageError(_of(path, say("no such file")))
     found = _read(path, must_be_ours=path.name != SHARED_NAME)
     if found is None:
-        raise UsageError(f"{path}: has no table [{'.'.join(_TABLE)}]")
+        raise UsageError(_of(path, say("has no table [{table}]", table=".".join(_TABLE))))
     return found
 
 
@@ -102,16 +105,17 @@ def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "--isolated goes without a configuration file") from error
+        hint = say("--isolated goes without a configuration file")
+        raise ReadError(path, error.strerror or str(error), hint) from error
     if len(data) > MOST_BYTES:
-        raise UsageError(f"{path}: more than {MOST_BYTES} bytes; that is no configuration")
+        raise UsageError(_of(path, say("more than {limit} bytes; that is no configuration", limit=MOST_BYTES)))
     if not must_be_ours and _TABLE[-1].encode() not in data:
         return None  # not parsed: most folders above somebody's data belong to other programs
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}:{line}: not UTF-8") from error
+        raise UsageError(_of(f"{path}:{line}", say("not UTF-8"))) from error
     document = _parse(path, text)
     if must_be_ours:
         return _checked(Configuration(path, document, text))
@@ -121,7 +125,7 @@ def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
         return None
     table = document[_TABLE[-1]]
     if not isinstance(table, dict):
-        raise UsageError(f"{path}: {'.'.join(_TABLE)}: expected a table")
+        raise UsageError(_of(path, say("{name}: {why}", name=".".join(_TABLE), why=say("expected a table"))))
     return _checked(Configuration(path, table, text, _TABLE))
 
 
@@ -130,25 +134,26 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
     # the parser takes the square of the length of a dotted key: 64 KiB of `a.a.a` take it 20 seconds
     if any(len(_PART.findall(piece)) > _MOST_PARTS for piece in _BETWEEN_KEYS.split(text)):
-        raise UsageError(f"{path}: a key of more than {_MOST_PARTS} parts")
+        raise UsageError(_of(path, say("a key of more than {count} parts", count=_MOST_PARTS)))
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise UsageError(f"{path}: not TOML: nested too deeply") from error
+        raise UsageError(_of(path, say("not TOML: {why}", why=say("nested too deeply")))) from error
     except ValueError as error:  # a number of too many digits is one that is no TOMLDecodeError
         message, place = str(error), _PLACE.search(str(error))
         where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
-        raise UsageError(f"{where}: not TOML: {message[: place.start()] if place else message}") from error
+        told = say("not TOML: {why}", why=message[: place.start()] if place else message)
+        raise UsageError(_of(where, told)) from error
 
 
 def _checked(found: Configuration) -> Configuration:
     """The same, once its thresholds are known to be finite numbers, whoever looks at them."""
     thresholds = found.table.get(THRESHOLDS, {})
     if not isinstance(thresholds, dict):
-        raise found.refused("expected a table", THRESHOLDS)
+        raise found.refused(say("expected a table"), THRESHOLDS)
     for key, value in thresholds.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise found.refused(f"expected a number, not {value!r}", THRESHOLDS, key)
+            raise found.refused(say("expected a number, not {value!r}", value=value), THRESHOLDS, key)
     return found
 
 
@@ -168,9 +173,16 @@ def _parts(dotted: str) -> list[str]:
     return [part.strip().strip("\"'") for part in dotted.split(".")]
 
 
-def nearest(name: str, known: list[str]) -> str:
+def _of(place: Path | str, text: str) -> Text:
+    """What is wrong with a file, and where."""
+    return say("{path}: {text}", path=place, text=text)
+
+
+def nearest(name: str, known: list[str]) -> Text:
     """Words that name what somebody may have meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - only an error needs it
 
     meant = get_close_matches(name, known, n=1)
-    return f"; did you mean {meant[0]}?" if meant else f"; known: {', '.join(sorted(known))}"
+    if meant:
+        return say("; did you mean {name}?", name=meant[0])
+    return say("; known: {names}", names=join(", ", sorted(known)))

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from aoe_reports.errors import ReadError
+from aoe_reports.texts import say
 
 
 def sha256_of(path: Path, expected: str) -> str:
@@ -14,4 +15,6 @@ def sha256_of(path: Path, expected: str) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), f"{expected} was expected") from error
+        raise ReadError(
+            path, error.strerror or str(error), say("{expected} was expected", expected=expected)
+        ) from error

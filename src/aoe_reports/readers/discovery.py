@@ -12,6 +12,7 @@ from pathlib import Path
 from aoe_reports.findings import Finding
 from aoe_reports.readers.identify import FoundFile, identify, why
 from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, FileName, is_capture, parse_name
+from aoe_reports.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,11 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
                 files[real] = found if max_expanded is None else replace(found, max_expanded=max_expanded)
         unreadable = unreadable or any(finding.rule == "unreadable" for finding in findings[failed:])
         if len(files) == before and len(findings) == failed:
-            message = "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …)"
-            findings.append(Finding("error", "nothing-found", str(path), message + " or aoe_result_*.json"))
+            message = say(
+                "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …) "
+                "or aoe_result_*.json"
+            )
+            findings.append(Finding("error", "nothing-found", str(path), message))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     return Discovery(in_order, tuple(findings), unreadable)
 
@@ -71,7 +75,7 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
         if kind == "file":
             yield path, os.path.realpath(path)
         else:
-            what = f"{kind}; expected a file or a folder"
+            what = say("{what}; expected a file or a folder", what=kind)
             findings.append(Finding("error", "unreadable", str(path), what))
         return
     seen: set[str] = set()
@@ -81,7 +85,7 @@ def _walk(path: Path, findings: list[Finding]) -> Iterator[tuple[Path, str]]:
         folder = waiting.pop() if waiting else linked.pop()
         real = os.path.realpath(folder)
         if real in seen:
-            message = "this link leads to a folder that is read already; passed over"
+            message = say("this link leads to a folder that is read already; passed over")
             findings.append(Finding("warning", "link-loop", str(folder), message))
             continue
         seen.add(real)
@@ -107,15 +111,19 @@ def _odd_entry(entry: os.DirEntry[str], kind: str) -> list[Finding]:
         return []
     if kind in {"folder", _SPECIAL}:
         if parse_name(entry.name) is not None:
-            what, done = ("a folder", "what is in it is read") if kind == "folder" else (kind, "passed over")
-            message = f"named like a file that is read here, but {what}; {done}"
+            message = (
+                say("named like a file that is read here, but a folder; what is in it is read")
+                if kind == "folder"
+                else say("named like a file that is read here, but {what}; passed over", what=kind)
+            )
             return [Finding("warning", "not-a-file", entry.path, message)]
         if kind == "folder" or not entry.is_symlink():
             return []
     if entry.is_symlink():
-        message = "this link leads nowhere or in a circle; passed over"
+        message = say("this link leads nowhere or in a circle; passed over")
         return [Finding("warning", "broken-link", entry.path, message)]
-    return [Finding("error", "unreadable", entry.path, f"{kind}; expected a file or a folder")]
+    message = say("{what}; expected a file or a folder", what=kind)
+    return [Finding("error", "unreadable", entry.path, message)]
 
 
 def _kind_of_entry(entry: os.DirEntry[str]) -> str:
@@ -126,7 +134,7 @@ def _kind_of_entry(entry: os.DirEntry[str]) -> str:
         return why(error)
 
 
-_SPECIAL = "neither a file nor a folder (a pipe or a device)"
+_SPECIAL = say("neither a file nor a folder (a pipe or a device)")
 
 
 def _kind(path: Path) -> str:
@@ -135,8 +143,8 @@ def _kind(path: Path) -> str:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         if path.is_symlink():
-            return "this link leads nowhere or in a circle"
-        return {errno.ENOENT: "no such file or folder"}.get(getattr(error, "errno", 0) or 0, why(error))
+            return say("this link leads nowhere or in a circle")
+        return say("no such file or folder") if getattr(error, "errno", 0) == errno.ENOENT else why(error)
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
 
 
@@ -145,7 +153,8 @@ def _entries(folder: Path, findings: list[Finding]) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        findings.append(Finding("error", "unreadable", str(folder), f"the folder cannot be read: {why(error)}"))
+        message = say("the folder cannot be read: {why}", why=why(error))
+        findings.append(Finding("error", "unreadable", str(folder), message))
         return []
 
 

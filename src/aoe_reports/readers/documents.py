@@ -12,6 +12,7 @@ from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.json_summary import Row, read_document, table_of_rows
 from aoe_reports.readers.summary import TableData, nothing_of
 from aoe_reports.tables import TABLES
+from aoe_reports.texts import say
 
 TOTAL = "Total Op Info"
 """The name under which the exporter writes the sum of all operators beside them."""
@@ -25,7 +26,7 @@ def read_table_of_document(path: Path, kind: str, fields: frozenset[str] | None 
     """The rows of one table in a document; what has not the expected shape is reported with its place."""
     table = TABLES[kind]
     findings: list[Finding] = []
-    document, sha256 = read_document(path, findings, f"an export of {kind}")
+    document, sha256 = read_document(path, findings, say("an export of {kind}", kind=kind))
     if document is None:
         return nothing_of(path, table, table.match([]), *findings)
     broken: list[Finding] = []
@@ -36,7 +37,7 @@ def read_table_of_document(path: Path, kind: str, fields: frozenset[str] | None 
     findings += broken[:EXAMPLES_PER_RULE]
     if len(broken) > EXAMPLES_PER_RULE:
         last = broken[EXAMPLES_PER_RULE]
-        message = f"and {len(broken) - EXAMPLES_PER_RULE} more of this kind"
+        message = say("and {count} more of this kind", count=len(broken) - EXAMPLES_PER_RULE)
         findings.append(Finding("error", "json-row", str(path), message, pointer=last.pointer))
     if fields is not None:
         fields = fields | {"step", "type"}  # the totals are held against these
@@ -60,9 +61,13 @@ def _held_against_totals(data: TableData, totals: list[Row]) -> TableData:
     for total in stated.frame.to_pylist():
         here = sums.get((total["step"], total["type"]), 0)
         if abs(here - total["elapsed_ns"]) > _TOTAL_TOLERANCE_NS * max(data.frame.num_rows, 1):
-            message = (
-                f"{total['step']}, {total['type']}: the operators take {here / 1000:.3f} us, "
-                f"{TOTAL!r} says {total['elapsed_ns'] / 1000:.3f} us"
+            message = say(
+                "{step}, {type}: the operators take {sum:.3f} us, {total!r} says {told:.3f} us",
+                step=total["step"],
+                type=total["type"],
+                sum=here / 1000,
+                total=TOTAL,
+                told=total["elapsed_ns"] / 1000,
             )
             found.append(Finding("warning", "total-mismatch", str(data.path), message))
     return data.with_findings(found)
@@ -76,7 +81,7 @@ def _operators(document: Any, broken: list[Finding], path: str) -> Iterator[tupl
             for name, inner in value.items():
                 yield name, inner, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
         else:
-            broken.append(_broken(path, pointer, "an object"))
+            broken.append(_broken(path, pointer, say("an object")))
 
     for step, types, at_step in parts(document, ""):
         for kind, operators, at_type in parts(types, at_step):
@@ -86,20 +91,21 @@ def _operators(document: Any, broken: list[Finding], path: str) -> Iterator[tupl
                 if isinstance(content, dict):
                     yield labels, content, pointer
                 else:
-                    broken.append(_broken(path, pointer, "an object"))
+                    broken.append(_broken(path, pointer, say("an object")))
 
 
 def _broken(path: str, pointer: str, expected: str) -> Finding:
-    return Finding("error", "json-row", path, f"expected {expected} here; it is left out", pointer=pointer)
+    message = say("expected {expected} here; it is left out", expected=expected)
+    return Finding("error", "json-row", path, message, pointer=pointer)
 
 
 def _times(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     for labels, content, pointer in _operators(document, broken, path):
         times = content.get(_TIMES)
         if not isinstance(times, dict):
-            broken.append(_broken(path, f"{pointer}/{_TIMES}", "an object"))
+            broken.append(_broken(path, f"{pointer}/{_TIMES}", say("an object")))
         elif _is_nameless_total(labels, times):
-            broken.append(_broken(path, f"{pointer}/{_TIMES}", f"an operator with a {_START!r}"))
+            broken.append(_broken(path, f"{pointer}/{_TIMES}", say("an operator with a {name!r}", name=_START)))
         else:
             yield Row({**labels, **times}, f"{pointer}/{_TIMES}")
 
@@ -114,10 +120,10 @@ def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row
         transports = content.get(_BANDWIDTHS)
         times = content.get(_TIMES)
         if isinstance(times, dict) and _is_nameless_total(labels, times):
-            broken.append(_broken(path, f"{pointer}/{_TIMES}", f"an operator with a {_START!r}"))
+            broken.append(_broken(path, f"{pointer}/{_TIMES}", say("an operator with a {name!r}", name=_START)))
             continue
         if not isinstance(transports, dict):
-            broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}", "an object"))
+            broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}", say("an object")))
             continue
         for transport, facts in transports.items():
             if isinstance(facts, dict):
@@ -128,13 +134,15 @@ def _bandwidths(document: Any, broken: list[Finding], path: str) -> Iterator[Row
                     f"{pointer}/{_BANDWIDTHS}/{transport}",
                 )
             else:
-                broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}/{transport}", "an object"))
+                broken.append(_broken(path, f"{pointer}/{_BANDWIDTHS}/{transport}", say("an object")))
 
 
 def _links(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     for labels, content, pointer in _operators(document, broken, path):
         if labels["group"] is None and labels["op_name"] != TOTAL:
-            broken.append(_broken(path, pointer, f"an operator with its group (name@group) or {TOTAL!r}"))
+            broken.append(
+                _broken(path, pointer, say("an operator with its group (name@group) or {total!r}", total=TOTAL))
+            )
             continue
         for link, facts in content.items():
             source, _, destination = link.partition("-")
@@ -142,25 +150,25 @@ def _links(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
                 ranks = {"source_rank": source, "destination_rank": destination}
                 yield Row({**labels, **ranks, **facts}, f"{pointer}/{link}")
             else:
-                broken.append(_broken(path, f"{pointer}/{link}", "an object under '<rank>-<rank>'"))
+                broken.append(_broken(path, f"{pointer}/{link}", say("an object under '<rank>-<rank>'")))
 
 
 def _advice(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     """The rules of prof_rule_*.json: {"status", "data": {section: [{type, description, result: [...]}]}}."""
     data = document.get("data") if isinstance(document, dict) else None
     if not isinstance(data, dict):
-        broken.append(_broken(path, "/data", "an object with a list a section"))
+        broken.append(_broken(path, "/data", say("an object with a list a section")))
         return
     for section, rules in data.items():
         for i, rule in enumerate(rules if isinstance(rules, list) else [None]):
             pointer = f"/data/{section}/{i}"
             results = rule.get("result") if isinstance(rule, dict) else None
             if not isinstance(results, list):
-                broken.append(_broken(path, pointer, "a rule with its results"))
+                broken.append(_broken(path, pointer, say("a rule with its results")))
                 continue
             for j, result in enumerate(results):
                 if not isinstance(result, dict):
-                    broken.append(_broken(path, f"{pointer}/result/{j}", "an object"))
+                    broken.append(_broken(path, f"{pointer}/result/{j}", say("an object")))
                     continue
                 tuned = result.get("Tuning Data")
                 names = json.dumps(tuned, ensure_ascii=False, default=_plain) if tuned else None

@@ -12,6 +12,7 @@ from typing import IO
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.identify import FoundFile
+from aoe_reports.texts import say
 
 _BLOCK = 1 << 20
 _GZIP = 31
@@ -27,7 +28,8 @@ def expanded(file: FoundFile) -> Iterator[tuple[Path, Finding | None]]:
         try:
             wrong = _expand(file, plain)
         except OSError as error:
-            raise ReadError(file.path, error.strerror or str(error), "a readable .gz file was expected") from error
+            expected = say("a readable .gz file was expected")
+            raise ReadError(file.path, error.strerror or str(error), expected) from error
         plain.flush()
         yield Path(plain.name), wrong
 
@@ -42,10 +44,14 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             try:
                 data = expander.decompress(pending, _BLOCK)
             except zlib.error as error:
-                return _wrong(file, "gzip-damaged", f"this cannot be expanded ({error}); nothing of it is used")
+                message = say("this cannot be expanded ({error}); nothing of it is used", error=str(error))
+                return _wrong(file, "gzip-damaged", message)
             written += len(data)
             if written > file.max_expanded:
-                message = f"expands to more than {file.max_expanded} bytes; nothing of it is used (see --max-expanded)"
+                message = say(
+                    "expands to more than {limit} bytes; nothing of it is used (see --max-expanded)",
+                    limit=file.max_expanded,
+                )
                 return _wrong(file, "expanded-too-large", message)
             plain.write(data)
             pending = expander.unconsumed_tail
@@ -55,7 +61,8 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             elif not pending:
                 pending = packed.read(_BLOCK)
     if not expander.eof:
-        return _wrong(file, "gzip-damaged", "the compressed file ends before its content does; nothing of it is used")
+        message = say("the compressed file ends before its content does; nothing of it is used")
+        return _wrong(file, "gzip-damaged", message)
     return None
 
 

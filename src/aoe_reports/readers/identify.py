@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aoe_reports.errors import of_the_system
 from aoe_reports.findings import Finding
 from aoe_reports.readers.names import (
     ARCHIVE,
@@ -24,6 +25,7 @@ from aoe_reports.readers.names import (
     tables_of_name,
 )
 from aoe_reports.tables import TABLES, Table, table_among, table_of_header
+from aoe_reports.texts import say
 
 HEAD_BYTES = 64 * 1024
 """How much of a file may be looked at to tell what it is."""
@@ -41,7 +43,7 @@ _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 _OUTPUT = re.compile(r'\{\s*"command"\s*:')
 """What a command of ours printed as JSON: rows that are named like fields of records are none."""
 
-_PACKED = "an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)"
+_PACKED = say("an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)")
 """Sources of files that hold results or records."""
 
 _EXPORT_FOLDERS = frozenset({"summary", "timeline", MERGED_FOLDER, FRAMEWORK_FOLDER})
@@ -62,7 +64,7 @@ class FoundFile:
 
 def why(error: Exception) -> str:
     """What the operating system says, without its number."""
-    return getattr(error, "strerror", None) or str(error)
+    return of_the_system(getattr(error, "strerror", None) or str(error))
 
 
 def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:
@@ -70,20 +72,25 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     name = parse_name(path.name, path.parent.name)
     if name is None and not explicit and path.suffix.lower() not in _LOOKED_INTO:
         if ARCHIVE.search(path.name):
-            findings.append(Finding("warning", "archive", str(path), f"{_PACKED}; passed over"))
+            findings.append(Finding("warning", "archive", str(path), say("{why}; passed over", why=_PACKED)))
         return None
     if name is None and ARCHIVE.search(path.name):
-        findings.append(Finding("error", "unreadable", str(path), f"{_PACKED}; files and folders are read"))
+        findings.append(
+            Finding("error", "unreadable", str(path), say("{why}; files and folders are read", why=_PACKED))
+        )
         return None
     try:
         size = path.stat().st_size
         found = _identified(path, name, size, findings)
     except OSError as error:
         if name is not None or explicit:
-            findings.append(Finding("error", "unreadable", str(path), f"the file cannot be read: {why(error)}"))
+            message = say("the file cannot be read: {why}", why=why(error))
+            findings.append(Finding("error", "unreadable", str(path), message))
         return None
     if found is None and explicit:
-        message = "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
+        message = say(
+            "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
+        )
         findings.append(Finding("error", "unknown-file", str(path), message))
     return _with_place(found) if found is not None and found.name.kind not in NO_TABLES else found
 

@@ -17,9 +17,18 @@ from aoe_reports.columns import keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.convert import WORDS, convert
-from aoe_reports.readers.summary import TableData, nothing_of, repeated_as_lists, said_of_header, wanted_of
+from aoe_reports.readers.json_text import of_parser
+from aoe_reports.readers.summary import (
+    TableData,
+    nothing_of,
+    repeated_as_lists,
+    said_of_cell,
+    said_of_header,
+    wanted_of,
+)
 from aoe_reports.tables import Field, Table
 from aoe_reports.tables.table import NULL_TOKENS
+from aoe_reports.texts import Text, say
 
 MAX_DOCUMENT_BYTES = 1 << 30
 """A document is held in memory whole."""
@@ -31,11 +40,13 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
         size = path.stat().st_size
         data = path.read_bytes() if size <= MAX_DOCUMENT_BYTES else b""
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), f"{expected} was expected") from error
+        expected_here = say("{expected} was expected", expected=expected)
+        raise ReadError(path, error.strerror or str(error), expected_here) from error
     sha256 = hashlib.sha256(data).hexdigest()
-    rule, message = "json-too-large", f"{size} bytes; at most {MAX_DOCUMENT_BYTES} are read"
+    rule = "json-too-large"
+    message = say("{size} bytes; at most {limit} are read", size=size, limit=MAX_DOCUMENT_BYTES)
     if size <= MAX_DOCUMENT_BYTES:
-        rule, message = "empty-file", f"the file is empty; expected {expected}"
+        rule, message = "empty-file", say("the file is empty; expected {expected}", expected=expected)
         data = _as_utf8(path, data, findings)
         if data.strip():
             try:
@@ -47,7 +58,7 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
             else:
                 if document is not None:
                     return document, sha256
-                rule, message = "json-shape", f"the document is null; expected {expected}"
+                rule, message = "json-shape", say("the document is null; expected {expected}", expected=expected)
     places = _PLACE.findall(message)  # the last one: a key that stands twice may say anything
     line, column = (int(places[-1][0]), max(int(places[-1][1]), 1)) if places else (None, None)
     findings.append(Finding("error", rule, str(path), message, line, column))
@@ -57,12 +68,16 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
 
 
-def _what(error: str) -> tuple[str, str]:
+def _what(error: str) -> tuple[str, Text]:
+    told = of_parser(error)
     if error.startswith("EOF"):
-        return "json-truncated", f"the text ends before the document does ({error}); nothing of it is used"
+        return "json-truncated", say(
+            "the text ends before the document does ({error}); nothing of it is used", error=told
+        )
     if "uplicate key" in error:
-        return "json-duplicate-key", f"{error}; which of them is right cannot be told: nothing of it is used"
-    return "json-syntax", f"not JSON: {error}; nothing of it is used"
+        message = say("{error}; which of them is right cannot be told: nothing of it is used", error=told)
+        return "json-duplicate-key", message
+    return "json-syntax", say("not JSON: {why}; nothing of it is used", why=told)
 
 
 def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
@@ -74,7 +89,7 @@ def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
             text = data.decode("gb18030")
         except UnicodeDecodeError:
             return data  # the parser says where it breaks
-        findings.append(Finding("warning", "json-encoding", str(path), "not UTF-8; read as GB18030"))
+        findings.append(Finding("warning", "json-encoding", str(path), say("not UTF-8; read as GB18030")))
         return text.encode()
     return data
 
@@ -90,11 +105,11 @@ class Row:
 def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = None) -> TableData:
     """The rows of a JSON summary as `table` declares them; only `fields` (canonical names) where given."""
     findings: list[Finding] = []
-    document, sha256 = read_document(path, findings, "a list of rows")
+    document, sha256 = read_document(path, findings, say("a list of rows"))
     if document is None:
         return nothing_of(path, table, table.match([]), *findings)
     if not isinstance(document, list) or not all(isinstance(row, dict) for row in document[:1]):
-        message = "expected a list of rows (objects with the table's headers as keys); nothing of it is used"
+        message = say("expected a list of rows (objects with the table's headers as keys); nothing of it is used")
         return nothing_of(path, table, table.match([]), Finding("error", "json-shape", str(path), message))
     header = list(document[0]) if document else []
     rows: list[Row] = []
@@ -103,9 +118,9 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
         if isinstance(row, dict) and list(row) == header:
             rows.append(Row(row, f"/{i}"))
         else:
-            message = "this row has not the keys of the first one; it is left out"
+            message = say("this row has not the keys of the first one; it is left out")
             broken.append(Finding("error", "json-row", str(path), message, pointer=f"/{i}"))
-    findings += _capped(broken)
+    findings += _capped(broken[: EXAMPLES_PER_RULE + 1], len(broken))
     return table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))
 
 
@@ -137,16 +152,18 @@ def table_of_rows(
         column = pa.chunked_array([pa.array(cells, pa.string())])
         converted = convert(column.cast(WORDS) if field.type in {"text", "unknown"} else column, field)
         columns[field.name] = converted.column
-        what = "the row is left out" if field.needed else "the cell is empty in the table"
         bad = np.flatnonzero(converted.bad & good)
-        message = f"{field.header}: {{!r}} is not a number; {what}"
-        told += _capped(
-            [_at(path, "csv-unparsable", rows[int(i)], field, message.format(str(cells[i])[:60])) for i in bad]
-        )
+        shown = bad[: EXAMPLES_PER_RULE + 1]
+        messages = [said_of_cell(field, str(cells[i]), say("a number")) for i in shown]
+        found = [
+            _at(path, "csv-unparsable", rows[int(i)], field, text) for i, text in zip(shown, messages, strict=True)
+        ]
+        told += _capped(found, len(bad))
         if field.needed:
             absent = np.flatnonzero(good & ~converted.bad & ~valid(converted.column))
-            message = f"{field.header}: no value; the row is left out"
-            told += _capped([_at(path, "missing-value", rows[int(i)], field, message) for i in absent])
+            message = say("{column}: no value; the row is left out", column=field.header)
+            shown = absent[: EXAMPLES_PER_RULE + 1]
+            told += _capped([_at(path, "missing-value", rows[int(i)], field, message) for i in shown], len(absent))
             good &= ~converted.bad & valid(converted.column)
     frame = pa.table(repeated_as_lists(table, columns)).filter(keep_where(good))
     read = len(rows) + broken
@@ -159,14 +176,12 @@ def _at(path: Path, rule: str, row: Row, field: Field, message: str) -> Finding:
     return Finding("error", rule, str(path), message, pointer=pointer)
 
 
-def _capped(found: list[Finding]) -> list[Finding]:
-    if len(found) <= EXAMPLES_PER_RULE:
+def _capped(found: list[Finding], count: int) -> list[Finding]:
+    """The first of `count` findings, and how many more there are: the next one is given, too."""
+    if count <= EXAMPLES_PER_RULE:
         return found
-    last = found[EXAMPLES_PER_RULE]
-    return [
-        *found[:EXAMPLES_PER_RULE],
-        replace(last, message=f"and {len(found) - EXAMPLES_PER_RULE} more of this kind"),
-    ]
+    more = say("and {count} more of this kind", count=count - EXAMPLES_PER_RULE)
+    return [*found[:EXAMPLES_PER_RULE], replace(found[EXAMPLES_PER_RULE], message=more)]
 
 
 def _text(value: Any) -> str | None:

@@ -18,12 +18,54 @@ from itertools import islice
 from typing import Any, Literal
 
 from aoe_reports.results import escape
+from aoe_reports.texts import Text, count_of, say
 
 DEEPEST = 200
 """How deep brackets may be nested: the parser (jiter) takes no more."""
 
 LONGEST_INTEGER = 4300
 """How many digits an integer may have: the parser, and Python's int, take no more."""
+
+
+_OF_PARSER = re.compile(r"(.*) at line ([0-9]+) column ([0-9]+)", re.DOTALL)
+_DUPLICATE = "Detected duplicate key "
+_PARSER_SAYS: dict[str, Text] = {
+    "expected `:`": say("expected {mark}", mark="`:`"),
+    "expected `,` or `]`": say("expected {mark} or {other}", mark="`,`", other="`]`"),
+    "expected `,` or `}`": say("expected {mark} or {other}", mark="`,`", other="`}`"),
+} | {
+    text: text
+    for text in (
+        say("EOF while parsing a list"),
+        say("EOF while parsing an object"),
+        say("EOF while parsing a string"),
+        say("EOF while parsing a value"),
+        say("expected ident"),
+        say("expected value"),
+        say("invalid escape"),
+        say("invalid number"),
+        say("number out of range"),
+        say("invalid unicode code point"),
+        say("control character (\\u0000-\\u001F) found while parsing a string"),
+        say("key must be a string"),
+        say("lone leading surrogate in hex escape"),
+        say("trailing comma"),
+        say("trailing characters"),
+        say("unexpected end of hex escape"),
+        say("recursion limit exceeded"),
+    )
+}
+
+
+def of_parser(error: str) -> str:
+    """What the parser (jiter) says of a text, as a text that can be translated where it is known."""
+    placed = _OF_PARSER.fullmatch(error)
+    if placed is not None:
+        where = {"line": int(placed[2]), "column": int(placed[3])}
+        return say("{what} at line {line} column {column}", what=of_parser(placed[1]), **where)
+    if error.startswith(_DUPLICATE):
+        return say("Detected duplicate key {key}", key=error.removeprefix(_DUPLICATE))
+    return _PARSER_SAYS.get(error, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,25 +515,25 @@ _REACH = 1000
 _ODDITIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), message)
     for pattern, message in (
-        (r"[.…]{2,}+|…", "'{}' is not JSON (an ellipsis of a document?)"),
-        (r"(?i:[-+]?(?:nan|infinity|inf))\b", "{} is no JSON number"),
-        (r"(?i:true|false|none|null|undefined|nil)\b", "{} is not JSON; it has true, false and null"),
-        (r"//|/\*|#|<!--", "'{}': JSON has no comments"),
-        (r"['`]", "{} is no quotation mark of JSON: a text stands in double quotes"),
-        (r"[\u2018-\u201f«»]", "{} is no quotation mark of JSON: a text stands in plain double quotes"),
-        (r"-?0[0-9]++", "{} is no JSON number: it has leading zeros"),
-        (r"\+[0-9.]++", "{} is no JSON number: it has a leading '+'"),
-        (r"-?\.[0-9]++", "{} is no JSON number: no digit before the '.'"),
-        (r"-?[0-9]++\.(?![0-9])", "{} is no JSON number: no digit behind the '.'"),
-        (r"-?[0-9][\w.+-]*+|[-+.]", "{} is no JSON number"),
-        (r"[^\W\d][\w.$-]*+(?=[ \t\r\n]*+:)", "the key '{}' has to stand in double quotes"),
-        (r"[^\W\d][\w.$-]*+", "'{}' is no JSON value; a text stands in double quotes"),
+        (r"[.…]{2,}+|…", "'{text}' is not JSON (an ellipsis of a document?)"),
+        (r"(?i:[-+]?(?:nan|infinity|inf))\b", "{text} is no JSON number"),
+        (r"(?i:true|false|none|null|undefined|nil)\b", "{text} is not JSON; it has true, false and null"),
+        (r"//|/\*|#|<!--", "'{text}': JSON has no comments"),
+        (r"['`]", "{text} is no quotation mark of JSON: a text stands in double quotes"),
+        (r"[\u2018-\u201f«»]", "{text} is no quotation mark of JSON: a text stands in plain double quotes"),
+        (r"-?0[0-9]++", "{text} is no JSON number: it has leading zeros"),
+        (r"\+[0-9.]++", "{text} is no JSON number: it has a leading '+'"),
+        (r"-?\.[0-9]++", "{text} is no JSON number: no digit before the '.'"),
+        (r"-?[0-9]++\.(?![0-9])", "{text} is no JSON number: no digit behind the '.'"),
+        (r"-?[0-9][\w.+-]*+|[-+.]", "{text} is no JSON number"),
+        (r"[^\W\d][\w.$-]*+(?=[ \t\r\n]*+:)", "the key '{text}' has to stand in double quotes"),
+        (r"[^\W\d][\w.$-]*+", "'{text}' is no JSON value; a text stands in double quotes"),
     )
 )
 """What people and programs write that is no JSON."""
 
 
-def _fault(walk: _Walk) -> tuple[int, str]:
+def _fault(walk: _Walk) -> tuple[int, Text]:
     """(where, what) is wrong in the place where a walk ended."""
     text, at = walk.text, walk.position
     if at == len(text):
@@ -507,20 +549,21 @@ def _fault(walk: _Walk) -> tuple[int, str]:
     return _odd(walk)
 
 
-def _odd(walk: _Walk) -> tuple[int, str]:
+def _odd(walk: _Walk) -> tuple[int, Text]:
     """What is wrong about something that is no token of JSON."""
     text, at = walk.text, walk.position
     if _stray_quote(walk):
-        return at - 1, "a '\"' inside of a text is written '\\\"'"
+        return at - 1, say("a '\"' inside of a text is written '\\\"'")
     if _LENIENT.match(text, at):
-        return at, "a number of a size that is not read"
+        return at, say("a number of a size that is not read")
     plain = unicodedata.normalize("NFKC", text[at])
     if plain != text[at] and plain in _MARKS:
-        return at, f"'{text[at]}' (U+{ord(text[at]):04X}) is not JSON; '{plain}' is"
+        told = {"character": text[at], "code": ord(text[at]), "plain": plain}
+        return at, say("'{character}' (U+{code:04X}) is not JSON; '{plain}' is", **told)
     for pattern, message in _ODDITIES:
         if odd := pattern.match(text, at):
-            return at, message.format(_shown(odd[0]))
-    return at, f"{_named(text[at])} is not JSON"
+            return at, say(message, text=_shown(odd[0]))
+    return at, say("{text} is not JSON", text=_named(text[at]))
 
 
 _MARKS = frozenset('{}[],:"')
@@ -533,48 +576,64 @@ def _stray_quote(walk: _Walk) -> bool:
     return ended and walk.expects in {"more", "colon", "end"} and (walk.text[at].isalnum() or walk.text[at] == "_")
 
 
-def _ended(walk: _Walk) -> str:
+def _ended(walk: _Walk) -> Text:
     if walk.expects == "end":
-        return "nothing is wrong: the document ends here"
+        return say("nothing is wrong: the document ends here")
     if not walk.opened:
-        return "the text ends before a document begins" if not walk.text.strip() else "the text ends inside of a value"
+        return say("the text ends inside of a value" if walk.text.strip() else "the text ends before a document begins")
     bracket, place = walk.opened[-1]
     line, column = _place(walk.text, place)
-    count = len(walk.opened)
-    which = f"the '{bracket}'" if count == 1 else f"{count} brackets, the innermost a '{bracket}'"
-    return f"the text ends here; not closed: {which} of line {line}, column {column}"
+    return count_of(
+        len(walk.opened),
+        "the text ends here; not closed: the '{bracket}' of line {line}, column {column}",
+        "the text ends here; not closed: {number} brackets, the innermost a '{bracket}' of line {line}, column {column}",
+        bracket=bracket,
+        line=line,
+        column=column,
+    )
 
 
-def _broken_string(walk: _Walk) -> tuple[int, str]:
+def _broken_string(walk: _Walk) -> tuple[int, Text]:
     text, at = walk.text, _end_of(_STRING_SO_FAR, walk.text, walk.position)
     if at == len(text) or _CUT_ESCAPE.match(text, at) or _CUT_CHARACTER.match(text, at):
         line, column = _place(text, walk.position)
-        return len(text), f"the text ends inside of the string that begins in line {line}, column {column}"
+        told = {"line": line, "column": column}
+        return len(text), say("the text ends inside of the string that begins in line {line}, column {column}", **told)
     character = text[at]
     if character in "\r\n":
-        return at, "a line break in a string: its '\"' is missing, or it is written '\\n'"
+        return at, say("a line break in a string: its '\"' is missing, or it is written '\\n'")
     if character != "\\":
-        is_byte = "\udc80" <= character <= "\udcff"
-        what = _named(character) if is_byte else f"a bare control character ({_named(character)})"
-        return at, f"{what} in a string" + ("" if is_byte else f"; it is written '\\u{ord(character):04x}'")
+        return at, _bare(character)
     written = text[at : at + 6]
     if re.fullmatch(r"\\" + _ANY, written):
-        return at, f"'{written}' is half of a pair of surrogates: no character"
+        return at, say("'{text}' is half of a pair of surrogates: no character", text=written)
     if written.startswith("\\u"):
-        return at, "'\\u' takes four hexadecimal digits"
-    return at, f"'\\' and {_named(text[at + 1])} are no escape of JSON; a backslash is written '\\\\'"
+        return at, say("'\\u' takes four hexadecimal digits")
+    following = _named(text[at + 1])
+    return at, say("'\\' and {text} are no escape of JSON; a backslash is written '\\\\'", text=following)
 
 
-def _misplaced_colon(walk: _Walk, _: str, __: int) -> tuple[int, str]:
+def _bare(character: str) -> Text:
+    """What is wrong about a character that no string holds as it is."""
+    if "\udc80" <= character <= "\udcff":
+        return say("{text} in a string", text=_named(character))
+    return say(
+        "a bare control character ({character}) in a string; it is written '\\u{code:04x}'",
+        character=_named(character),
+        code=ord(character),
+    )
+
+
+def _misplaced_colon(walk: _Walk, _: str, __: int) -> tuple[int, Text]:
     text, at, expects, opened = walk.text, walk.position, walk.expects, walk.opened
     outside = expects == "end" or (expects == "more" and opened[-1][0] == "[")
     if outside and text[walk.last] == '"':
         if _is_of_outer(opened) and _reach(text, at, "colon", opened[:-1]) > _reach(
             text, at, "colon", [*opened, _HERE]
         ):
-            return walk.last, f"']' missing before a member: {_not_closed(walk)}"
-        return walk.last, "'{' missing: a member stands outside of an object"
-    return at, "no key before ':'" if expects in _TAKES_KEY else "a ':' too many"
+            return walk.last, say("{marks} missing before a member: {where}", marks="']'", where=_not_closed(walk))
+        return walk.last, say("{mark} missing: a member stands outside of an object", mark="'{'")
+    return at, say("no key before ':'") if expects in _TAKES_KEY else _too_many(":")
 
 
 _HERE = ("{", 0)
@@ -585,62 +644,69 @@ def _is_of_outer(opened: Sequence[tuple[str, int]]) -> bool:
     return [bracket for bracket, _ in opened[-2:]] == ["{", "["]
 
 
-def _not_closed(walk: _Walk) -> str:
+def _not_closed(walk: _Walk) -> Text:
     bracket, place = walk.opened[-1]
     line, column = _place(walk.text, place)
-    return f"the '{bracket}' of line {line}, column {column} is not closed"
+    told = {"bracket": bracket, "line": line, "column": column}
+    return say("the '{bracket}' of line {line}, column {column} is not closed", **told)
 
 
-def _misplaced_comma(walk: _Walk, _: str, __: int) -> tuple[int, str]:
+def _too_many(mark: str) -> Text:
+    return say("a '{mark}' too many", mark=mark)
+
+
+def _misplaced_comma(walk: _Walk, _: str, __: int) -> tuple[int, Text]:
     if walk.expects == "end":
         return _behind_the_end(walk)
-    return walk.position, _NO_VALUE.get(walk.expects, "a ',' too many")
+    return walk.position, _NO_VALUE.get(walk.expects) or _too_many(",")
 
 
-_NO_VALUE = {"member value": "no value after ':'", "colon": "neither ':' nor a value after the key"}
+_NO_VALUE = {"member value": say("no value after ':'"), "colon": say("neither ':' nor a value after the key")}
 
 
-def _misplaced_value(walk: _Walk, kind: str, end: int) -> tuple[int, str]:
+def _misplaced_value(walk: _Walk, kind: str, end: int) -> tuple[int, Text]:
     at, expects = walk.position, walk.expects
     if expects == "end":
         return _behind_the_end(walk)
     is_key = walk.text.startswith(":", _end_of(_BLANKS, walk.text, end))
     if expects in _TAKES_VALUE:
-        message = f"brackets nested deeper than {walk.deepest}"
+        message = say("brackets nested deeper than {deepest}", deepest=walk.deepest)
     elif expects == "colon":
-        message = "':' missing between a key and its value"
+        message = say("':' missing between a key and its value")
     elif expects in _TAKES_KEY:
-        what = f"the key '{_shown(walk.text[at:end])}' has to stand in double quotes"
-        message = what if is_key else "a value without a key in an object"
+        what = say("the key '{text}' has to stand in double quotes", text=_shown(walk.text[at:end]))
+        message = what if is_key else say("a value without a key in an object")
     elif _is_of_outer(walk.opened) and is_key and kind == "string":
-        message = f"'],' missing before a member: {_not_closed(walk)}"
+        message = say("{marks} missing before a member: {where}", marks="'],'", where=_not_closed(walk))
     elif walk.opened[-1][0] == "[":
-        message = "',' missing between two elements"
+        message = say("',' missing between two elements")
     else:
         members = kind == "string" and is_key
-        message = "',' missing between two members" if members else "a second value behind the value of a member"
+        message = say("',' missing between two members" if members else "a second value behind the value of a member")
     return at, message
 
 
-def _misplaced_end(walk: _Walk, bracket: str, _: int) -> tuple[int, str]:
+def _misplaced_end(walk: _Walk, bracket: str, _: int) -> tuple[int, Text]:
     """What is wrong about a closing bracket: which of several changes would let the text go on longest."""
     text, at, expects, opened = walk.text, walk.position, walk.expects, walk.opened
     if not opened:
-        return at, f"a '{bracket}' too many"
+        return at, _too_many(bracket)
     if expects in _NO_VALUE:
         return at, _NO_VALUE[expects]
     opening = opened[-1][0]
     if opening == _OPENED_BY[bracket]:
-        return walk.last, f"a ',' too many before '{bracket}'"
+        return walk.last, say("a ',' too many before '{bracket}'", bracket=bracket)
     other = _CLOSED_BY[opening]
     beginning = _not_closed(walk)
     after: Expected = "more" if opened[1:] else "end"
+    told = {"bracket": bracket, "other": other, "where": beginning}
     changes = [
-        (_reach(text, at + 1, expects, opened), f"a '{bracket}' too many"),
-        (_reach(text, at + 1, after, opened[:-1]), f"'{bracket}' where '{other}' belongs: {beginning}"),
+        (_reach(text, at + 1, expects, opened), _too_many(bracket)),
+        (_reach(text, at + 1, after, opened[:-1]), say("'{bracket}' where '{other}' belongs: {where}", **told)),
     ]
     if any(outer == _OPENED_BY[bracket] for outer, _ in opened[-2:-1]):
-        changes.insert(0, (_reach(text, at, "more", opened[:-1]), f"'{other}' missing before '{bracket}': {beginning}"))
+        missing = say("'{other}' missing before '{bracket}': {where}", **told)
+        changes.insert(0, (_reach(text, at, "more", opened[:-1]), missing))
     return at, max(changes, key=lambda change: change[0])[1]
 
 
@@ -654,12 +720,12 @@ def _reach(text: str, position: int, expects: Expected, opened: list[tuple[str, 
     return walk.position, walk.expects == "end" and walk.position == len(text)
 
 
-def _behind_the_end(walk: _Walk) -> tuple[int, str]:
+def _behind_the_end(walk: _Walk) -> tuple[int, Text]:
     """What is wrong about text behind the document: the bracket that ended it may have been one too many."""
     text, at, closed = walk.text, walk.position, walk.text[walk.last]
     if closed in _OPENED_BY and _reach(text, at, "more", [(_OPENED_BY[closed], 0)])[1]:
-        return walk.last, f"a '{closed}' too many"
-    return at, "a ',' behind the document" if text[at] == "," else "a second document behind the first"
+        return walk.last, _too_many(closed)
+    return at, say("a ',' behind the document" if text[at] == "," else "a second document behind the first")
 
 
 def _shown(text: str) -> str:
@@ -668,5 +734,5 @@ def _shown(text: str) -> str:
 
 def _named(character: str) -> str:
     if "\udc80" <= character <= "\udcff":
-        return f"byte 0x{ord(character) - 0xDC00:02x}, which is not UTF-8,"
+        return say("byte 0x{code:02x}, which is not UTF-8,", code=ord(character) - 0xDC00)
     return f"'{character}'" if character.isprintable() and character != " " else f"U+{ord(character):04X}"

@@ -30,6 +30,7 @@ from aoe_reports.readers.names import (
     is_capture,
     is_unique_name,
 )
+from aoe_reports.texts import join, say
 from aoe_reports.timestamps import digits_to_ns
 
 MAX_INFO_BYTES = 16 << 20
@@ -229,8 +230,9 @@ def _slice(file: FoundFile) -> int:
 
 def _superseded(file: FoundFile) -> Finding:
     if file.name.other is None and file.name.time is not None:
-        return Finding("info", "superseded", str(file.path), f"a newer export of {file.name.kind} is used")
-    message = f"another export of {file.name.kind} is used; this file beside it is left out (a copy?)"
+        message = say("a newer export of {kind} is used", kind=file.name.kind)
+        return Finding("info", "superseded", str(file.path), message)
+    message = say("another export of {kind} is used; this file beside it is left out (a copy?)", kind=file.name.kind)
     return Finding("warning", "several-exports", str(file.path), message)
 
 
@@ -247,8 +249,9 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
         there = {_slice(file) for file in numbered} | {0 for file in slices if file.name.slice is None}
         missing = sorted(set(range(max(there) + 1)) - there)
         if missing:
-            numbers = ", ".join(str(number) for number in missing[:EXAMPLES_PER_RULE])
-            message = f"slice {numbers} of {numbered[0].name.kind} is not there: its rows are missing"
+            numbers = join(", ", (str(number) for number in missing[:EXAMPLES_PER_RULE]))
+            kind = numbered[0].name.kind
+            message = say("slice {numbers} of {kind} is not there: its rows are missing", numbers=numbers, kind=kind)
             found.append(Finding("error", "slice-missing", str(numbered[0].path), message))
     return found
 
@@ -343,7 +346,7 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
     for path in paths:
         document = _load(path)
         if document is None:
-            message = "this info file cannot be read as JSON; what it would say (rank, time) is not known"
+            message = say("this info file cannot be read as JSON; what it would say (rank, time) is not known")
             findings.append(Finding("warning", "info-file", str(path), message))
             continue
         if found := PROFILER_INFO.match(path.name):

@@ -15,6 +15,7 @@ import pyarrow as pa
 from aoe_reports.readers.convert import fits
 from aoe_reports.tables import Field, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS
+from aoe_reports.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,17 @@ def mended(table: Table, match: Match, frame: pa.Table, ragged: Sequence[Ragged]
         cells = _cells(row)
         if cells is None:
             continue
-        if len(cells) > len(match.fields):
-            whole = _rejoined(match, known, cells)
-            message = "a comma in {!r}, which the exporter did not quote; put together again"
-        else:
-            whole = _filled_up(table, match, cells)
-            message = "the exporter filled up missing reduces with too few N/A; read as missing ones"
+        more = len(cells) > len(match.fields)
+        whole = _rejoined(match, known, cells) if more else _filled_up(table, match, cells)
         if whole is not None:
             free = next((field.position for field in match.fields if field.free), 0)
-            found.append(Mended(row.record, whole, message.format(whole[free][:60])))
+            message = say(
+                "a comma in {name!r}, which the exporter did not quote; put together again"
+                if more
+                else "the exporter filled up missing reduces with too few N/A; read as missing ones",
+                name=whole[free][:60],
+            )
+            found.append(Mended(row.record, whole, message))
     return found
 
 

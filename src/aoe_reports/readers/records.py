@@ -11,8 +11,9 @@ from typing import Any
 import jiter
 
 from aoe_reports.findings import Finding
-from aoe_reports.readers.json_text import explain
+from aoe_reports.readers.json_text import explain, of_parser
 from aoe_reports.readers.results import MAX_RESULT_BYTES, as_utf8, read_bytes
+from aoe_reports.texts import say
 
 MAX_RECORDS_BYTES = MAX_RESULT_BYTES
 """The largest file of records that is read unless told otherwise."""
@@ -39,7 +40,7 @@ def read_records(path: Path, findings: list[Finding], max_bytes: int | None = No
     limit = max_bytes or MAX_RECORDS_BYTES
     data = read_bytes(path, limit)
     if len(data) > limit:
-        message = f"at most {limit} bytes are read; this is larger"
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
         findings.append(Finding("error", "json-too-large", str(path), message))
         return
     text = as_utf8(path, data, findings)
@@ -91,9 +92,10 @@ def _parsed(path: Path, text: bytes, line: int | None = None) -> tuple[Any, Find
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
-        return None, Finding("error", "json-duplicate-key", str(path), f"{message}; a record has each key once", line)
+        told = say("{error}; a record has each key once", error=of_parser(message))
+        return None, Finding("error", "json-duplicate-key", str(path), told, line)
     wrong = explain(text)
-    rule, told = "json-syntax", f"not JSON: {wrong.message}"
+    rule, told = "json-syntax", say("not JSON: {why}", why=wrong.message)
     if message.startswith("EOF"):
-        rule, told = "json-truncated", "the text ends before the document does"
+        rule, told = "json-truncated", say("the text ends before the document does")
     return None, Finding("error", rule, str(path), told, line or wrong.line, wrong.column)

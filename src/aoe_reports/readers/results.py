@@ -20,6 +20,7 @@ from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, is_below
 from aoe_reports.readers.json_text import MemberNames, duplicates, explain, recover
 from aoe_reports.readers.names import FileName, parse_name
 from aoe_reports.results import Kind, TuningResult, results_of_document
+from aoe_reports.texts import Text, say
 
 MAX_RESULT_BYTES = 256 << 20
 """The largest result file that is read unless told otherwise."""
@@ -70,7 +71,7 @@ def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise ReadError(path, "not a file", "an AOE result file was expected")
+                raise ReadError(path, say("not a file"), say("an AOE result file was expected"))
             data = os.read(handle, min(limit, status.st_size + 1))
             if len(data) != status.st_size:
                 while len(data) < limit and (more := os.read(handle, min(limit - len(data), _PIECE))):
@@ -79,7 +80,7 @@ def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
             os.close(handle)
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
-        raise ReadError(path, what, "an AOE result file was expected") from error
+        raise ReadError(path, what, say("an AOE result file was expected")) from error
     return data
 
 
@@ -88,11 +89,12 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     sha256 = hashlib.sha256(data).hexdigest()
     limit = max_bytes or MAX_RESULT_BYTES
     if len(data) > limit:
-        finding = Finding("error", "json-too-large", str(path), f"at most {limit} bytes are read; this is larger")
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        finding = Finding("error", "json-too-large", str(path), message)
         return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)
-    parsed, document, cut = parse_json(path, text, findings, "task")
+    parsed, document, cut = parse_json(path, text, findings, say("task"))
     kind: Kind = "sgat" if name.kind == "sgat" else "opat"
     repeated = [finding.pointer for finding in findings if finding.rule == "json-duplicate-key"]
     results = tuple(
@@ -127,7 +129,7 @@ def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
             text = getincrementaldecoder("gb18030")().decode(data)  # a character that was cut off is left out
         except UnicodeDecodeError:
             return data  # the parser says what it is
-        findings.append(Finding("warning", "json-encoding", str(path), "not UTF-8; read as GB18030", line))
+        findings.append(Finding("warning", "json-encoding", str(path), say("not UTF-8; read as GB18030"), line))
         return text.encode()
     return data
 
@@ -151,16 +153,20 @@ def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> t
 def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut: bool) -> tuple[bool, Any, str | None]:
     """What can still be said of a text that is no JSON."""
     if not data.strip():
-        findings.append(Finding("error", "json-truncated", str(path), "the file is empty; nothing of it is used", 1))
+        message = say("the file is empty; nothing of it is used")
+        findings.append(Finding("error", "json-truncated", str(path), message, 1))
         return False, None, None
     wrong = None if cut else explain(data)
     if wrong is not None and not wrong.cut:
-        message = f"not JSON: {wrong.message}; nothing of this file is used"
+        message = say("not JSON: {why}; nothing of this file is used", why=wrong.message)
         findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
         return False, None, None
     recovered = recover(data)
-    used = f"what is whole up to there is read; no number of the unfinished {part} is used"
-    text = f"the text ends before the document does (still being written, or cut off); {used}"
+    text = say(
+        "the text ends before the document does (still being written, or cut off); what is whole up to there is read; "
+        "no number of the unfinished {part} is used",
+        part=part,
+    )
     findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
     return recovered.document is not None, recovered.document, recovered.inside
 
@@ -186,12 +192,18 @@ def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
-    message = "the key {!r} stands more than once in one object; all are read (no number is used of a task inside of which it does)"
+    def message(key: str) -> Text:
+        return say(
+            "the key {key!r} stands more than once in one object; all are read (no number is used of a task inside of "
+            "which it does)",
+            key=key[:200],
+        )
+
     said = [
-        Finding("warning", "json-duplicate-key", str(path), message.format(key[:200]), line, column, pointer)
+        Finding("warning", "json-duplicate-key", str(path), message(key), line, column, pointer)
         for pointer, key, line, column in found[:EXAMPLES_PER_RULE]
     ]
     if len(found) > EXAMPLES_PER_RULE:
-        more = f"and {len(found) - EXAMPLES_PER_RULE} more keys that stand more than once"
+        more = say("and {count} more keys that stand more than once", count=len(found) - EXAMPLES_PER_RULE)
         said.append(Finding("warning", "json-duplicate-key", str(path), more))
     return said

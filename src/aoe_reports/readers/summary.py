@@ -25,6 +25,7 @@ from aoe_reports.readers.ragged import Ragged, mended
 from aoe_reports.readers.scan import scan
 from aoe_reports.tables import Column, Field, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS
+from aoe_reports.texts import Text, say
 
 LOOK_BYTES = 1 << 18
 MAX_HEADER_BYTES = 1 << 20
@@ -120,7 +121,8 @@ def read_header(path: Path) -> tuple[list[str], int]:
         with path.open("rb") as file:
             line = file.readline(MAX_HEADER_BYTES)
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a readable CSV file was expected") from error
+        expected = say("a readable CSV file was expected")
+        raise ReadError(path, error.strerror or str(error), expected) from error
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -128,9 +130,8 @@ def read_header(path: Path) -> tuple[list[str], int]:
     try:
         return next(csv.reader([text.replace("\0", "\ufffd").replace("\r", "")]), []), len(line)
     except csv.Error as error:
-        raise ReadError(
-            path, f"the header cannot be taken apart ({error})", "a line of cells was expected", 1
-        ) from error
+        what = say("the header cannot be taken apart ({error})", error=str(error))
+        raise ReadError(path, what, say("a line of cells was expected"), 1) from error
 
 
 def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
@@ -143,9 +144,10 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     header, header_bytes = read_header(path)
     match = table.match(header)
     if not header:
-        what = "the first line holds no header" if header_bytes else "the file is empty"
+        what = say("the first line holds no header" if header_bytes else "the file is empty")
         line = 1 if header_bytes else None
-        finding = Finding("error", "empty-file", str(path), f"{what}; expected the header of {table.name}", line)
+        message = say("{what}; expected the header of {table}", what=what, table=table.name)
+        finding = Finding("error", "empty-file", str(path), message, line)
         return nothing_of(path, table, match, finding)
     refused, said = said_of_header(path, table, match, header)
     if refused:
@@ -161,17 +163,19 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         line = _line_of_offset(path, looked.bad_offset)
         transcoded = _transcode(path)
         if transcoded is None:
-            message = "the bytes are neither UTF-8 nor GB18030; nothing of this file is used"
+            message = say("the bytes are neither UTF-8 nor GB18030; nothing of this file is used")
             return nothing_of(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
         source = transcoded
-        notes.append(Finding("warning", "csv-encoding", str(path), "not UTF-8; read as GB18030", line))
+        notes.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
     if looked.nul_offset is not None:
-        message = "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
+        message = say(
+            "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
+        )
         line = _line_of_offset(path, looked.nul_offset)
         notes.append(Finding("warning", "csv-encoding", str(path), message, line))
     parsed = parse(source, len(header), wanted) if looked.last else Parsed(no_rows(wanted), [])
     if parsed is None:
-        message = "this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used"
+        message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
         return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
     whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
     return _assemble(path, table, match, wanted, parsed, looked, notes, whole=whole)
@@ -196,42 +200,43 @@ def said_of_header(path: Path, table: Table, match: Match, header: list[str]) ->
     if match.strange_units:
         return _strange_units(path, match.strange_units), []
     if ambiguous := [field for field in match.doubled if field.needed]:
-        return _doubled(path, ambiguous, "no row of this file is used"), []
-    doubled = _doubled(path, match.doubled, "the first one is used")
+        return _doubled(path, ambiguous, say("no row of this file is used")), []
+    doubled = _doubled(path, match.doubled, say("the first one is used"))
     return [], [*doubled, *_unordered(path, table, match), *_nearly(path, match)]
 
 
 def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
-    message = (
-        "{!r}: no exporter writes this column in this unit (or not beside the others); no row of this file is used"
-    )
-    return [
-        Finding("error", "unit-mismatch", str(path), message.format(field.header), 1, field.position + 1)
-        for field in fields
-    ]
+    def message(field: Field) -> Text:
+        return say(
+            "{column!r}: no exporter writes this column in this unit (or not beside the others); "
+            "no row of this file is used",
+            column=field.header,
+        )
+
+    return [Finding("error", "unit-mismatch", str(path), message(field), 1, field.position + 1) for field in fields]
 
 
 def _nearly(path: Path, match: Match) -> list[Finding]:
-    message = "{!r} is not known; is it {!r}, which is not here?"
-    return [
-        Finding(
-            "warning",
-            "column-unknown",
-            str(path),
-            message.format(field.header, column.headers[0]),
-            1,
-            field.position + 1,
+    def message(field: Field, column: Column) -> Text:
+        return say(
+            "{column!r} is not known; is it {near!r}, which is not here?", column=field.header, near=column.headers[0]
         )
+
+    return [
+        Finding("warning", "column-unknown", str(path), message(field, column), 1, field.position + 1)
         for field, column in match.nearly
     ]
 
 
 def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
-    message = "{} stands in the header a second time; which of them is right cannot be told: {}"
-    return [
-        Finding("error", "duplicate-column", str(path), message.format(repr(field.header), what), 1, field.position + 1)
-        for field in fields
-    ]
+    def message(field: Field) -> Text:
+        return say(
+            "{column!r} stands in the header a second time; which of them is right cannot be told: {effect}",
+            column=field.header,
+            effect=what,
+        )
+
+    return [Finding("error", "duplicate-column", str(path), message(field), 1, field.position + 1) for field in fields]
 
 
 def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
@@ -239,9 +244,11 @@ def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
     if match.unordered is None:
         return []
     field = match.unordered
-    message = (
-        f"{field.header!r} stands behind columns that every {table.name} has behind it; "
-        "read by its name, but check that nobody swapped headers"
+    message = say(
+        "{column!r} stands behind columns that every {table} has behind it; "
+        "read by its name, but check that nobody swapped headers",
+        column=field.header,
+        table=table.name,
     )
     return [Finding("warning", "column-order", str(path), message, 1, field.position + 1)]
 
@@ -250,10 +257,14 @@ def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[
     findings = []
     for column in match.missing:
         near = _instead(column, table, match)
-        hint = f"; is it {near.header!r} (column {near.position + 1})?" if near else ""
-        message = (
-            f"no column {column.headers[0]!r} in the header of {len(header)} columns, which every {table.name} has"
-            f"{hint}; no row of this file is used"
+        hint = say("; is it {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
+        message = say(
+            "no column {column!r} in the header of {count} columns, which every {table} has{hint}; "
+            "no row of this file is used",
+            column=column.headers[0],
+            count=len(header),
+            table=table.name,
+            hint=hint,
         )
         findings.append(Finding("error", "missing-column", str(path), message, 1, near.position + 1 if near else None))
     return findings
@@ -356,7 +367,9 @@ def _assemble(
     cut = None if whole or not total else total - 1
     if not whole:
         line = _line(total - 1, lines) if total else 1
-        message = "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
+        message = say(
+            "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
+        )
         findings.append(Finding("error", "csv-truncated", str(path), message, line))
     frame, rows, ragged, notes = _with_mended(path, table, match, wanted, parsed, lines, cut)
     findings += [*notes, *_ragged(path, ragged, len(match.fields), lines)]
@@ -425,7 +438,7 @@ def _with_mended(
     frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
     taken = {mend.record for mend in mends}
     found = [(_line(mend.record, lines), None, mend.message) for mend in mends]
-    notes = _capped("warning", "csv-mended-row", path, found, rest="more rows mended in the same way")
+    notes = _capped("warning", "csv-mended-row", path, found, len(found), mended_rows=True)
     return frame, rows[order], [row for row in ragged if row.record not in taken], notes
 
 
@@ -465,15 +478,13 @@ def _spread_rows(path: Path, good: Mask, heights: Ints, rows: Ints, lines: Ints 
     """Rows over several lines: no cell of these tables has a line end, so stray quotes have swallowed rows."""
     high = np.asarray([heights[row] > 1 if row < len(heights) else False for row in rows], dtype=bool) & good
     good &= ~high
-    found = [
-        (
-            _line(int(row), lines),
-            None,
-            f"the row goes over {heights[row]} lines (stray quotes?); all of them are left out",
-        )
-        for row in rows[high]
-    ]
-    return _capped("error", "csv-spread-row", path, found)
+
+    def message(row: int) -> Text:
+        return say("the row goes over {lines} lines (stray quotes?); all of them are left out", lines=int(heights[row]))
+
+    spread = rows[high]
+    found = [(_line(int(row), lines), None, message(row)) for row in spread[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "csv-spread-row", path, found, len(spread))
 
 
 def _line(record: int, lines: Ints | None) -> int:
@@ -483,12 +494,18 @@ def _line(record: int, lines: Ints | None) -> int:
 
 
 def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) -> list[Finding]:
-    def message(row: Ragged) -> str:
-        swallowed = "; an open quote swallows what follows on the next lines" if row.spread else ""
-        return f"the row has {row.cells} cells, the header {cells}; the row is left out{swallowed}"
+    def message(row: Ragged) -> Text:
+        return say(
+            "the row has {cells} cells, the header {columns}; the row is left out; "
+            "an open quote swallows what follows on the next lines"
+            if row.spread
+            else "the row has {cells} cells, the header {columns}; the row is left out",
+            cells=row.cells,
+            columns=cells,
+        )
 
-    places = [(_line(row.record, lines), None, message(row)) for row in ragged]
-    return _capped("error", "csv-ragged-row", path, places)
+    places = [(_line(row.record, lines), None, message(row)) for row in ragged[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "csv-ragged-row", path, places, len(ragged))
 
 
 def _bad_cells(
@@ -498,35 +515,48 @@ def _bad_cells(
     findings = []
     bad = np.flatnonzero(converted.bad & good) if converted.bad.any() else ()
     if len(bad):
-        what = "the row is left out" if spec.needed else "the cell is empty in the table"
         found = [
-            (
-                _line(int(rows[i]), lines),
-                spec.position + 1,
-                f"{spec.header}: {_shown(words, i)} is not {_kind(spec)}; {what}",
-            )
+            (_line(int(rows[i]), lines), spec.position + 1, said_of_cell(spec, _cell(words, i), _kind(spec)))
             for i in bad[: EXAMPLES_PER_RULE + 1]
         ]
         findings += _capped("error", "csv-unparsable", path, found, len(bad))
     wrapped = np.flatnonzero(converted.wrapped & good) if converted.wrapped is not None else ()
     if len(wrapped):
-        message = (
-            f"{spec.header}: {{}} is a negative difference that wrapped around 2**64; the cell is empty in the table"
-        )
         found = [
-            (_line(int(rows[i]), lines), spec.position + 1, message.format(_shown(words, i)))
+            (_line(int(rows[i]), lines), spec.position + 1, _said_of_wrapped(spec, _cell(words, i)))
             for i in wrapped[: EXAMPLES_PER_RULE + 1]
         ]
         findings += _capped("warning", "wrapped-duration", path, found, len(wrapped))
     return findings
 
 
-def _kind(spec: Field) -> str:
-    return {"integer": "a whole number of 63 bits", "duration": "a plausible length of time"}.get(spec.type, "a number")
+def said_of_cell(spec: Field, cell: str, kind: Text) -> Text:
+    """That a cell is not of the kind that its column has, and what becomes of it."""
+    effect = say("the row is left out" if spec.needed else "the cell is empty in the table")
+    return say(
+        "{column}: {value!r} is not {kind}; {effect}", column=spec.header, value=cell[:_SHOWN], kind=kind, effect=effect
+    )
 
 
-def _shown(column: pa.ChunkedArray, row: int) -> str:
-    return repr(str(column[int(row)].as_py())[:60])
+_SHOWN = 60
+
+
+def _said_of_wrapped(spec: Field, cell: str) -> Text:
+    return say(
+        "{column}: {value!r} is a negative difference that wrapped around 2**64; the cell is empty in the table",
+        column=spec.header,
+        value=cell[:_SHOWN],
+    )
+
+
+def _kind(spec: Field) -> Text:
+    if spec.type == "integer":
+        return say("a whole number of 63 bits")
+    return say("a plausible length of time" if spec.type == "duration" else "a number")
+
+
+def _cell(column: pa.ChunkedArray, row: int) -> str:
+    return str(column[int(row)].as_py())
 
 
 def _absent(
@@ -536,7 +566,7 @@ def _absent(
     rows: Ints,
     lines: Ints | None,
 ) -> list[Finding]:
-    message = f"{spec.header}: no value; the row is left out"
+    message = say("{column}: no value; the row is left out", column=spec.header)
     found = [(_line(int(rows[i]), lines), spec.position + 1, message) for i in absent[: EXAMPLES_PER_RULE + 1]]
     return _capped("error", "missing-value", path, found, len(absent))
 
@@ -546,14 +576,19 @@ def _capped(
     rule: str,
     path: Path,
     found: Sequence[tuple[int, int | None, str]],
-    count: int | None = None,
-    rest: str = "more of this kind from here on, all left out",
+    total: int,
+    *,
+    mended_rows: bool = False,
 ) -> list[Finding]:
-    """Make findings of places; after EXAMPLES_PER_RULE of them one line counts the rest."""
-    total = len(found) if count is None else count
+    """Make findings of the first of `total` places; after EXAMPLES_PER_RULE of them one line counts the rest."""
     shown = [Finding(severity, rule, str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
     if total > EXAMPLES_PER_RULE:
         line, column, _ = found[EXAMPLES_PER_RULE]
-        message = f"and {total - EXAMPLES_PER_RULE} {rest}"
+        message = say(
+            "and {count} more rows mended in the same way"
+            if mended_rows
+            else "and {count} more of this kind from here on, all left out",
+            count=total - EXAMPLES_PER_RULE,
+        )
         shown.append(Finding(severity, rule, str(path), message, line, column))
     return shown

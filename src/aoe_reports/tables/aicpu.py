@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, text, timestamp
+from aoe_reports.texts import say
 
 AICPU = Table(
     name="aicpu",
-    title="operators on the AI CPU, by phase; ms until 2023-07, us since",
+    title=say("operators on the AI CPU, by phase; ms until 2023-07, us since"),
     columns=(
         device(),
         # a header without unit means what the times beside it say: the exporter changed both at once
@@ -31,7 +32,7 @@ AICPU = Table(
 
 AICPU_MI = Table(
     name="aicpu_mi",
-    title="nodes of the AI CPU's data queues",
+    title=say("nodes of the AI CPU's data queues"),
     columns=(
         device(),
         free_text("node_name", "Node Name"),
@@ -44,7 +45,7 @@ AICPU_MI = Table(
 
 DP = Table(
     name="dp",
-    title="data preprocessing: what was taken from which queue",
+    title=say("data preprocessing: what was taken from which queue"),
     columns=(
         device(),
         timestamp("timestamp", "Timestamp", unit="ns"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Column, Table, duration, integer, number, size, text, timestamp
+from aoe_reports.texts import say
 
 
 def _operator(*, last: tuple[Column, ...] = ()) -> tuple[Column, ...]:
@@ -17,7 +18,7 @@ def _operator(*, last: tuple[Column, ...] = ()) -> tuple[Column, ...]:
 
 COMMUNICATION = Table(
     name="communication",
-    title="communication operators: when, how long, how much of it waiting",
+    title=say("communication operators: when, how long, how much of it waiting"),
     columns=(
         *_operator(),
         timestamp("start", "Start Timestamp"),
@@ -37,7 +38,7 @@ COMMUNICATION = Table(
 
 COMMUNICATION_BANDWIDTH = Table(
     name="communication_bandwidth",
-    title="communication operators by transport: volume, time, bandwidth",
+    title=say("communication operators by transport: volume, time, bandwidth"),
     columns=(
         *_operator(last=(text("transport", "transport"),)),
         size("transit", "Transit Size", unit="MB", decimal=True),
@@ -55,7 +56,7 @@ COMMUNICATION_BANDWIDTH = Table(
 
 COMMUNICATION_MATRIX = Table(
     name="communication_matrix",
-    title="communication between each two ranks: transport, volume, time, bandwidth",
+    title=say("communication between each two ranks: transport, volume, time, bandwidth"),
     columns=(
         *_operator(last=(integer("source_rank", "source_rank"), integer("destination_rank", "destination_rank"))),
         text("transport", "Transport Type"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, free_text, integer, size, text
+from aoe_reports.texts import say
 
 FUSION_OP = Table(
     name="fusion_op",
-    title="fused operators, what they were made of, their memory",
+    title=say("fused operators, what they were made of, their memory"),
     columns=(
         device(),
         text("model_name", "Model Name"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Column, Table, integer, text
+from aoe_reports.texts import say
 
 GRADIENT_SUMMARY = Table(
     name="gradient_summary",
-    title="gradients of a model that is tuned: size, group, the operators that make and reduce them",
+    title=say("gradients of a model that is tuned: size, group, the operators that make and reduce them"),
     columns=(
         integer("gradient", "No"),
         Column("gradient_size", ("gradient_size",), "size", needed=True, unit="byte", units=("byte",)),

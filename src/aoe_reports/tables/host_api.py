@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, number, share, text, timestamp
+from aoe_reports.texts import say
 
 API_STATISTIC = Table(
     name="api_statistic",
-    title="calls of the host grouped by level and function",
+    title=say("calls of the host grouped by level and function"),
     columns=(
         device(),
         text("level", "Level"),
@@ -25,7 +26,7 @@ API_STATISTIC = Table(
 
 AI_STACK_TIME = Table(
     name="ai_stack_time",
-    title="one row a layer of the software stack and inference",
+    title=say("one row a layer of the software stack and inference"),
     columns=(
         integer("infer_id", "Infer ID"),
         text("module", "Module"),
@@ -38,7 +39,7 @@ AI_STACK_TIME = Table(
 
 RUNTIME_API = Table(
     name="runtime_api",
-    title="calls of the Runtime grouped by function; stream and thread are those of any one call",
+    title=say("calls of the Runtime grouped by function; stream and thread are those of any one call"),
     columns=(
         text("api_name", "Name"),
         integer("stream_id", "Stream ID"),
@@ -57,7 +58,7 @@ RUNTIME_API = Table(
 
 ACL = Table(
     name="acl",
-    title="every call of AscendCL",
+    title=say("every call of AscendCL"),
     columns=(
         free_text("api_name", "Name"),
         text("api_type", "Type"),
@@ -72,7 +73,7 @@ ACL = Table(
 
 ACL_STATISTIC = Table(
     name="acl_statistic",
-    title="calls of AscendCL grouped by function",
+    title=say("calls of AscendCL grouped by function"),
     columns=(
         free_text("api_name", "Name"),
         text("api_type", "Type"),
@@ -91,7 +92,7 @@ ACL_STATISTIC = Table(
 
 GE_OP_EXECUTE = Table(
     name="ge_op_execute",
-    title="what the host did for operators of dynamic shape",
+    title=say("what the host did for operators of dynamic shape"),
     columns=(
         integer("thread_id", "Thread ID"),
         free_text("op_name", "OP Name", optional=True),
@@ -106,7 +107,7 @@ GE_OP_EXECUTE = Table(
 
 OS_RUNTIME_STATISTIC = Table(
     name="os_runtime_statistic",
-    title="calls of the operating system grouped by process, thread and function",
+    title=say("calls of the operating system grouped by process, thread and function"),
     columns=(
         integer("process_id", "Process ID"),
         integer("thread_id", "Thread ID"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, free_text, integer, number, timestamp
+from aoe_reports.texts import say
 
 L2_CACHE = Table(
     name="l2_cache",
-    title="hit and victim rate of each task in the level 2 cache",
+    title=say("hit and victim rate of each task in the level 2 cache"),
     columns=(
         device(),
         integer("stream_id", "Stream Id"),
@@ -21,7 +22,9 @@ L2_CACHE = Table(
 
 L2_CACHE_COUNTS = Table(
     name="l2_cache_counts",
-    title="reads, writes, victims and allocations of the level 2 cache, as l2_cache of 2022-11 to 2023-09 holds them",
+    title=say(
+        "reads, writes, victims and allocations of the level 2 cache, as l2_cache of 2022-11 to 2023-09 holds them"
+    ),
     columns=(
         device(),
         integer("read", "Read"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, size, text, timestamp
+from aoe_reports.texts import say
 
 NPU_MEM = Table(
     name="npu_mem",
-    title="memory of the device in use by the process and by all, over time",
+    title=say("memory of the device in use by the process and by all, over time"),
     columns=(
         device(),
         text("event", "event"),
@@ -20,7 +21,7 @@ NPU_MEM = Table(
 
 NPU_MODULE_MEM = Table(
     name="npu_module_mem",
-    title="memory that components of CANN hold, over time",
+    title=say("memory that components of CANN hold, over time"),
     columns=(
         device(),
         text("component", "Component"),
@@ -34,7 +35,7 @@ NPU_MODULE_MEM = Table(
 
 MEMORY_RECORD = Table(
     name="memory_record",
-    title="memory that components hold and use, over time",
+    title=say("memory that components hold and use, over time"),
     columns=(
         device(),
         text("component", "Component"),
@@ -52,7 +53,7 @@ MEMORY_RECORD = Table(
 
 OPERATOR_MEMORY = Table(
     name="operator_memory",
-    title="memory that each operator took, and for how long",
+    title=say("memory that each operator took, and for how long"),
     columns=(
         device(),
         free_text("op_name", "Name"),
@@ -82,7 +83,7 @@ OPERATOR_MEMORY = Table(
 
 STATIC_OP_MEM = Table(
     name="static_op_mem",
-    title="memory of operators in graphs of static shape",
+    title=say("memory of operators in graphs of static shape"),
     columns=(
         device(),
         free_text("op_name", "Op Name"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, free_text, integer, text, timestamp
+from aoe_reports.texts import say
 
 MSPROF_TX = Table(
     name="msprof_tx",
-    title="marks and ranges that users put into their code",
+    title=say("marks and ranges that users put into their code"),
     columns=(
         device(),
         integer("process_id", "pid"),
@@ -37,7 +38,7 @@ MSPROF_TX = Table(
 
 PYTORCH_OPERATOR_VIEW = Table(
     name="pytorch_operator_view",
-    title="operators that PyTorch marked, with the calls that led there",
+    title=say("operators that PyTorch marked, with the calls that led there"),
     columns=(
         integer("process_id", "pid"),
         integer("thread_id", "tid"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, integer, share, text
+from aoe_reports.texts import say
 
 _TIMES = (
     integer("count", "Count", needed=True),
@@ -15,7 +16,7 @@ _TIMES = (
 
 OP_STATISTIC = Table(
     name="op_statistic",
-    title="tasks grouped by operator type and core type",
+    title=say("tasks grouped by operator type and core type"),
     columns=(
         device(),
         text("model_name", "Model Name", optional=True),
@@ -30,7 +31,7 @@ OP_STATISTIC = Table(
 
 COMMUNICATION_STATISTIC = Table(
     name="communication_statistic",
-    title="communication operators grouped by type (hccl_statistic before 2025-02)",
+    title=say("communication operators grouped by type (hccl_statistic before 2025-02)"),
     columns=(device(), text("op_type", "OP Type"), *_TIMES),
     vintages=(("2023-08", "OP Type"),),
     files=("communication_statistic", "hccl_statistic"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, text, timestamp
+from aoe_reports.texts import say
 
 COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
 """Task types that op_statistic leaves out; everything else is a compute task (seen on real exports)."""
@@ -22,7 +23,7 @@ _IDENTITY = (
 
 OP_SUMMARY = Table(
     name="op_summary",
-    title="every task on the device, with shapes and PMU counters",
+    title=say("every task on the device, with shapes and PMU counters"),
     columns=(
         device(),
         integer("step", "Step Id", optional=True),
@@ -63,7 +64,7 @@ OP_SUMMARY = Table(
 
 KERNEL_DETAILS = Table(
     name="kernel_details",
-    title="every task on the device, as torch_npu writes it",
+    title=say("every task on the device, as torch_npu writes it"),
     columns=(
         integer("step", "Step Id", optional=True),
         device(),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, duration, free_text, text
+from aoe_reports.texts import say
 
 OPERATOR_DETAILS = Table(
     name="operator_details",
-    title="PyTorch's operators: shapes, call stack, time on the host and on the device",
+    title=say("PyTorch's operators: shapes, call stack, time on the host and on the device"),
     columns=(
         free_text("op_name", "Name"),
         text("input_shapes", "Input Shapes"),

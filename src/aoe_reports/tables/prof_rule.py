@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, integer, text
+from aoe_reports.texts import say
 
 PROF_RULE = Table(
     name="prof_rule",
-    title="msprof's own advice: rule, suggestion, the operators it is about",
+    title=say("msprof's own advice: rule, suggestion, the operators it is about"),
     columns=(
         integer("device_id", "device_id", optional=True),
         text("section", "section"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, integer, text, timestamp
+from aoe_reports.texts import say
 
 STEP_TRACE = Table(
     name="step_trace",
-    title="training iterations: forward, backward, refresh, data augmentation, reduces",
+    title=say("training iterations: forward, backward, refresh, data augmentation, reduces"),
     columns=(
         device(),
         integer("iteration_id", "Iteration ID", needed=True),
@@ -51,7 +52,7 @@ _PARTS = (
 
 STEP_TRACE_TIME = Table(
     name="step_trace_time",
-    title="steps: computing, communication, overlapped and free time",
+    title=say("steps: computing, communication, overlapped and free time"),
     columns=(device(), integer("step", "Step"), *_PARTS),
     vintages=(("2025-01", "Preparing"), ("2023-09", "Step")),
     source="torch_npu",
@@ -60,7 +61,7 @@ STEP_TRACE_TIME = Table(
 
 CLUSTER_STEP_TRACE_TIME = Table(
     name="cluster_step_trace_time",
-    title="steps of every rank and every pipeline stage of a job",
+    title=say("steps of every rank and every pipeline stage of a job"),
     columns=(
         integer("step", "Step"),
         text("type", "Type"),

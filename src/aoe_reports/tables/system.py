@@ -16,6 +16,7 @@ from aoe_reports.tables.table import (
     text,
     timestamp,
 )
+from aoe_reports.texts import say
 
 _DEVICE = device()
 
@@ -34,7 +35,7 @@ def _counters(
 
 ACC_PMU = _counters(
     "acc_pmu",
-    "bandwidth of the accelerators inside the device, a task",
+    say("bandwidth of the accelerators inside the device, a task"),
     integer("task_id", "task_id"),
     integer("stream_id", "stream_id"),
     integer("acc_id", "acc_id"),
@@ -52,7 +53,7 @@ ACC_PMU = _counters(
 )
 ACSQ_TASK_STATISTIC = _counters(
     "acsq_task_statistic",
-    "tasks of the hardware scheduler",
+    say("tasks of the hardware scheduler"),
     integer("stream_id", "Stream Id"),
     integer("task_id", "Task Id"),
     integer("acc_id", "AccId"),
@@ -64,7 +65,7 @@ ACSQ_TASK_STATISTIC = _counters(
 )
 CCU_CHANNEL = _counters(
     "ccu_channel",
-    "bandwidth of the channels of the collective communication unit",
+    say("bandwidth of the channels of the collective communication unit"),
     integer("channel_id", "Channel Id"),
     timestamp("timestamp", "Timestamp"),
     number("max_bandwidth_mb_per_s", "Max Bandwidth(MB/s)"),
@@ -75,7 +76,7 @@ CCU_CHANNEL = _counters(
 )
 CCU_MISSION = _counters(
     "ccu_mission",
-    "instructions of the collective communication unit",
+    say("instructions of the collective communication unit"),
     integer("stream_id", "Stream ID"),
     integer("task_id", "Task Id"),
     integer("instruction_id", "Instruction ID"),
@@ -89,7 +90,7 @@ CCU_MISSION = _counters(
 )
 CPU_USAGE = _counters(
     "cpu_usage",
-    "load of the device's CPUs",
+    say("load of the device's CPUs"),
     text("cpu_type", "Cpu Type"),
     share("user", "User"),
     share("system", "Sys"),
@@ -101,7 +102,7 @@ CPU_USAGE = _counters(
 )
 DVPP = _counters(
     "dvpp",
-    "the image and video units",
+    say("the image and video units"),
     integer("dvpp_id", "Dvpp Id"),
     text("engine_type", "Engine Type"),
     integer("engine_id", "Engine ID"),
@@ -113,17 +114,20 @@ DVPP = _counters(
 DDR, HBM = (
     _counters(
         name,
-        f"bandwidth of the {words}",
+        title,
         text("metric", "Metric"),
         number("read_mb_per_s", "Read(MB/s)"),
         number("write_mb_per_s", "Write(MB/s)"),
         mark="Metric",
     )
-    for name, words in (("ddr", "DDR memory"), ("hbm", "high bandwidth memory"))
+    for name, title in (
+        ("ddr", say("bandwidth of the DDR memory")),
+        ("hbm", say("bandwidth of the high bandwidth memory")),
+    )
 )
 HOST_CPU_USAGE = _counters(
     "host_cpu_usage",
-    "how many CPUs the host needs",
+    say("how many CPUs the host needs"),
     integer("total_cpus", "Total Cpu Numbers"),
     integer("occupied_cpus", "Occupied Cpu Numbers"),
     integer("recommended_cpus", "Recommend Cpu Numbers"),
@@ -132,7 +136,7 @@ HOST_CPU_USAGE = _counters(
 )
 HOST_MEM_USAGE = _counters(
     "host_mem_usage",
-    "how much memory the host needs",
+    say("how much memory the host needs"),
     size("total", "Total Memory"),
     size("peak_used", "Peak Used Memory"),
     size("recommended", "Recommend Memory"),
@@ -141,7 +145,7 @@ HOST_MEM_USAGE = _counters(
 )
 HOST_DISK_USAGE = _counters(
     "host_disk_usage",
-    "how fast a disk the host needs",
+    say("how fast a disk the host needs"),
     number("peak_read_kb_per_s", "Peak Disk Read(KB/s)"),
     number("recommended_read_kb_per_s", "Recommend Disk Read(KB/s)"),
     number("peak_write_kb_per_s", "Peak Disk Write(KB/s)"),
@@ -151,7 +155,7 @@ HOST_DISK_USAGE = _counters(
 )
 HOST_NETWORK_USAGE = _counters(
     "host_network_usage",
-    "how fast a network the host needs",
+    say("how fast a network the host needs"),
     number("netcard_kb_per_s", "Netcard Speed(KB/s)"),
     number("peak_used_kb_per_s", "Peak Used Speed(KB/s)"),
     number("recommended_kb_per_s", "Recommend Speed(KB/s)"),
@@ -160,7 +164,7 @@ HOST_NETWORK_USAGE = _counters(
 )
 INTER_SOC_TRANSMISSION = _counters(
     "inter_soc_transmission",
-    "bandwidth levels between chips",
+    say("bandwidth levels between chips"),
     text("metric", "Metric"),
     number("l2_buffer_bandwidth_level", "L2Buffer_bandwidth_level"),
     number("mata_bandwidth_level", "MATA_bandwidth_level"),
@@ -169,7 +173,7 @@ INTER_SOC_TRANSMISSION = _counters(
 NIC, ROCE = (
     _counters(
         name,
-        f"traffic of the {words}",
+        title,
         timestamp("timestamp", "Timestamp", unit=UNIT_UNKNOWN),
         number("bandwidth_mb_per_s", "Bandwidth(MB/s)"),
         share("receive_efficiency", "Rx Bandwidth efficiency"),
@@ -184,34 +188,41 @@ NIC, ROCE = (
         mark="Timestamp",
         later=(("2023-08", "Timestamp(us)"),),
     )
-    for name, words in (("nic", "network card"), ("roce", "RoCE interface"))
+    for name, title in (("nic", say("traffic of the network card")), ("roce", say("traffic of the RoCE interface")))
 )
 AI_CPU_PMU_EVENTS, CTRL_CPU_PMU_EVENTS, TS_CPU_PMU_EVENTS = (
     _counters(
         f"{name}_pmu_events",
-        f"hardware counters of the {words}",
+        title,
         text("event", "Event"),
         text("name", "Name"),
         integer("count", "Count"),
         mark="Event",
     )
-    for name, words in (("ai_cpu", "AI CPU"), ("ctrl_cpu", "control CPU"), ("ts_cpu", "task scheduler's CPU"))
+    for name, title in (
+        ("ai_cpu", say("hardware counters of the AI CPU")),
+        ("ctrl_cpu", say("hardware counters of the control CPU")),
+        ("ts_cpu", say("hardware counters of the task scheduler's CPU")),
+    )
 )
 AI_CPU_TOP_FUNCTION, CTRL_CPU_TOP_FUNCTION = (
     _counters(
         f"{name}_top_function",
-        f"functions that took the {words} longest",
+        title,
         free_text("function", "Function"),
         text("module", "Module"),
         integer("cycles", "Cycles"),
         share("cycles_share", "Cycles(%)"),
         mark="Function",
     )
-    for name, words in (("ai_cpu", "AI CPU"), ("ctrl_cpu", "control CPU"))
+    for name, title in (
+        ("ai_cpu", say("functions that took the AI CPU longest")),
+        ("ctrl_cpu", say("functions that took the control CPU longest")),
+    )
 )
 PROCESS_CPU_USAGE = _counters(
     "process_cpu_usage",
-    "load of the CPUs by process",
+    say("load of the CPUs by process"),
     integer("process_id", "PID"),
     free_text("name", "Name"),
     share("cpu_share", "CPU"),
@@ -219,7 +230,7 @@ PROCESS_CPU_USAGE = _counters(
 )
 PROCESS_MEM = _counters(
     "process_mem",
-    "memory by process",
+    say("memory by process"),
     integer("process_id", "PID"),
     free_text("name", "Name"),
     integer("size_pages", "Size"),
@@ -229,7 +240,7 @@ PROCESS_MEM = _counters(
 )
 SYS_MEM = _counters(
     "sys_mem",
-    "memory of the machine",
+    say("memory of the machine"),
     number("memory_total", "Memory Total"),
     number("memory_free", "Memory Free"),
     number("buffers", "Buffers"),
@@ -243,7 +254,7 @@ SYS_MEM = _counters(
 )
 SOC_PMU = _counters(
     "soc_pmu",
-    "the address translation cache, a task",
+    say("the address translation cache, a task"),
     integer("stream_id", "Stream Id"),
     integer("task_id", "Task Id"),
     number("tlb_hit_rate", "TLB Hit Rate"),
@@ -269,7 +280,7 @@ _UNIC = tuple(
 )
 UB = _counters(
     "ub",
-    "traffic of the unified bus, a port",
+    say("traffic of the unified bus, a port"),
     integer("port_id", "PortId"),
     timestamp("timestamp", "TimeStamp", unit=UNIT_UNKNOWN),
     number("receive_bandwidth_mb_per_s", "UBRxPortBandWidth(MB/s)", optional=True),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.tables.table import Table, device, duration, free_text, integer, share, text, timestamp
+from aoe_reports.texts import say
 
 TASK_TIME = Table(
     name="task_time",
-    title="every task on the device with start and stop",
+    title=say("every task on the device with start and stop"),
     columns=(
         device(),
         free_text("op_name", "kernel_name"),
@@ -23,7 +24,7 @@ TASK_TIME = Table(
 
 TASK_TIME_STATISTIC = Table(
     name="task_time_statistic",
-    title="tasks grouped by operator, as old exporters wrote task_time",
+    title=say("tasks grouped by operator, as old exporters wrote task_time"),
     columns=(
         device(),
         share("share", "Time(%)"),

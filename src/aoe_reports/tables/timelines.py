@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aoe_reports.texts import say
+
 
 @dataclass(frozen=True, slots=True)
 class TimelineKind:
@@ -25,22 +27,22 @@ class TimelineKind:
 TIMELINES: dict[str, TimelineKind] = {
     kind.name: kind
     for kind in (
-        TimelineKind("msprof", "host, device, communication and overlap in one timeline"),
-        TimelineKind("trace_view", "host (PyTorch and CANN), device, communication and overlap", "torch_npu"),
-        TimelineKind("task_time", "tasks on the device, by stream"),
+        TimelineKind("msprof", say("host, device, communication and overlap in one timeline")),
+        TimelineKind("trace_view", say("host (PyTorch and CANN), device, communication and overlap"), "torch_npu"),
+        TimelineKind("task_time", say("tasks on the device, by stream")),
         TimelineKind(
-            "step_trace", "iterations with their forward, backward and refresh parts", whole_in_each_file=True
+            "step_trace", say("iterations with their forward, backward and refresh parts"), whole_in_each_file=True
         ),
-        TimelineKind("hccl", "communication operators and their tasks, by plane (until 2023-09)"),
-        TimelineKind("ai_stack_time", "one thread a layer of the software stack (until 2023-07)"),
-        TimelineKind("thread_group", "AscendCL, GE and Runtime by thread of the host (until 2023-08)"),
-        TimelineKind("runtime_api", "calls of the Runtime (until 2023-08)"),
-        TimelineKind("acl", "calls of AscendCL (until 2023-08)"),
-        TimelineKind("ge", "input, inference and output of each model (until 2023-08)", whole_in_each_file=True),
-        TimelineKind("ge_op_execute", "operators of dynamic shape on the host (until 2023-08)"),
-        TimelineKind("api", "calls of the host at every level (2023-06 to 2023-09)"),
-        TimelineKind("event", "events of the host (2023-06 to 2025-04)"),
-        TimelineKind("msprof_tx", "marks and ranges of users", files=("msprof_tx", "msproftx")),
+        TimelineKind("hccl", say("communication operators and their tasks, by plane (until 2023-09)")),
+        TimelineKind("ai_stack_time", say("one thread a layer of the software stack (until 2023-07)")),
+        TimelineKind("thread_group", say("AscendCL, GE and Runtime by thread of the host (until 2023-08)")),
+        TimelineKind("runtime_api", say("calls of the Runtime (until 2023-08)")),
+        TimelineKind("acl", say("calls of AscendCL (until 2023-08)")),
+        TimelineKind("ge", say("input, inference and output of each model (until 2023-08)"), whole_in_each_file=True),
+        TimelineKind("ge_op_execute", say("operators of dynamic shape on the host (until 2023-08)")),
+        TimelineKind("api", say("calls of the host at every level (2023-06 to 2023-09)")),
+        TimelineKind("event", say("events of the host (2023-06 to 2025-04)")),
+        TimelineKind("msprof_tx", say("marks and ranges of users"), files=("msprof_tx", "msproftx")),
     )
 }
 

@@ -14,6 +14,7 @@ from aoe_reports.readers.convert import LONGEST_NS
 from aoe_reports.readers.database.series import Built, Series, Wanted, listed
 from aoe_reports.readers.database.source import MAX_NS, Cells, CellType, Database, Rows
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+from aoe_reports.texts import say
 
 COMMUNICATION_BYTES_A_MEGABYTE = 1_000_000
 """CommAnalyzer* divides by 10**6: the packages of COMMUNICATION_TASK_INFO are the same numbers in bytes."""
@@ -49,7 +50,7 @@ def _step_parts(database: Database, table: str, words: Mapping[str, str]) -> Bui
     lengths = {name: _nanoseconds(rows.cells[column], 1_000.0) for name, column in _PARTS.items()}
     for name, column in _PARTS.items():
         endless = good & rows.cells[column].there & ~lengths[name].there
-        database.implausible(table, f"{column} is longer than anything can take", endless)
+        database.implausible(table, say("{column} is longer than anything can take", column=column), endless)
         if column in NEEDED_PARTS:
             good = good & ~endless
     series: dict[str, Series] = {"step": _step_numbers(database, table, rows.words["step"]).take(good)}
@@ -71,7 +72,11 @@ def _step_numbers(database: Database, table: str, cells: Sequence[str | None]) -
         elif digits not in NULL_TOKENS:
             bad += 1
     if bad:
-        message = f"{table}.step: {bad} values that name no step; these cells are empty in the table"
+        message = say(
+            "{column}: {count} values that name no step; these cells are empty in the table",
+            column=f"{table}.step",
+            count=bad,
+        )
         database.report("error", "db-value", message)
     return Cells(values, there)
 
@@ -108,7 +113,9 @@ def comm_times(database: Database, _: Wanted) -> Built:
     rows = database.fetch("CommAnalyzerTime", columns, frozenset({"elapse_time"}))
     lengths = {name: _nanoseconds(rows.cells[column], 1_000_000.0) for name, column in _TIMES.items()}
     endless = rows.good & ~lengths["elapsed"].there
-    database.implausible("CommAnalyzerTime", "elapse_time is longer than anything can take", endless)
+    database.implausible(
+        "CommAnalyzerTime", say("{column} is longer than anything can take", column="elapse_time"), endless
+    )
     good = rows.good & ~endless
     series = _operator_words(rows, good)
     series["start"] = _moments(rows.cells["start_timestamp"]).take(good)
@@ -159,7 +166,9 @@ def comm_bandwidth(database: Database, _: Wanted) -> Built:
     rows = database.fetch("CommAnalyzerBandwidth", columns, frozenset({"transit_time"}))
     times = _nanoseconds(rows.cells["transit_time"], 1_000_000.0)
     endless = rows.good & ~times.there
-    database.implausible("CommAnalyzerBandwidth", "transit_time is longer than anything can take", endless)
+    database.implausible(
+        "CommAnalyzerBandwidth", say("{column} is longer than anything can take", column="transit_time"), endless
+    )
     good = rows.good & ~endless
     words = [rows.words[name] for name in (*OPERATOR.values(), "transport_type")]
     values = [rows.cells[name].values.tolist() for name in numbers]
@@ -193,7 +202,9 @@ def comm_matrix(database: Database, _: Wanted) -> Built:
     rows = database.fetch("CommAnalyzerMatrix", columns, frozenset({"transit_time"}))
     times = _nanoseconds(rows.cells["transit_time"], 1_000_000.0)
     endless = rows.good & ~times.there
-    database.implausible("CommAnalyzerMatrix", "transit_time is longer than anything can take", endless)
+    database.implausible(
+        "CommAnalyzerMatrix", say("{column} is longer than anything can take", column="transit_time"), endless
+    )
     good = rows.good & ~endless
     series = _operator_words(rows, good)
     series |= {

@@ -6,6 +6,7 @@ import numpy as np
 
 from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.database.source import Cells, CellType, Database
+from aoe_reports.texts import say
 
 _PACKED_TIMES = {"aic_total_time": "aicore_time(us)", "aiv_total_time": "aiv_time(us)", "total_time": "aicore_time(us)"}
 """Counters whose name in text is not the one of the database with a unit."""
@@ -37,7 +38,11 @@ def counters_of(database: Database, ids: Ints, starts: Ints, ends: Ints, computi
     found: dict[str, Cells] = {}
     for name_id in np.unique(rows.ints("name")[rows.good]).tolist():
         if name_id not in names:
-            message = f"TASK_PMU_INFO.name: the id {name_id} stands for no word; that counter is left out"
+            message = say(
+                "{column}: the id {id} stands for no word; that counter is left out",
+                column="TASK_PMU_INFO.name",
+                id=name_id,
+            )
             database.report("warning", "db-dangling-id", message)
             continue
         mine = np.flatnonzero(rows.good & (rows.ints("name") == name_id))

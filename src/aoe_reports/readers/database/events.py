@@ -14,6 +14,7 @@ from aoe_reports.readers.database.series import Series, first_of
 from aoe_reports.readers.database.source import Cells, CellType, Database, Rows, Words
 from aoe_reports.readers.database.statistics import api_level
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+from aoe_reports.texts import say
 
 EVENT_TYPES: dict[str, CellType] = {
     "ph": "words",
@@ -101,9 +102,8 @@ def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) ->
     rows = database.fetch(table, {**_SPAN, **columns}, frozenset(_SPAN))
     length = np.where(rows.good, rows.ints("endNs") - rows.ints("startNs"), 0)
     endless = (np.abs(length) >= LONGEST_NS) | (length < 0)
-    database.implausible(
-        table, "endNs is before startNs or farther from it than anything can take", rows.good & endless
-    )
+    what = say("endNs is before startNs or farther from it than anything can take")
+    database.implausible(table, what, rows.good & endless)
     good = rows.good & ~endless
     count = int(good.sum())
     everywhere = np.ones(count, dtype=bool)
@@ -259,8 +259,10 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
     near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
     good = parts.good & (keys[near] == ids) if len(keys) else np.zeros(parts.count, dtype=bool)
     if lost := int((parts.good & ~good).sum()):
-        message = (
-            f"COMMUNICATION_TASK_INFO: {lost} rows whose globalTaskId no usable row of TASK has; they are left out"
+        message = say(
+            "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
+            table="COMMUNICATION_TASK_INFO",
+            count=lost,
         )
         database.report("warning", "db-dangling-id", message)
     rows, count = (order[near[good]] if len(keys) else np.zeros(0, dtype=np.int64)), int(good.sum())

@@ -19,11 +19,12 @@ from aoe_reports.findings import Finding
 from aoe_reports.readers.database.events import EVENT_TYPES, events_of
 from aoe_reports.readers.database.queries import SOURCES
 from aoe_reports.readers.database.series import Built, Series, Source, Wanted
-from aoe_reports.readers.database.source import Cells, CellType, Database, Words, opened
+from aoe_reports.readers.database.source import Cells, CellType, Database, Words, opened, said_by
 from aoe_reports.readers.digest import sha256_of
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES, Column, Match, Table
 from aoe_reports.tables.table import NULL_TOKENS, snake_case
+from aoe_reports.texts import Text, say
 
 _MAX_DICTIONARY_BYTES = 2**31 - 1
 _OF_FRAMEWORKS = ("PYTORCH_API", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS")
@@ -75,7 +76,7 @@ def kinds_of_database(path: Path) -> tuple[frozenset[str], tuple[Finding, ...]]:
             kinds = {kind for kind in SOURCES if kind != unused and _source_of(database, kind) is not None}
             return frozenset(kinds), (*database.findings, *_incomplete(path, kinds))
     except sqlite3.Error as error:
-        return frozenset(), (_damaged(path, error, "nothing of it is used"),)
+        return frozenset(), (_damaged(path, error, say("nothing of it is used")),)
 
 
 def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
@@ -84,8 +85,8 @@ def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
     expected = {"step_trace_time", "cluster_step_trace_time"} if analysis else {"task_time"}
     if kinds & expected:
         return []
-    missing = "StepTraceTime" if analysis else "TASK (with STRING_IDS)"
-    message = f"no usable table {missing} here; what it would tell is missing"
+    missing = "StepTraceTime" if analysis else say("TASK (with STRING_IDS)")
+    message = say("no usable table {table} here; what it would tell is missing", table=missing)
     return [Finding("warning", "db-incomplete", str(path), message)]
 
 
@@ -107,9 +108,9 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
             built = _build(database, kind, wanted)
             columns = _columns(table, built, fields)
     except sqlite3.Error as error:
-        notes = [*notes, _damaged(path, error, f"no row of {kind} is used")]
+        notes = [*notes, _damaged(path, error, say("no row of {kind} is used", kind=kind))]
         built, columns = None, {}
-    digest = sha256_of(path, "a readable database") if hashed else ""
+    digest = sha256_of(path, say("a readable database")) if hashed else ""
     if built is None:
         match = replace(_match(table, [column.headers[0] for column in table.columns]), missing=())
         empty = pa.schema([(column.field, _arrow_type(column)) for column in table.columns]).empty_table()
@@ -128,7 +129,7 @@ def info_of_database(path: Path) -> DatabaseInfo:
             info = _info(database)
             return replace(info, findings=tuple(database.findings))
     except sqlite3.Error as error:
-        return DatabaseInfo(findings=(_damaged(path, error, "nothing of it is used"),))
+        return DatabaseInfo(findings=(_damaged(path, error, say("nothing of it is used")),))
 
 
 def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
@@ -140,12 +141,13 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
             columns = {name: _arrow(column, EVENT_TYPES[name]) for name, column in events_of(database).items()}
     except sqlite3.Error as error:
         empty = pa.schema([(name, _EVENT_ARROW[kind]) for name, kind in EVENT_TYPES.items()]).empty_table()
-        return empty, (*notes, _damaged(path, error, "no event of it is used"))
+        return empty, (*notes, _damaged(path, error, say("no event of it is used")))
     return pa.table(columns), tuple(notes)
 
 
 def _damaged(path: Path, error: sqlite3.Error, effect: str) -> Finding:
-    return Finding("error", "db-damaged", str(path), f"the database cannot be read: {error}; {effect}")
+    message = say("the database cannot be read: {why}; {effect}", why=said_by(error), effect=effect)
+    return Finding("error", "db-damaged", str(path), message)
 
 
 def _task_kind_not_meant(database: Database) -> str:
@@ -174,18 +176,19 @@ def _build(database: Database, kind: str, wanted: Wanted) -> Built:
         sources = SOURCES.get(kind, ())
         source = next((s for s in sources if _lacks(database, s) is None), None)
         if source is None:
-            raise sqlite3.DatabaseError(_lacks(database, sources[0]) if sources else f"it never holds {kind}")
+            never = say("it never holds {kind}", kind=kind)
+            raise sqlite3.DatabaseError(_lacks(database, sources[0]) if sources else never)
     return source.read(database, wanted)
 
 
-def _lacks(database: Database, source: Source) -> str | None:
+def _lacks(database: Database, source: Source) -> Text | None:
     """What is not there that a source needs."""
     for table, columns in source.needs.items():
         if table not in database.tables:
-            return f"no table {table}"
+            return say("no table {table}", table=table)
         for column in columns:
             if not database.has(table, column):
-                return f"no column {column} in table {table}"
+                return say("no column {column} in table {table}", column=column, table=table)
     return None
 
 
@@ -263,7 +266,7 @@ def _strings(words: Sequence[str]) -> pa.Array:
     encoded = [word.encode("utf-8", "replace") for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     if len(ends) and ends[-1] > _MAX_DICTIONARY_BYTES:
-        raise sqlite3.DatabaseError("its words are longer than 2 GiB together")
+        raise sqlite3.DatabaseError(say("its words are longer than 2 GiB together"))
     offsets = np.concatenate([np.zeros(1, dtype=np.int32), ends.astype(np.int32)])
     return pa.Array.from_buffers(
         pa.string(), len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]

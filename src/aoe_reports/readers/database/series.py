@@ -11,6 +11,7 @@ from aoe_reports.columns import Ints, Mask
 from aoe_reports.readers.convert import LONGEST_NS
 from aoe_reports.readers.database.source import Cells, CellType, Database, Rows, Words
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+from aoe_reports.texts import say
 
 Series = Cells | Words
 
@@ -89,7 +90,7 @@ def spans(database: Database, rows: Rows) -> tuple[Ints, Ints, Mask]:
     start, end = rows.ints("startNs"), rows.ints("endNs")
     length = np.where(rows.good, end - start, 0)
     endless = np.abs(length) >= LONGEST_NS
-    database.implausible(rows.table, "endNs is farther from startNs than anything can take", endless)
+    database.implausible(rows.table, say("endNs is farther from startNs than anything can take"), endless)
     return start, length, rows.good & ~endless
 
 

@@ -25,6 +25,7 @@ from aoe_reports.columns import Floats, Ints, Mask
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.tables.table import NO_ID, NULL_TOKENS
+from aoe_reports.texts import Text, say
 
 MAGIC = b"SQLite format 3\0"
 MAX_CELL_BYTES = 16 << 20
@@ -169,9 +170,9 @@ class Database:
         A column that is not there has no values; sqlite3.DatabaseError where a `needed` one is missing.
         """
         if table not in self.tables:
-            raise sqlite3.DatabaseError(f"no table {table}")
+            raise sqlite3.DatabaseError(say("no table {table}", table=table))
         for name in sorted(needed - set(self.columns(table))):
-            raise sqlite3.DatabaseError(f"no column {name} in table {table}")
+            raise sqlite3.DatabaseError(say("no column {column} in table {table}", column=name, table=table))
         self._check(table)
         stored = [name for name in columns if name in self.columns(table)]
         kinds = [columns[name] for name in stored]
@@ -225,11 +226,12 @@ class Database:
             if found.bad.any():
                 self._bad(table, name, kind, found.bad, source, left_out=name in needed)
             if found.inexact and kind == "time":
-                self.report(
-                    "warning",
-                    "inexact-timestamp",
-                    f"{table}.{name}: {found.inexact} points in time are floating point and have lost their last digits",
+                message = say(
+                    "{column}: {count} points in time are floating point and have lost their last digits",
+                    column=f"{table}.{name}",
+                    count=found.inexact,
                 )
+                self.report("warning", "inexact-timestamp", message)
         missing: dict[str, tuple[str | None, ...]] = {
             name: (None,) * count for name, kind in columns.items() if kind == "words" and name not in texts
         }
@@ -242,7 +244,8 @@ class Database:
     def implausible(self, table: str, what: str, bad: Mask) -> None:
         """Report rows that are left out because of a value worked out from several cells."""
         if count := int(bad.sum()):
-            self.report("error", "db-value", f"{table}: {count} rows whose {what}; they are left out")
+            message = say("{table}: {count} rows whose {what}; they are left out", table=table, count=count, what=what)
+            self.report("error", "db-value", message)
 
     def lookup(self, ids: Cells, where: str, table: str = "STRING_IDS") -> Words:
         """The words that ids of a column stand for; what the file's dictionary does not know is null and reported."""
@@ -257,7 +260,12 @@ class Database:
             found = there & (keys[near] == values)
             places = np.where(found, near, -1)
         if dangling := int((there & ~found).sum()):
-            message = f"{where}: {dangling} ids that {table} does not know; those cells are empty in the table"
+            message = say(
+                "{column}: {count} ids that {table} does not know; those cells are empty in the table",
+                column=where,
+                count=dangling,
+                table=table,
+            )
             self.report("warning", "db-dangling-id", message)
         return Words(places, words)
 
@@ -284,7 +292,8 @@ class Database:
             return
         for (answer,) in self._connection.execute(f"PRAGMA quick_check({_quoted(table)})"):
             if answer != "ok" and not str(answer).startswith(_HARMLESS):
-                raise sqlite3.DatabaseError(f"table {table}: {' '.join(str(answer).split())[:200]}")
+                why = " ".join(str(answer).split())[:200]
+                raise sqlite3.DatabaseError(say("table {table}: {why}", table=table, why=why))
         self._checked.add(table)
 
     def _bad(self, table: str, column: str, kind: CellType, bad: Mask, source: str, *, left_out: bool) -> None:
@@ -295,22 +304,51 @@ class Database:
             ).fetchone()
         except sqlite3.DatabaseError:  # a table may have no rowid
             where, shown = "?", "?"
-        what = "numbers" if kind == "number" else "whole numbers"
-        effect = "these rows are left out" if left_out else "these cells are empty in the table"
-        message = (
-            f"{table}.{column}: {int(bad.sum())} values that are no {what}, the first {str(shown)[:60]!r} "
-            f"in the row with rowid {where}; {effect}"
+        message = say(
+            "{column}: {count} values that are no {kind}, the first {value!r} in the row with rowid {row}; {effect}",
+            column=f"{table}.{column}",
+            count=int(bad.sum()),
+            kind=say("numbers" if kind == "number" else "whole numbers"),
+            value=str(shown)[:60],
+            row=where,
+            effect=say("these rows are left out" if left_out else "these cells are empty in the table"),
         )
         self.report("error", "db-value", message)
 
     def _absent(self, table: str, column: str, absent: Mask) -> None:
         if count := int(absent.sum()):
-            message = f"{table}.{column}: {count} rows without a value, the first is row {int(np.argmax(absent)) + 1}; they are left out"
+            message = say(
+                "{column}: {count} rows without a value, the first is row {row}; they are left out",
+                column=f"{table}.{column}",
+                count=count,
+                row=int(np.argmax(absent)) + 1,
+            )
             self.report("error", "missing-value", message)
 
 
 _HARMLESS = ("NULL value in", "CHECK constraint", "non-unique entry", "NUMERIC value in", "TEXT value in")
 """What quick_check says of values: those are held against their types here, one by one."""
+
+
+_OF_SQLITE = frozenset(
+    {
+        say("database disk image is malformed"),
+        say("disk I/O error"),
+        say("file is not a database"),
+        say("interrupted"),
+        say("out of memory"),
+        say("string or blob too big"),
+        say("unable to open database file"),
+        say("unsupported file format"),
+    }
+)
+
+
+def said_by(error: sqlite3.Error) -> str:
+    """Why a database cannot be read, as a text that can be translated where it is ours or a usual one of SQLite."""
+    if error.args and isinstance(error.args[0], Text):
+        return error.args[0]
+    return say(str(error)) if str(error) in _OF_SQLITE else str(error)
 
 
 @contextmanager
@@ -331,7 +369,7 @@ def opened(path: Path) -> Iterator[Database]:
         yield Database(path, connection, findings)
     except UnicodeDecodeError as error:
         # sqlite3 takes names, and its own messages with a part of the schema in them, for UTF-8
-        raise sqlite3.DatabaseError("the names in it are not UTF-8") from error
+        raise sqlite3.DatabaseError(say("the names in it are not UTF-8")) from error
     finally:
         connection.close()
 
@@ -343,20 +381,20 @@ def _sound(path: Path, findings: list[Finding]) -> int:
             header = file.read(_HEADER_BYTES)
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a readable database was expected") from error
+        raise ReadError(path, error.strerror or str(error), say("a readable database was expected")) from error
     if not header:
-        raise sqlite3.DatabaseError("the file is empty")
+        raise sqlite3.DatabaseError(say("the file is empty"))
     if not header.startswith(MAGIC) or len(header) < _HEADER_BYTES:
-        raise sqlite3.DatabaseError("this is no SQLite database")
+        raise sqlite3.DatabaseError(say("this is no SQLite database"))
     page = int.from_bytes(header[16:18], "big")
     page = _LARGEST_PAGE if page == 1 else page
     pages = int.from_bytes(header[28:32], "big")
     # SQLite believes its own page count only where both change counters agree, and so does this
     if header[24:28] == header[92:96] and size < page * pages:
-        raise sqlite3.DatabaseError(f"the file is cut off: {size} of {page * pages} bytes")
+        raise sqlite3.DatabaseError(say("the file is cut off: {size} of {whole} bytes", size=size, whole=page * pages))
     for name, hot in ((f"{path.name}-wal", None), (f"{path.name}-journal", _HOT_JOURNAL)):
         if _holds(path.with_name(name), hot):
-            message = f"{name} stands beside it and was not written back: what stands there is not read"
+            message = say("{name} stands beside it and was not written back: what stands there is not read", name=name)
             findings.append(Finding("warning", "db-journal", str(path), message))
     return size
 

@@ -10,6 +10,7 @@ from aoe_reports.columns import Ints
 from aoe_reports.readers.database.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
 from aoe_reports.readers.database.source import Cells, CellType, Database, Words
 from aoe_reports.readers.database.tasks import communication, compute_tasks
+from aoe_reports.texts import say
 
 _API_LEVELS = {5000: "runtime", 5500: "hccl", 10000: "node", 15000: "model", 20000: "acl"}
 
@@ -99,7 +100,7 @@ def api_statistic(database: Database, _: Wanted) -> Built:
 def api_level(database: Database, types: Cells) -> Words:
     """The level of each call of the host; what the file does not say itself is known from the exporter."""
     if database.filled("ENUM_API_TYPE"):
-        return database.lookup(types, "the type of a call", "ENUM_API_TYPE")
+        return database.lookup(types, say("the type of a call"), "ENUM_API_TYPE")
     numbers = np.asarray(sorted(_API_LEVELS), dtype=np.int64)
     near = np.minimum(np.searchsorted(numbers, types.values), len(numbers) - 1)
     known = types.there & (numbers[near] == types.values)

@@ -28,6 +28,7 @@ from aoe_reports.readers.database.series import (
     without_no_id,
 )
 from aoe_reports.readers.database.source import Cells, CellType, Database, Words
+from aoe_reports.texts import say
 
 COMMUNICATION_TYPE = "COMMUNICATION"
 
@@ -95,11 +96,12 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     sorted_keys = keys[order]
     doubled = int((sorted_keys[1:] == sorted_keys[:-1]).sum())
     if doubled:
-        database.report(
-            "error",
-            "db-value",
-            f"COMPUTE_TASK_INFO: {doubled} rows whose globalTaskId stands before; they are left out",
+        message = say(
+            "{table}: {count} rows whose globalTaskId stands before; they are left out",
+            table="COMPUTE_TASK_INFO",
+            count=doubled,
         )
+        database.report("error", "db-value", message)
     places = {name: pick for name, pick in _PLACES.items() if pick.column in database.columns("TASK")}
     always: dict[str, CellType] = {**SPAN, "globalTaskId": "integer"}
     tasks, series = read_picked(database, "TASK", places, always, always, wanted)
@@ -115,7 +117,11 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     used[near[matched]] = True
     lost = int((~used).sum())
     if lost:
-        message = f"COMPUTE_TASK_INFO: {lost} rows whose globalTaskId no usable row of TASK has; they are left out"
+        message = say(
+            "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
+            table="COMPUTE_TASK_INFO",
+            count=lost,
+        )
         database.report("warning", "db-dangling-id", message)
     reported = int((~good).sum()) + int((~info.good).sum()) + doubled + lost
     rows = order[near[matched]]

@@ -28,6 +28,7 @@ from aoe_reports.readers.timelines.shape import (
 )
 from aoe_reports.readers.timelines.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
 from aoe_reports.readers.timelines.walk import batches_by_walking, durations_by_walking, look_by_walking
+from aoe_reports.texts import Text, say
 
 __all__ = [
     "EVENTS_SCHEMA",
@@ -79,10 +80,11 @@ KNOWN_PHASES = frozenset("MXstfCBEiIbne")
 def _phases(path: Path, look: TimelineLook) -> list[Finding]:
     """Events of a phase that nobody writes: they are in the frame, and no sum takes them for what they were."""
     strange = {phase: count for phase, count in sorted(look.phases.items()) if phase not in KNOWN_PHASES}
-    return [
-        Finding("warning", "phase-unknown", str(path), f"{count} events of phase {phase!r}, which no profiler writes")
-        for phase, count in strange.items()
-    ]
+
+    def message(phase: str, count: int) -> Text:
+        return say("{count} events of phase {phase!r}, which no profiler writes", count=count, phase=phase)
+
+    return [Finding("warning", "phase-unknown", str(path), message(phase, count)) for phase, count in strange.items()]
 
 
 def stream_events(path: Path, columns: Collection[str] | None = None, look: TimelineLook | None = None) -> EventStream:
@@ -156,7 +158,8 @@ def _unchanged(path: Path, items: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from items
     except NotAList as error:
-        raise ReadError(path, "it is not what it was a moment ago", "a file that nobody writes to") from error
+        what = say("it is not what it was a moment ago")
+        raise ReadError(path, what, say("a file that nobody writes to")) from error
 
 
 def _raw_keys(by: Sequence[str]) -> list[str]:
@@ -193,12 +196,14 @@ def _frame(by: Sequence[str], sums: dict[Key, list[int]]) -> pa.Table:
 
 def _too_long(path: Path, sums: dict[Key, list[int]]) -> list[Finding]:
     lost = sum(entry[0] for entry in sums.values() if entry[1] >= _MAX_INT64)
-    message = f"{lost} events last longer together than 64 bits of nanoseconds hold; they are left out"
-    return [Finding("error", "timeline-event", str(path), message)] if lost else []
+    if not lost:
+        return []
+    message = say("{count} events last longer together than 64 bits of nanoseconds hold; they are left out", count=lost)
+    return [Finding("error", "timeline-event", str(path), message)]
 
 
 def _second_copies(path: Path, count: int) -> list[Finding]:
     if not count:
         return []
-    message = f"{count} events are second copies of hccl tasks (Stage..Step..); sums leave them out"
+    message = say("{count} events are second copies of hccl tasks (Stage..Step..); sums leave them out", count=count)
     return [Finding("info", "hccl-stage-rows", str(path), message)]

@@ -16,6 +16,8 @@ import jiter
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
+from aoe_reports.readers.json_text import of_parser
+from aoe_reports.texts import Text, say
 
 WINDOW_BYTES = 1 << 20
 MAX_ELEMENT_BYTES = 16 << 20
@@ -37,7 +39,8 @@ class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes
 
     def finding(self, path: Path) -> Finding:
         """What to tell about the file."""
-        return Finding("error", self.rule, str(path), f"{self.message}; nothing of it is used", self.line, self.column)
+        message = say("{what}; nothing of it is used", what=self.message)
+        return Finding("error", self.rule, str(path), message, self.line, self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,18 @@ class Broken:
         return "duplicate key" in self.reason
 
 
+def not_whole(why: str) -> Text:
+    """That a file is no JSON from its beginning to its end."""
+    return say("not a whole JSON document: {why}", why=why)
+
+
 def has_both_ends(path: Path) -> bool:
     """Whether the first byte that is not blank is `[` and the last one `]`: duckdb misses what was cut off after `},`."""
     try:
         with path.open("rb") as file:
             return _first(file) == b"[" and _last(file) == b"]"
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a timeline was expected") from error
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
 
 
 def elements(path: Path) -> Iterator[Any]:
@@ -69,7 +77,7 @@ def elements(path: Path) -> Iterator[Any]:
         with path.open("rb") as file:
             yield from _Walk(file).elements()
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a timeline was expected") from error
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
 
 
 def _first(file: BinaryIO) -> bytes:
@@ -112,7 +120,7 @@ class _Walk:
             values, end = self._front()
             if not end:
                 if len(self._buffer) > MAX_ELEMENT_BYTES:
-                    message = f"no element ends within {MAX_ELEMENT_BYTES} bytes"
+                    message = say("no element ends within {limit} bytes", limit=MAX_ELEMENT_BYTES)
                     raise NotAList("json-too-large", message, self._line, self._column)
                 size = len(self._buffer)
                 continue
@@ -129,19 +137,19 @@ class _Walk:
             self._consume(len(self._buffer))
             self._buffer = self._file.read(WINDOW_BYTES)
             if not self._buffer:
-                raise NotAList("empty-file", "the file is empty; expected a list of events")
+                raise NotAList("empty-file", say("the file is empty; expected a list of events"))
         self._consume(len(self._buffer) - len(text))
         if text[:1] == b"[":
             self._consume(1)
             return
         place = (self._line, self._column)
         if text[:1] == b"{":
-            raise NotAList("json-shape", "expected a list of trace events (with 'ph')", *place)
+            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"), *place)
         if text[0] in b"-0123456789" or text.startswith((b'"', b"true", b"false", b"null")):
-            raise NotAList("json-shape", "expected a list of trace events (with 'ph')", *place)
+            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"), *place)
         if text[0] >= 0x80:  # noqa: PLR2004 -- no ASCII
-            raise NotAList("json-encoding", "not a whole JSON document: it does not begin as UTF-8", *place)
-        raise NotAList("json-syntax", "not a whole JSON document: it does not begin as JSON", *place)
+            raise NotAList("json-encoding", not_whole(say("it does not begin as UTF-8")), *place)
+        raise NotAList("json-syntax", not_whole(say("it does not begin as JSON")), *place)
 
     def _front(self) -> tuple[list[Any], int]:
         """As many elements as the buffer holds in full, and where the next one begins; 0 where none ends in it.
@@ -199,7 +207,8 @@ class _Walk:
             return _strict(text[start:end])
         except ValueError as error:
             what, at = _place(error, text[start:end])
-            return Broken(what if "duplicate key" in what else "NaN or Infinity is no JSON", *self._where(start + at))
+            reason = of_parser(what) if "duplicate key" in what else say("NaN or Infinity is no JSON")
+            return Broken(reason, *self._where(start + at))
 
     def _parse_or_tell(self, whole: bytes) -> None:
         try:
@@ -215,10 +224,10 @@ class _Walk:
             self._buffer[: at + 4].decode()
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data" and error.start <= at:
-                rule, what, at = "json-encoding", "no UTF-8", error.start
+                rule, what, at = "json-encoding", say("no UTF-8"), error.start
         if rule == "json-truncated":
             at = len(self._buffer)  # where more was expected
-        return NotAList(rule, f"not a whole JSON document: {what}", *self._where(at))
+        return NotAList(rule, not_whole(of_parser(what)), *self._where(at))
 
     def _where(self, at: int) -> tuple[int, int]:
         before = self._buffer[: max(at, 0)]

@@ -14,9 +14,10 @@ from aoe_reports.findings import EXAMPLES_PER_RULE
 from aoe_reports.readers.digest import sha256_of
 from aoe_reports.readers.names import FileName
 from aoe_reports.readers.summary import TableData
-from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements
+from aoe_reports.readers.timelines.json_list import Broken, NotAList, elements, not_whole
 from aoe_reports.readers.timelines.walk import unusable_events
 from aoe_reports.tables import TABLES, Table
+from aoe_reports.texts import say
 
 BATCH_ROWS = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -39,7 +40,7 @@ def read_timeline(path: Path, name: FileName) -> TableData:
             wrong.append((index, what))
 
     schema = _SCHEMAS[name.kind]
-    sha256 = sha256_of(path, "a timeline")
+    sha256 = sha256_of(path, say("a timeline"))
     constants = {"device_id": name.device_id, "model_id": name.model_id}
     try:
         rows = extract(lambda: _events(path), report)
@@ -63,9 +64,9 @@ def _tables(rows: Iterator[Row], constants: Row, schema: pa.Schema) -> Iterator[
 def _events(path: Path) -> Iterator[Any]:
     for index, event in enumerate(elements(path)):
         if isinstance(event, Broken) and not event.is_json:
-            raise NotAList("json-syntax", f"not a whole JSON document: {event.reason}", event.line, event.column)
+            raise NotAList("json-syntax", not_whole(event.reason), event.line, event.column)
         if index == 0 and isinstance(event, dict) and "ph" not in event:
-            raise NotAList("json-shape", "expected a list of trace events (with 'ph')")
+            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"))
         yield event
 
 
@@ -80,18 +81,18 @@ def _iterations(events: Events, report: Report) -> Iterator[Row]:
         args = _dict(event.get("args"))
         number, duration, start = _id(args.get("Iteration ID")), _ns(event.get("dur")), _ns(event.get("ts"))
         if not isinstance(event.get("cat"), str):
-            report(index, "an event without a 'cat'")
+            report(index, say("an event without a 'cat'"))
             continue
         if event["cat"] in _PARTS and (number is None or duration is None or duration < 0):
-            report(index, f"a {event['cat']!r} without its iteration or dur (>= 0)")
+            report(index, say("a {category!r} without its iteration or dur (>= 0)", category=event["cat"]))
         if event["cat"] != "Iteration Time":
             continue
         if number is None or duration is None or start is None or duration < 0:
-            report(index, "an iteration without number, ts or dur (>= 0)")
+            report(index, say("an iteration without number, ts or dur (>= 0)"))
             continue
         for point in ("FP Start", "BP End"):
             if args.get(point, "N/A") not in _NOT_FOUND and _ns(args[point]) is None:
-                report(index, f"an iteration whose {point!r} is no time")
+                report(index, say("an iteration whose {point!r} is no time", point=point))
                 break
         else:
             yield _iteration(number, start, duration, args, parts)
@@ -123,10 +124,10 @@ def _tasks(events: Events, report: Report) -> Iterator[Row]:
         if "Task Type" not in args:
             continue
         if not isinstance(kind, str):
-            report(index, "a task whose type is no text")
+            report(index, say("a task whose type is no text"))
             continue
         if start is None or duration is None or duration < 0 or not isinstance(event.get("name"), str):
-            report(index, "a task without name, ts or dur (>= 0)")
+            report(index, say("a task without name, ts or dur (>= 0)"))
             continue
         stream = args.get("Stream Id", args.get("Physic Stream Id"))
         yield {
@@ -145,7 +146,7 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, dict[str, A
         if isinstance(event, Broken):
             report(index, event.reason)
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-            report(index, "no event with a 'ph'")
+            report(index, say("no event with a 'ph'"))
         elif event.get("ph") == "X":
             yield index, event
 

@@ -34,6 +34,7 @@ from aoe_reports.readers.timelines.shape import (
 )
 from aoe_reports.tables.table import NO_ID
 from aoe_reports.tables.timelines import FLOW_CATEGORY
+from aoe_reports.texts import say
 
 MEMORY_LIMIT = "256MB"
 MAX_EVENT_BYTES = 2 << 20
@@ -231,7 +232,8 @@ def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterato
             for batch in reader:
                 yield _with_names(batch, look.names, schema)
         except (duckdb.Error, UnicodeError) as error:
-            raise ReadError(path, "it is not what it was a moment ago", "a file that nobody writes to") from error
+            what = say("it is not what it was a moment ago")
+            raise ReadError(path, what, say("a file that nobody writes to")) from error
 
 
 def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:
@@ -307,7 +309,7 @@ def _opened(path: Path) -> Iterator[str]:
         with path.open("rb") as file:
             yield f"/dev/fd/{file.fileno()}"
     except OSError as error:
-        raise ReadError(path, error.strerror or str(error), "a timeline was expected") from error
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from aoe_reports.readers.timelines.shape import (
 )
 from aoe_reports.tables.table import NO_ID
 from aoe_reports.tables.timelines import FLOW_CATEGORY
+from aoe_reports.texts import say
 
 BATCH_ROWS = 1 << 14
 _KEYS = {"ph": "ph", "name": "name", "category": "cat", "flow_id": "id", "pid": "pid", "tid": "tid"}
@@ -95,7 +96,7 @@ def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | str]]:
     """Each event of a file as a row, as metadata, or why it cannot be used; NotAList where the file is no list."""
     for index, element in enumerate(elements(path)):
         if index == 0 and isinstance(element, dict) and "ph" not in element:
-            raise NotAList("json-shape", "expected a list of trace events (with 'ph')")
+            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"))
         yield index, read_event(element)
 
 
@@ -104,7 +105,7 @@ def read_event(event: Any) -> Row | Metadata | str:
     if isinstance(event, Broken):
         return event.reason
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
-        return "no event with a 'ph'"
+        return say("no event with a 'ph'")
     if phase == "M":
         args = event["args"] if isinstance(event.get("args"), dict) else {}
         return Metadata(
@@ -116,13 +117,13 @@ def read_event(event: Any) -> Row | Metadata | str:
 
 def _flaw(event: dict[str, Any], start: int | None, duration: int | None) -> str | None:
     if not isinstance(event.get("name"), str | None):
-        return "a 'name' that is no text"
+        return say("a 'name' that is no text")
     if event.get("ts") is not None and start is None:
-        return "a 'ts' that is no time"
+        return say("a 'ts' that is no time")
     if event.get("dur") is not None and duration is None:
-        return "a 'dur' that is no duration (>= 0)"
+        return say("a 'dur' that is no duration (>= 0)")
     if event["ph"] == "X" and (event.get("name") is None or start is None or duration is None):
-        return "a task without name, ts or dur"
+        return say("a task without name, ts or dur")
     return None
 
 
@@ -188,11 +189,13 @@ def durations_by_walking(path: Path, columns: Sequence[str]) -> Iterator[tuple[t
 def unusable_events(path: Path, wrong: Sequence[tuple[int, str]], count: int) -> list[Finding]:
     """Findings for events that are left out; after EXAMPLES_PER_RULE of them one counts the rest."""
     shown = [
-        Finding("error", "timeline-event", str(path), f"{what}; the event is left out", pointer=f"/{index}")
+        Finding(
+            "error", "timeline-event", str(path), say("{what}; the event is left out", what=what), pointer=f"/{index}"
+        )
         for index, what in wrong[:EXAMPLES_PER_RULE]
     ]
     if count > EXAMPLES_PER_RULE:
-        more = f"and {count - EXAMPLES_PER_RULE} more events that cannot be used"
+        more = say("and {count} more events that cannot be used", count=count - EXAMPLES_PER_RULE)
         pointer = f"/{wrong[EXAMPLES_PER_RULE][0]}"
         shown.append(Finding("error", "timeline-event", str(path), more, pointer=pointer))
     return shown

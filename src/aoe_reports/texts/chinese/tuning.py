@@ -372,7 +372,6 @@ TEXTS: Mapping[str, str] = {
     "the verdict on the whole is a gain, and every operator that AOE claims was confirmed": "总体结论为有收益，且 AOE 声称的每个算子都得到确认",
     "verify: the plan names no profile; expected --before PROFILE": "verify：计划未指明性能数据；应给出 --before PROFILE",
     "no result of AOE here claims a change; verdicts are by the clock alone": "这里没有声称有改动的 AOE 结果；结论仅依据实测",
-    "no such file or folder": "文件或文件夹不存在",
     "no tasks here to compare": "没有可比较的任务",
     "rank {rank}, device {number}: the longest step of {devices} devices (--rank, --device choose another)": "rank {rank}、设备 {number}：{devices} 个设备中其一步最长（可用 --rank、--device 另选）",
     "the same content as {path}: nothing was measured again": "与 {path} 内容相同：没有重新测量",
