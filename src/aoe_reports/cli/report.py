@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
+from aoe_reports.cli.language import spoken
+from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, notify, print_findings, show_report, write
 from aoe_reports.cli.regressions import Alarms, StrictData
 
 
@@ -33,12 +34,18 @@ def report(
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody
 
+    from aoe_reports.texts import say
     from aoe_reports.workflows.report import ReportWish, report_night, write_figures
 
     made = report_night(store, ReportWish(workload, night, alarms))
     page, figures = made.report, list[dict[str, Any]]()
     if png is not None:
-        page, figures = write_figures(page, png, output.parent if output is not None else Path.cwd())
+        from aoe_reports.renderers.figures import can_draw
+
+        beside = output.parent if output is not None else Path.cwd()
+        page, figures = write_figures(page, png, beside, spoken())
+        if figures and not can_draw(spoken()):
+            notify(say("{path}: the figures are in English: no font for Chinese is installed", path=png))
     reasons = made.reasons if strict_data else []
     if form == "json":
         from aoe_reports.renderers.as_json import render_rows

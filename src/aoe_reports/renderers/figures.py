@@ -24,9 +24,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from aoe_reports.renderers.values import plain
+from aoe_reports.renderers.values import plain, wide_characters
+from aoe_reports.reports.language import drawing_in
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Chart, Drawing, Ranking, Waterfall
+from aoe_reports.texts import Language, in_language, in_value, say
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "aoe-reports",
@@ -39,21 +41,21 @@ _STYLE: dict[Any, Any] = {
 MAX_LABELS = 10
 
 
-def draw(chart: Drawing) -> str:
-    """The chart as an SVG document."""
+def draw(chart: Drawing, language: Language = "en") -> str:
+    """The chart as an SVG document; what is written into it beside the chart's own words is in a language."""
     if isinstance(chart, BarChart):
         return _draw_bars(chart)
     if isinstance(chart, Chart) and not chart.subtitle:
-        return _draw_lines(chart)
+        return _draw_lines(chart, language)
     with _fixed_style(_PICTURE | _STYLE), warnings.catch_warnings():
         # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        return _as_svg(_paint(chart, plain))
+        return _as_svg(_paint(chart, lambda text: plain(in_value(text, language))))
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart as a PNG file, and what it shows in words."""
+    """A chart as a PNG file, and what it shows in words: in English, as everything for programs is."""
 
     png: bytes
     alt: str
@@ -62,16 +64,25 @@ class Picture:
     height: int
 
 
-def draw_png(chart: Chart | Ranking | Waterfall) -> Picture:
-    """The chart as a picture for messages: legible at half its size, its words in the file's metadata, too."""
-    alt = shorten_middle(plain(chart.description), MAX_ALT)
+def draw_png(chart: Chart | Ranking | Waterfall, language: Language = "en") -> Picture:
+    """The chart as a picture for messages: legible at half its size, its words in the file's metadata, too.
+
+    What the metadata say is in the language; so is what is drawn, where `can_draw` it.
+    """
+    told = shorten_middle(plain(in_language(chart.description, language)), MAX_ALT)
+    drawn = language if can_draw(language) else "en"
     with _fixed_style(_PICTURE):
-        figure = _paint(chart, _drawable)
+        figure = _paint(drawing_in(chart, drawn), lambda text: _drawable(in_value(text, drawn)))
         FigureCanvasAgg(figure)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": alt})
+        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": told})
     wide, high = (round(inches * _DPI) for inches in figure.get_size_inches())
-    return Picture(buffer.getvalue(), alt, wide, high)
+    return Picture(buffer.getvalue(), shorten_middle(plain(chart.description), MAX_ALT), wide, high)
+
+
+def can_draw(language: Language) -> bool:
+    """Whether a font is installed that has a language's characters: without one there would be boxes."""
+    return language == "en" or bool(_fallbacks())
 
 
 MAX_ALT = 4000
@@ -163,9 +174,21 @@ def _fit(place: Text, words: str, pixels: float = _LINE_PIXELS) -> None:
     """Put words in a line of the picture, shortened in the middle until they fit."""
     most = min(len(words), _LINE_CHARACTERS)
     place.set_text(shorten_middle(words, most))
-    while (taken := place.get_window_extent().width) > pixels and most > 1:
+    while (taken := _taken(place)) > pixels and most > 1:
         most = min(int(most * pixels / taken), most - 1)
         place.set_text(shorten_middle(words, most))
+
+
+def _taken(place: Text) -> float:
+    """The pixels that a text takes; without a font for Chinese a character is measured as a box, which is narrower."""
+    measured = place.get_window_extent().width
+    if _fallbacks():
+        return measured
+    return measured + wide_characters(place.get_text()) * _BOX_LACKS * float(place.get_fontsize()) * _DPI / 72
+
+
+_BOX_LACKS = 0.4
+"""The part of a square that the box lacks in width."""
 
 
 _DOTTED = 70
@@ -194,9 +217,10 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     if chart.marked in place:
         at = place[chart.marked] - 0.5
         axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
-        words = f"since {chart.marked}"
+        words = say("since {night}", night=chart.marked)
         if len(chart.levels) == len(("before", "after")):
-            words += f": {' → '.join(_level(value) for _, _, value in chart.levels)} {chart.unit}"
+            levels = " → ".join(_level(value) for _, _, value in chart.levels)
+            words = say("{since}: {levels} {unit}", since=words, levels=levels, unit=chart.unit)
         late = at > (days[0] + days[-1]) / 2
         axes.annotate(
             spell(words), (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
@@ -298,7 +322,7 @@ def _fitted(axes: Axes, lines: Sequence[str], pixels: float) -> tuple[list[str],
     for line in lines:
         _fit(probe, line, pixels)
         found.append(probe.get_text())
-        widest = max(widest, probe.get_window_extent().width + _SPACE)
+        widest = max(widest, _taken(probe) + _SPACE)
     probe.remove()
     return found, widest
 
@@ -344,7 +368,7 @@ def _as_svg(figure: Figure) -> str:
     return buffer.getvalue()
 
 
-def _draw_lines(chart: Chart) -> str:
+def _draw_lines(chart: Chart, language: Language) -> str:
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
         warnings.filterwarnings("ignore", message="Glyph .* missing")
@@ -359,7 +383,7 @@ def _draw_lines(chart: Chart) -> str:
             at = list(chart.nights).index(chart.marked)
             axes.axvline(at - 0.5, color="tab:red", linestyle="--", linewidth=1)
             axes.annotate(
-                plain(f"since {chart.marked}"),
+                plain(in_language(say("since {night}", night=chart.marked), language)),
                 (at - 0.5, 1),
                 xycoords=("data", "axes fraction"),
                 xytext=(-4, -4),

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.renderers.values import WORDS, plain, show
 from aoe_reports.reports.report import Column, Drawing, Grid, Report, Section
-from aoe_reports.texts import Text
+from aoe_reports.texts import Language, Text
 
 
 @cache
@@ -27,19 +27,19 @@ def render(report: Report) -> str:
             language="zh-Hans" if report.language == "zh" else report.language,
             title=plain(report.title),
             headline=plain(report.headline),
-            sections=[_section(section) for section in report.sections],
+            sections=[_section(section, report.language) for section in report.sections],
         )
         + "\n"
     )
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section(section: Section, language: Language) -> dict[str, Any]:
     grid = section.grid or Grid((), ())
     return {
         "title": plain(section.title),
         "sentences": [plain(sentence) for sentence in section.sentences],
         "lines": [plain(line) for line in section.lines],
-        "figure": _picture(section.chart) if section.chart else "",
+        "figure": _picture(section.chart, language) if section.chart else "",
         "alt": plain(section.chart.description) if section.chart else "",
         "head": [{"text": plain(column.title), "kind": _class(column)} for column in grid.columns],
         "rows": [[_cell(row.get(column.key), column) for column in grid.columns] for row in grid.rows],
@@ -70,7 +70,7 @@ _STATES = (
 """How words on a state look; others look like any text."""
 
 
-def _picture(chart: Drawing) -> str:
+def _picture(chart: Drawing, language: Language) -> str:
     from aoe_reports.renderers.figures import draw  # noqa: PLC0415 -- half a second that a page without charts saves
 
-    return "data:image/svg+xml;base64," + base64.b64encode(draw(chart).encode()).decode()
+    return "data:image/svg+xml;base64," + base64.b64encode(draw(chart, language).encode()).decode()

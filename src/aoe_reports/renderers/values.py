@@ -49,9 +49,12 @@ def plain(text: str) -> str:
 
 def width(text: str) -> int:
     """How many terminal columns a text takes: Chinese characters take two."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return len(text) + wide_characters(text)
+
+
+def wide_characters(text: str) -> int:
+    """How many characters of a text take the room of two."""
+    return 0 if text.isascii() else sum(unicodedata.east_asian_width(char) in "WF" for char in text)
 
 
 def _visible(char: str) -> str:

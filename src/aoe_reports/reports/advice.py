@@ -7,15 +7,16 @@ from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import capital, join, say
 
 SOURCES = {
-    "step_trace_time": "the profiler's table of steps (step_trace_time)",
-    "tasks": "unions of the tasks' intervals",
-    "timeline": "a timeline",
-    "durations": "the sum of the tasks' durations: nothing tells what ran beside what",
+    "step_trace_time": say("the profiler's table of steps (step_trace_time)"),
+    "tasks": say("unions of the tasks' intervals"),
+    "timeline": say("a timeline"),
+    "durations": say("the sum of the tasks' durations: nothing tells what ran beside what"),
 }
 
-HOW = (
+HOW = say(
     "Bound is the most that following the advice could make a step shorter; it is no forecast, and bounds do not add up. "
     "Operators: their device time without the part in which cube or vector worked on all cores, and no more than the computing "
     "of a step that no communication runs beside. Launching: no more than the free time of a step. Bounds are means over "
@@ -24,13 +25,13 @@ HOW = (
 
 
 PARTS = {
-    "computing": "computing_share",
-    "communication that is not overlapped": "communication_not_overlapped_share",
-    "free": "free_share",
+    "computing_share": say("computing"),
+    "communication_not_overlapped_share": say("communication that is not overlapped"),
+    "free_share": say("free"),
 }
 """What a step went on; what communication and computing do at once is part of computing."""
 
-TOLD = frozenset({"step_us", "steps", "source", "overlapped_share", *PARTS.values()})
+TOLD = frozenset({"step_us", "steps", "source", "overlapped_share", *PARTS})
 """Evidence of rules on whole steps that stands above the table of each device."""
 
 
@@ -60,8 +61,12 @@ def advice_report(
     slowest = max(headlines, key=lambda row: row["step_us"] or 0.0, default=None)
     if slowest is None:
         return Report("Advice", "", sections)
-    whose = f"The longest step is that of {_device_of(slowest)}: " if len(headlines) > 1 and slowest["step_us"] else ""
-    return Report("Advice", _capital(f"{whose}{slowest['headline']}."), sections)
+    if len(headlines) > 1 and slowest["step_us"]:
+        said = say(
+            "The longest step is that of {device}: {text}.", device=_device_of(slowest), text=slowest["headline"]
+        )
+        return Report("Advice", said, sections)
+    return Report("Advice", say("{text}.", text=capital(slowest["headline"])), sections)
 
 
 def _device(headline: Mapping[str, Any], ours: Sequence[Mapping[str, Any]]) -> Section:
@@ -69,28 +74,48 @@ def _device(headline: Mapping[str, Any], ours: Sequence[Mapping[str, Any]]) -> S
     mine = [row for row in ours if all(row[name] == headline[name] for name in whose)]
     sentences = [_said_of_step(headline)]
     if not mine:
-        return Section(_device_of(headline), [*sentences, "No rule has anything to say."])
+        return Section(_device_of(headline), [*sentences, say("No rule has anything to say.")])
     if len(mine) < headline["advice"]:
-        sentences.append(f"The {len(mine)} with the largest bound of {headline['advice']}.")
+        sentences.append(
+            say("The {shown} with the largest bound of {count}.", shown=len(mine), count=headline["advice"])
+        )
     # names and numbers stand in the table; shapes, which are long, stand with the evidence
     columns = [column for column in shown_columns("advise", mine) if column.key not in {"input_shapes", "bound_by"}]
     return Section(_device_of(headline), sentences, Grid(tuple(columns), mine), lines=[*map(_evidence, mine)])
 
 
 def _said_of_step(headline: Mapping[str, Any]) -> str:
-    most = f"o tuning of operators can save more than {headline['bound_saving_us']:,.3f} us"
-    source = SOURCES[headline["source"]]
+    bound, source = headline["bound_saving_us"], SOURCES[headline["source"]]
     if headline["step_us"] is None:
-        return f"{_capital(headline['headline'])}. N{most}. By {source}."
-    mean = f" (mean of {headline['steps']})" if headline["steps"] > 1 else ""
-    parts = [f"{name} {headline[key]:.1%}" for name, key in PARTS.items() if headline[key] is not None]
-    went = f": {', '.join(parts)}" if parts else ""
-    return f"A step takes {headline['step_us']:,.3f} us{mean}{went}; n{most} of it. By {source}."
+        return say(
+            "{text}. No tuning of operators can save more than {bound:,.3f} us. By {source}.",
+            text=capital(headline["headline"]),
+            bound=bound,
+            source=source,
+        )
+    step = say("{step:,.3f} us", step=headline["step_us"])
+    if headline["steps"] > 1:
+        step = say("{step} (mean of {steps})", step=step, steps=headline["steps"])
+    parts = [
+        say("{name} {share:.1%}", name=name, share=headline[key])
+        for key, name in PARTS.items()
+        if headline[key] is not None
+    ]
+    return say(
+        "A step takes {step}; no tuning of operators can save more than {bound:,.3f} us of it. By {source}.",
+        step=say("{step}: {parts}", step=step, parts=join(", ", parts)) if parts else step,
+        bound=bound,
+        source=source,
+    )
 
 
 def _device_of(row: Mapping[str, Any]) -> str:
-    names = [("rank", row["rank_id"]), ("device", row["device_id"])]
-    return ", ".join([str(row["run"]), *(f"{name} {value}" for name, value in names if value is not None)])
+    names = [str(row["run"])]
+    if row["rank_id"] is not None:
+        names.append(say("rank {rank}", rank=row["rank_id"]))
+    if row["device_id"] is not None:
+        names.append(say("device {device}", device=row["device_id"]))
+    return join(", ", names)
 
 
 def _what_to_do(ours: Sequence[Mapping[str, Any]], reasons: Mapping[str, tuple[str, str]]) -> list[str]:
@@ -101,17 +126,28 @@ def _what_to_do(ours: Sequence[Mapping[str, Any]], reasons: Mapping[str, tuple[s
         said[key] = max(said.get(key, 0.0), row["bound_share"] or 0.0)
     # bounds of captures of any length are compared by their part of a step
     ordered = sorted(said, key=lambda key: (-said[key], key))
-    return [f"{rule} - {reasons[rule][0]}. {advice}. [{reasons[rule][1]}]" for rule, advice in ordered]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return [
+        say(
+            "{rule} - {reason}. {advice}. [{source}]",
+            rule=rule,
+            reason=reasons[rule][0],
+            advice=advice,
+            source=reasons[rule][1],
+        )
+        for rule, advice in ordered
+    ]
 
 
 def _evidence(row: Mapping[str, Any]) -> str:
-    inputs = [] if row["input_shapes"] is None else [f"inputs {row['input_shapes']}"]
-    words = ", ".join([*inputs, *([said] if (said := evidence_words(row)) else [])])
-    return f"{row['position']}. {row['rule']}: {words or 'by the parts of the step above'}"
+    said = evidence_words(row)
+    inputs = [] if row["input_shapes"] is None else [say("inputs {shapes}", shapes=row["input_shapes"])]
+    words = [*inputs, *([said] if said else [])]
+    return say(
+        "{position}. {rule}: {evidence}",
+        position=row["position"],
+        rule=row["rule"],
+        evidence=join(", ", words) if words else say("by the parts of the step above"),
+    )
 
 
 def evidence_words(row: Mapping[str, Any]) -> str:
@@ -124,30 +160,65 @@ def evidence_words(row: Mapping[str, Any]) -> str:
             units[key.removesuffix("_ratio")] = value
         elif value is not None and key not in told:
             shown.append(_named(key, value))
-    busy = [f"{unit} {value:.1%}" for unit, value in sorted(units.items(), key=lambda item: -item[1]) if value]
+    busy = [
+        say("{name} {value:.1%}", name=_words(unit), value=value)
+        for unit, value in sorted(units.items(), key=lambda item: -item[1])
+        if value
+    ]
     idle = [unit for unit, value in units.items() if not value]
     shown += busy + ([f"{' '.join(idle)} 0%"] if idle else [])
-    return ", ".join(shown)
+    return join(", ", shown)
 
 
 def _named(key: str, value: Any) -> str:
     """`waited_us`: 12.5 is "waited 12.5 us"; shares are percent."""
     if isinstance(value, float) and "share" in key.split("_"):
-        return f"{key.replace('_', ' ')} {value:.1%}"
+        return say("{name} {value:.1%}", name=_words(key), value=value)
     if isinstance(value, int | float):
         for suffix, unit in UNITS.items():
             if key.endswith(suffix):
-                return f"{key.removesuffix(suffix).replace('_', ' ')} {_value(value)}{unit}"
-    return f"{key.replace('_', ' ')} {_value(value)}"
+                return say(
+                    "{name} {value}{unit}", name=_words(key.removesuffix(suffix)), value=_value(value), unit=unit
+                )
+    if key in _VOCABULARY and isinstance(value, str):
+        value = say(value)
+    return say("{name} {value}", name=_words(key), value=_value(value))
 
 
-UNITS = {"_us": " us", "_ns": " ns", "_bytes": " bytes", "_gb_per_s": " GB/s", "_mhz": " MHz"}
+def _words(key: str) -> str:
+    """A name of evidence in words; those of the cores' units stay what they are."""
+    words = key.replace("_", " ")
+    return say(words) if words in EVIDENCE else words
+
+
+_VOCABULARY = frozenset({"cause_of_longest_gap", "state"})
+"""Evidence that is one of a few words of ours."""
+EVIDENCE = frozenset(
+    {
+        "alike calls", "all reduce", "always the same", "awaited rank", "bandwidth", "below", "blocks", "bound source",
+        "calls a shape", "calls a step", "cause of longest gap", "comparisons", "computing and free", "conflict", "cores", "cores source",
+        "destination rank", "device time", "dynamic share of computing", "first", "group", "hidden", "highest",
+        "highest is rated", "idle before", "iteration", "iterations", "kernels", "last", "least of all ranks", "longest",
+        "longest gap", "longest waited", "lost", "lowest", "lowest share of highest", "main memory", "mean", "median of alike",
+        "median of all ranks", "memory bound", "of operators", "op types", "operators", "out of line in", "peak", "rank id",
+        "ranks", "relative bandwidth", "rule description", "rule subtype", "rule type", "section", "shapes",
+        "share of computing", "slower calls", "small kernels", "source", "source rank", "state", "steps", "tail",
+        "task before longest gap", "task behind longest gap", "task type", "tasks", "told by", "transport", "used cores share",
+        "usual blocks", "usual calls", "usual mean", "usual shapes", "waited",
+    }
+)  # fmt: skip
+"""Names of evidence as people read them."""
+
+
+UNITS = {"_us": say(" us"), "_ns": say(" ns"), "_bytes": say(" bytes"), "_gb_per_s": " GB/s", "_mhz": " MHz"}
 """How names of evidence end, and what stands behind the value instead."""
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("yes") if value else say("no")
     if isinstance(value, float):
         return f"{value:g}" if abs(value) < 1 else f"{value:,.3f}".rstrip("0").rstrip(".")
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, str):
+        return value
+    return join(", ", map(str, value)) if isinstance(value, list) else str(value)

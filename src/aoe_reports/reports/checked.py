@@ -11,6 +11,7 @@ from aoe_reports.findings import SEVERITIES, Finding
 from aoe_reports.reports.report import Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
 from aoe_reports.reports.tuning import TuningTask, overview_sections, task_sections
+from aoe_reports.texts import count_of, join, say
 
 VERDICTS = ("pass", "warn", "fail")
 _FINDINGS = (
@@ -47,32 +48,40 @@ def check_report(checked: Checked, tasks: Sequence[TuningTask]) -> Report:
 def _headline(checked: Checked) -> str:
     verdicts = Counter(row["verdict"] for row in checked.rows)
     severities = Counter(finding.severity for finding in checked.findings)
-    files = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
-    found = ", ".join(
-        _number(severities[severity], _NOUNS[severity]) for severity in SEVERITIES if severities[severity]
+    files = [
+        say("{count} {verdict}", count=verdicts[verdict], verdict=say(verdict))
+        for verdict in VERDICTS
+        if verdicts[verdict]
+    ]
+    found = [count_of(severities[severity], *_COUNTED[severity]) for severity in SEVERITIES if severities[severity]]
+    counted = count_of(len(checked.rows), "{number} file", "{number} files")
+    return say(
+        "{files}; {findings}.",
+        files=say("{files}: {verdicts}", files=counted, verdicts=join(", ", files)) if files else counted,
+        findings=join(", ", found) if found else say("no findings"),
     )
-    return f"{_number(len(checked.rows), 'file')}{': ' if files else ''}{files}; {found or 'no findings'}."
 
 
-_NOUNS = {"error": "error", "warning": "warning", "info": "remark"}
+_COUNTED = {
+    "error": ("{number} error", "{number} errors"),
+    "warning": ("{number} warning", "{number} warnings"),
+    "info": ("{number} remark", "{number} remarks"),
+}
+"""How findings are counted: one, more."""
 
 
 def _findings(checked: Checked) -> Section:
     rows = [
         {"severity": f.severity, "rule": f.rule, "place": _place(f), "message": f.message} for f in checked.findings
     ]
-    return Section("Findings", [] if rows else ["None."], Grid(_FINDINGS, rows) if rows else None)
+    return Section("Findings", [] if rows else [say("None.")], Grid(_FINDINGS, rows) if rows else None)
 
 
 def _files(checked: Checked) -> Section:
     rows = checked.rows
-    return Section("Files", [] if rows else ["None."], Grid(shown_columns("check", rows), rows) if rows else None)
+    return Section("Files", [] if rows else [say("None.")], Grid(shown_columns("check", rows), rows) if rows else None)
 
 
 def _place(finding: Finding) -> str:
     place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
-    return f"{place} at {finding.pointer}" if finding.pointer else place
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return say("{place} at {pointer}", place=place, pointer=finding.pointer) if finding.pointer else place

@@ -7,6 +7,7 @@ from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
 from aoe_reports.reports.rows import telling_columns, without_one_run
+from aoe_reports.texts import say
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -30,7 +31,7 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
     (
         "rows",
         "By rank, group and type of operator",
-        ("Wait ratio = wait / (wait + transit); synchronization is the waiting before the first transfer. As the profiler states "
+        say("Wait ratio = wait / (wait + transit); synchronization is the waiting before the first transfer. As the profiler states "
         "them for one plane: what other planes wait for is in idle."),
         (_RUN, _RANK, _GROUP, Column("op_type", "Type"), Column("operators", "Operators", "integer"), *_TIMES),
     ),
@@ -46,13 +47,13 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
     (
         "transports",
         "By transport",
-        "SDMA is what HCCS, PCIE and SIO carried, once more.",
+        say("SDMA is what HCCS, PCIE and SIO carried, once more."),
         (_RUN, _RANK, _GROUP, Column("op_type", "Type"), *_VOLUME),
     ),
     (
         "links",
         "Links",
-        ("Of the median of links of one transport that carried a like volume (at least 0.5 MB) in the same operators; slow: below "
+        say("Of the median of links of one transport that carried a like volume (at least 0.5 MB) in the same operators; slow: below "
         "80% of it, and out of line (more than 3 robust standard deviations) in more than half of the comparisons. Ranks are "
         "numbered within the group."),
         (
@@ -68,7 +69,7 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
     (
         "awaited",
         "Ranks that others wait for",
-        ("By the peer that a rank waits for longest before the first transfer of an operator, where a timeline names it; else by the "
+        say("By the peer that a rank waits for longest before the first transfer of an operator, where a timeline names it; else by the "
         "rank that waits least. Waiting for less than 20% of an operator is none."),
         (
             _RUN, _GROUP, Column("rank", "Rank", "integer"), Column("operators", "Operators", "integer"),
@@ -79,7 +80,7 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
     (
         "tails",
         "All-reduce behind the backward pass",
-        ("What is reduced while gradients are still being computed is hidden. The bound is the most that tuning of gradients can "
+        say("What is reduced while gradients are still being computed is hidden. The bound is the most that tuning of gradients can "
         "save: the tail without what stays (with a bank: the last gradient's share), and no more than forward and backward pass "
         "have room for."),
         (
@@ -95,7 +96,7 @@ _SECTIONS: tuple[tuple[str, str, str, tuple[Column, ...]], ...] = (
     (
         "segments",
         "Gradients of the bank",
-        ("In the two segments that they are reduced in where no strategy is set (96.54% and 3.46% of the bytes); the bank holds "
+        say("In the two segments that they are reduced in where no strategy is set (96.54% and 3.46% of the bytes); the bank holds "
         "gradients, their segments are made when a graph is compiled. Time: how much of the time between the first and the last "
         "gradient has gone by when the segment is complete."),
         (

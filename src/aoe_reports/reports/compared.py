@@ -7,6 +7,7 @@ from typing import Any
 
 from aoe_reports.reports.report import Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import say
 
 
 def compare_report(
@@ -32,36 +33,56 @@ def compare_report(
 
 
 def _title(total: Mapping[str, Any]) -> str:
-    rank = "" if total["rank_id"] is None else f", rank {total['rank_id']}"
-    return f"{total['candidate']} against {total['baseline']}{rank}"
+    return say(
+        "{candidate} against {baseline}{rank}",
+        candidate=total["candidate"],
+        baseline=total["baseline"],
+        rank="" if total["rank_id"] is None else say(", rank {rank}", rank=total["rank_id"]),
+    )
 
 
 def _sentences(total: Mapping[str, Any], shown: int) -> list[str]:
-    ratio = "" if total["ratio"] is None else f", ratio {total['ratio']:.4f}"
-    before, after, difference = (total[f"{name}_us"] for name in ("baseline_total", "candidate_total", "difference"))
-    sums = f"Before {before:,.3f} us, after {after:,.3f} us: difference {difference:+,.3f} us{ratio}."
-    more = [f"The {shown} rows with the largest change of {total['groups']}."] if shown < total["groups"] else []
-    return [sums, *more]
+    sums = say(
+        "Before {before:,.3f} us, after {after:,.3f} us: difference {difference:+,.3f} us{ratio}.",
+        before=total["baseline_total_us"],
+        after=total["candidate_total_us"],
+        difference=total["difference_us"],
+        ratio="" if total["ratio"] is None else say(", ratio {ratio:.4f}", ratio=total["ratio"]),
+    )
+    if shown >= total["groups"]:
+        return [sums]
+    return [
+        sums,
+        say("The {shown} rows with the largest change of {count}.", shown=shown, count=total["groups"]),
+    ]
 
 
 def _how(method: Mapping[str, Any], *, of_steps: bool) -> list[str]:
     level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
-    order = (
-        "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
-        "total stands first."
-    )
-    if of_steps:
-        order = (
+    order = say(
+        (
             "Difference is candidate - baseline, ratio is candidate / baseline. First what all steps took, by mean and total; "
             "then single steps, the largest absolute change first."
         )
-    interval = (
-        f"From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
-        f"resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
-        f"distribution that such means approach; none with fewer than {least} values on a side. It tells of the spread "
-        "inside of these captures, not of what another capture would show."
+        if of_steps
+        else (
+            "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
+            "total stands first."
+        )
     )
-    cause = (
+    interval = say(
+        (
+            "From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
+            "resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
+            "distribution that such means approach; none with fewer than {least} values on a side. It tells of the spread "
+            "inside of these captures, not of what another capture would show."
+        ),
+        level=level,
+        resamples=resamples,
+        normal=normal,
+        least=least,
+    )
+    cause = say(
         "Cause names the largest of three parts that add up to the difference: calls with the same inputs (shapes, "
         "formats, data types) take longer or shorter; there are more or fewer of them; calls have inputs that the other "
         "side does not have."

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aoe_reports.findings import SEVERITIES, Finding
-from aoe_reports.reports.names import counted
 from aoe_reports.reports.report import Section
+from aoe_reports.texts import Text, count_of, join, say
 
-_NOUNS = {"error": "error", "warning": "warning", "info": "remark"}
+_COUNTED = {
+    "error": ("{number:,} error", "{number:,} errors"),
+    "warning": ("{number:,} warning", "{number:,} warnings"),
+    "info": ("{number:,} remark", "{number:,} remarks"),
+}
+"""How findings are counted: one, more."""
+
+
+def count_errors(findings: Iterable[Finding]) -> Text:
+    """`2 errors`."""
+    return count_of(sum(finding.severity == "error" for finding in findings), *_COUNTED["error"])
 
 
 def findings_section(findings: Iterable[Finding], shown: int, whole: str) -> Section:
     """How many there are, and the gravest; `whole` has them all."""
     ordered = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
-    counts = ", ".join(counted(sum(one.severity == name for one in ordered), _NOUNS[name]) for name in SEVERITIES)
-    sentences = [f"{counts}."]
+    counts = [count_of(sum(one.severity == name for one in ordered), *_COUNTED[name]) for name in SEVERITIES]
+    sentences = [say("{text}.", text=join(", ", counts))]
     if len(ordered) > shown:
-        sentences.append(f"The first {shown} of {len(ordered)} are listed; {whole} has them all.")
+        count = len(ordered)
+        sentences.append(
+            say("The first {shown} of {count} are listed; {whole} has them all.", shown=shown, count=count, whole=whole)
+        )
     return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:shown]])

@@ -7,6 +7,7 @@ from typing import Any
 
 from aoe_reports.reports.report import Grid, Section
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import count_of, join, say
 
 Row = Mapping[str, Any]
 
@@ -30,11 +31,16 @@ def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Sec
         sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"])]
         if len(members) > SHOWN_MEMBERS:
             sentences.append(
-                f"The first {SHOWN_MEMBERS} of {len(members)} series are listed; the JSON form has them all."
+                say(
+                    "The first {shown} of {count} series are listed; the JSON form has them all.",
+                    shown=SHOWN_MEMBERS,
+                    count=len(members),
+                )
             )
         shown = members[:SHOWN_MEMBERS]
         grid = Grid(shown_columns("incident", shown), shown)
-        sections.append(Section(f"{incident['since']}: {incident['title']}", sentences, grid))
+        title = say("{since}: {title}", since=incident["since"], title=incident["title"])
+        sections.append(Section(title, sentences, grid))
     return sections
 
 
@@ -44,33 +50,52 @@ def _member(member: Row, row: Row | None, incident: str) -> Row:
 
 
 def _where(incident: Row) -> list[str]:
-    count = len(incident["members"])
-    series = "1 series" if count == 1 else f"{count} series"
-    state = "Open" if incident["open"] else "Nothing of it is open"
-    run = f", run {incident['since_run']}" if incident["since_run"] else ""
-    return [f"Incident {incident['incident']} ({incident['model']} on {incident['hardware']}{run}): {series}. {state}."]
+    return [
+        say(
+            "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
+            **{name: incident[name] for name in ("incident", "model", "hardware")},
+            run=say(", run {run}", run=incident["since_run"]) if incident["since_run"] else "",
+            series=count_of(len(incident["members"]), "{number} series", "{number} series"),
+            state=say("Open." if incident["open"] else "Nothing of it is open."),
+        )
+    ]
 
 
 def _words(members: Sequence[Row]) -> Iterator[str]:
     """Who accepted what, and what was held against a baseline further back; equal sentences once."""
-    said: dict[str, None] = {}
+    said: dict[str, None] = {}  # equal in English is equal in every language
     for row in members:
         accepted = row.get("acknowledged")
         if accepted is not None:
-            how = "Acknowledged" if accepted["kind"] == "ack" else "Expected, announced"
-            said[f"{how} {accepted['when']} by {accepted['who'] or 'nobody named'}: {accepted['reason']}"] = None
+            words = say(
+                "Acknowledged {when} by {who}: {reason}"
+                if accepted["kind"] == "ack"
+                else "Expected, announced {when} by {who}: {reason}",
+                when=accepted["when"],
+                who=accepted["who"] or say("nobody named"),
+                reason=accepted["reason"],
+            )
+            said[words] = None
         if len(row.get("moves", ())) > 1:
-            steps = ", ".join(f"{move['change']:+.1%} {move['since']}" for move in row["moves"])
-            said[f"{row['workload']} is held against the level before the first of its changes: {steps}."] = None
+            words = say(
+                "{workload} is held against the level before the first of its changes: {steps}.",
+                workload=row["workload"],
+                steps=join(", ", (f"{move['change']:+.1%} {move['since']}" for move in row["moves"])),
+            )
+            said[words] = None
         if row.get("ended"):
-            said[
-                f"{row['workload']} (series {row['series_id']}) is not measured any more since {row['last_night']}."
-            ] = None
+            words = say(
+                "{workload} (series {series}) is not measured any more since {night}.",
+                workload=row["workload"],
+                series=row["series_id"],
+                night=row["last_night"],
+            )
+            said[words] = None
     yield from said
 
 
 def _metadata(changed: Sequence[Row]) -> list[str]:
     if not changed:
         return []
-    told = "; ".join(f"{one['name']} {one['before']} -> {one['after']}" for one in changed)
-    return [f"What else changed there: {told}."]
+    told = join("; ", (f"{one['name']} {one['before']} -> {one['after']}" for one in changed))
+    return [say("What else changed there: {facts}.", facts=told)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from aoe_reports.reports.report import BarChart, Chart, Column, Drawing, Grid, Kind, Ranking, Report, Section
 from aoe_reports.texts import Language, Text, in_language
+
+Shape = TypeVar("Shape", bound=Drawing)
+"""A kind of drawing."""
 
 
 def report_in(report: Report, language: Language) -> Report:
@@ -29,7 +32,7 @@ def _section(section: Section, language: Language) -> Section:
         title=in_language(section.title, language),
         sentences=[in_language(sentence, language) for sentence in section.sentences],
         grid=section.grid and _grid(section.grid, language),
-        chart=section.chart and _drawing(section.chart, language),
+        chart=section.chart and drawing_in(section.chart, language),
         lines=[_told(line, language) for line in section.lines],
     )
 
@@ -95,24 +98,33 @@ def _told(value: Any, language: Language) -> Any:
     return in_language(value, language) if isinstance(value, Text) else value
 
 
-def _drawing(drawing: Drawing, language: Language) -> Drawing:
-    """Titles, labels and descriptions; where a label is a name it stays what it is."""
-    title, description = in_language(drawing.title, language), in_language(drawing.description, language)
+def drawing_in(drawing: Shape, language: Language) -> Shape:
+    """A drawing's titles, labels, units and descriptions in a language; where a label is a name it stays what it is."""
+    if language == "en":
+        return drawing
+    names = ("title", "subtitle", "unit", "description")
+    said: dict[str, Any] = {
+        name: in_language(getattr(drawing, name), language) for name in names if hasattr(drawing, name)
+    }
+    return replace(drawing, **said, **_parts(drawing, language))
+
+
+def _parts(drawing: Drawing, language: Language) -> dict[str, Any]:
+    """What a drawing shows, under names in a language."""
     if isinstance(drawing, Chart):
-        lines = {_told(name, language): line for name, line in drawing.lines.items()}
-        subtitle = in_language(drawing.subtitle, language)
-        return replace(drawing, title=title, description=description, lines=lines, subtitle=subtitle)
+        return {"lines": {_told(name, language): line for name, line in drawing.lines.items()}}
     if isinstance(drawing, BarChart):
-        bars = {in_language(name, language): bar for name, bar in drawing.bars.items()}
-        intervals = {in_language(name, language): bar for name, bar in drawing.intervals.items()}
-        labels = [_told(label, language) for label in drawing.labels]
-        unit = in_language(drawing.unit, language)
-        said = {"title": title, "description": description, "unit": unit}
-        return replace(drawing, labels=labels, bars=bars, intervals=intervals, **said)
-    subtitle = in_language(drawing.subtitle, language)
+        return {
+            "labels": [_told(label, language) for label in drawing.labels],
+            "bars": {in_language(name, language): bar for name, bar in drawing.bars.items()},
+            "intervals": {in_language(name, language): bar for name, bar in drawing.intervals.items()},
+        }
     if isinstance(drawing, Ranking):
-        labels, words = ([_told(one, language) for one in some] for some in (drawing.labels, drawing.words))
-        return replace(drawing, title=title, description=description, subtitle=subtitle, labels=labels, words=words)
-    parts = [(_told(name, language), value) for name, value in drawing.parts]
-    whole = (_told(drawing.whole[0], language), drawing.whole[1])
-    return replace(drawing, title=title, description=description, subtitle=subtitle, parts=parts, whole=whole)
+        return {
+            "labels": [_told(one, language) for one in drawing.labels],
+            "words": [_told(one, language) for one in drawing.words],
+        }
+    return {
+        "parts": [(_told(name, language), value) for name, value in drawing.parts],
+        "whole": (_told(drawing.whole[0], language), drawing.whole[1]),
+    }

@@ -8,9 +8,10 @@ from typing import Any
 
 from aoe_reports.findings import Finding
 from aoe_reports.reports.findings import findings_section
-from aoe_reports.reports.names import counted, shorten_middle
+from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import capital, count_of, join, say
 
 Row = Mapping[str, Any]
 
@@ -121,37 +122,51 @@ def morning_report(morning: Morning) -> Report:
         *([_runs(morning)] if morning.night is not None else []),
         findings_section([*morning.told, *morning.findings], SHOWN_FINDINGS, "`--format json`"),
     ]
-    of = f" of {_title(morning.workload)}" if morning.workload is not None else ""
-    title = f"Report{of}, night {morning.night}" if morning.night is not None else f"Report{of}"
+    title: str = "Report"
+    if morning.workload is not None:
+        title = say("Report of {workload}", workload=_title(morning.workload))
+    if morning.night is not None:
+        title = say("{report}, night {night}", report=say(title), night=morning.night)
     return Report(title, headline(morning), sections)
 
 
 def headline(morning: Morning) -> str:
     """The answer in one sentence."""
     if morning.night is None:
-        return "The store is empty: no run is stored, so nothing can be said."
+        return say("The store is empty: no run is stored, so nothing can be said.")
     lead = morning.lead
     if not morning.rows:
         if not morning.budget["eligible"]:
-            return "Too few nights are stored to tell a change from noise."
-        return f"Nothing is known to have changed by {morning.night}."
+            return say("Too few nights are stored to tell a change from noise.")
+        return say("Nothing is known to have changed by {night}.", night=morning.night)
     slower = [row for row in morning.rows if _is_slower(row)]
     if lead is None or not _is_slower(lead):
         counts = {state: sum(row["state"] == state for row in morning.rows) for state in _OTHERWISE}
-        words = ", ".join(f"{count} {_OTHERWISE[state]}" for state, count in counts.items() if count)
-        return f"Nothing is confirmed to be slower; {words or 'no series changed'}. {_level_words(lead or morning.rows[0])}."
-    text = f"Slower: {_level_words(lead)}"
+        words = [say(_OTHERWISE[state], count=count) for state, count in counts.items() if count]
+        return say(
+            "Nothing is confirmed to be slower; {changed}. {level}.",
+            changed=join(", ", words) if words else say("no series changed"),
+            level=_level_words(lead or morning.rows[0]),
+        )
+    text = say("Slower: {level}", level=_level_words(lead))
     if culprit := _culprit(lead, slower):
-        text += f"; {culprit}"
+        text = join("; ", (text, culprit))
     if lead.get("acknowledged"):
-        text += " (acknowledged, as all that is slower)"
+        text += say(" (acknowledged, as all that is slower)")
     rest = len(slower) - 1
-    return text + (
-        f". {rest} other series are slower, too." if rest > 1 else ". 1 other series is slower, too." if rest else "."
+    said = say("{text}.", text=text)
+    if not rest:
+        return said
+    return join(
+        " ", (said, count_of(rest, "{number} other series is slower, too.", "{number} other series are slower, too."))
     )
 
 
-_OTHERWISE = {"suspect": "suspected of a change", "recovered": "recovered", "improved": "improved"}
+_OTHERWISE = {
+    "suspect": "{count} suspected of a change",
+    "recovered": "{count} recovered",
+    "improved": "{count} improved",
+}
 
 
 def _is_slower(row: Row) -> bool:
@@ -160,16 +175,19 @@ def _is_slower(row: Row) -> bool:
 
 def _level_words(row: Row) -> str:
     """What happened to a series, with the numbers."""
-    what = _named(row)
-    if row["change"] is None:
-        return f"{what}: {row['state']}"
-    since = f" since {row['since']}" if row["since"] else ""
-    levels = (
-        f" ({row['before']:,.6g} ms before, {row['after']:,.6g} ms after)" if row["before"] and row["after"] else ""
-    )
+    what, state, change = _named(row), say(row["state"]), row["change"]
+    if change is None:
+        return say("{what}: {state}", what=what, state=state)
+    since = say(" since {since}", since=row["since"]) if row["since"] else ""
+    levels: str = ""
+    if row["before"] and row["after"]:
+        levels = say(" ({before:,.6g} ms before, {after:,.6g} ms after)", before=row["before"], after=row["after"])
     if _is_slower(row):
-        return f"{what} by {row['change']:.1%}{since}{levels}"
-    return f"{what}: {row['state']}, {row['change']:+.1%}{since}{levels}"
+        return say("{what} by {change:.1%}{since}{levels}", what=what, change=change, since=since, levels=levels)
+    return say(
+        "{what}: {state}, {change:+.1%}{since}{levels}",
+        what=what, state=state, change=change, since=since, levels=levels,
+    )  # fmt: skip
 
 
 def _culprit(lead: Row, slower: Sequence[Row]) -> str:
@@ -179,27 +197,38 @@ def _culprit(lead: Row, slower: Sequence[Row]) -> str:
         grown = [one for one in told["operators"] if one["difference_us"] > 0]
         if grown:
             one = max(grown, key=lambda part: part["difference_us"])
-            return f"{_operator(one)} {one['difference_us']:+,.3f} us of {told['total_us']:+,.3f} us a step"
+            return say(
+                "{operator} {part:+,.3f} us of {total:+,.3f} us a step",
+                operator=_operator(one),
+                part=one["difference_us"],
+                total=told["total_us"],
+            )
         return ""
     if lead["scope"] not in WHOLE:
         return ""
     one = next((row for row in slower if row["scope"] == "op" and row["since"] == lead["since"]), None)
-    return f"{_operator(one)} by {one['change']:.1%} since the same night" if one is not None else ""
+    if one is None:
+        return ""
+    return say("{operator} by {change:.1%} since the same night", operator=_operator(one), change=one["change"])
 
 
 def _operator(one: Row) -> str:
+    if one["op_name"] and one["op_type"]:
+        return say("operator {name} ({kind})", name=_line(one["op_name"]), kind=_line(one["op_type"]))
     if one["op_name"]:
-        return f"operator {_line(one['op_name'])}" + (f" ({_line(one['op_type'])})" if one["op_type"] else "")
-    return f"operator type {_line(one['op_type'])}"
+        return say("operator {name}", name=_line(one["op_name"]))
+    return say("operator type {kind}", kind=_line(one["op_type"]))
 
 
 def _place(row: Row) -> str:
     rank, device = row.get("rank_id"), row.get("device_id")
-    return f", rank {rank}" if rank is not None else f", device {device}" if device else ""
+    if rank is not None:
+        return say(", rank {rank}", rank=rank)
+    return say(", device {device}", device=device) if device else ""
 
 
 def _named(row: Row) -> str:
-    return _line(row["workload"]) + _place(row)
+    return join("", (_line(row["workload"]), _place(row)))
 
 
 def _title(name: Any) -> str:
@@ -216,17 +245,26 @@ def _whole(name: Any) -> str:
 
 def _changes(morning: Morning) -> Section:
     budget = morning.budget
-    price = (
-        f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; together they may raise "
-        f"{budget['false_alarms_per_year']:g} false alarms a year. Change is after / before - 1: above 0 is slower."
+    price = say(
+        (
+            "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a "
+            "year. Change is after / before - 1: above 0 is slower."
+        ),
+        eligible=budget["eligible"],
+        series=budget["series"],
+        alarms=budget["false_alarms_per_year"],
     )
     sentences = [price]
-    sentences += [finding.message.capitalize() + "." for finding in morning.told if finding.rule == "not-enough-data"]
+    sentences += [
+        say("{text}.", text=capital(finding.message)) for finding in morning.told if finding.rule == "not-enough-data"
+    ]
     if not morning.rows:
-        return Section("What changed", [*sentences, "No series changed."])
+        return Section("What changed", [*sentences, say("No series changed.")])
     if len(morning.rows) > SHOWN_CHANGES:
-        sentences.append(f"The first {SHOWN_CHANGES} of {len(morning.rows)} are listed.")
-    rows = [{**row, "acknowledged": "yes" if row.get("acknowledged") else None} for row in morning.rows[:SHOWN_CHANGES]]
+        sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(morning.rows)))
+    rows = [
+        {**row, "acknowledged": say("yes") if row.get("acknowledged") else None} for row in morning.rows[:SHOWN_CHANGES]
+    ]
     wanted = {"state", "workload", "rank_id", "device_id", "since", "before", "after", "change", "ci_low", "ci_high"}
     columns = tuple(column for column in shown_columns("regressions", rows) if column.key in wanted)
     if any(row["acknowledged"] for row in rows):
@@ -239,11 +277,21 @@ def _history(morning: Morning, course: Course) -> Section:
     low, high = min(course.values_ms), max(course.values_ms)
     nights = course.nights
     row = morning.lead
-    described = (
-        f"Line chart: {_whole(course.workload)}{place}, mean time in ms over {counted(len(nights), 'night')} from {nights[0]} to "
-        f"{nights[-1]}, between {low:,.6g} and {high:,.6g} ms, {course.values_ms[-1]:,.6g} ms in the newest"
+    counted = count_of(len(nights), "{number:,} night", "{number:,} nights")
+    described = say(
+        (
+            "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
+            "in the newest"
+        ),
+        what=join("", (_whole(course.workload), place)),
+        nights=counted,
+        first=nights[0],
+        last=nights[-1],
+        low=low,
+        high=high,
+        newest=course.values_ms[-1],
     )
-    title = f"{_title(course.workload)}{place}"
+    title = join("", (_title(course.workload), place))
     levels: tuple[tuple[str, str, float], ...] = ()
     marked = None
     if row is not None and row["change"] is not None and row["since"] in nights:
@@ -252,54 +300,96 @@ def _history(morning: Morning, course: Course) -> Section:
         if at and row["before"] and row["after"]:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
             levels = ((first, last, row["before"]), (marked, nights[-1], row["after"]))
-        title += f": {row['change']:+.1%}"
-        described += f"; {row['state']}: {row['change']:+.1%} since {marked}, from {row['before']:,.6g} to {row['after']:,.6g} ms"
+        title = say("{what}: {change:+.1%}", what=title, change=row["change"])
+        described += say(
+            "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
+            state=say(row["state"]),
+            change=row["change"],
+            since=marked,
+            before=row["before"],
+            after=row["after"],
+        )
     else:
-        described += "; no change is marked"
-    state = str(row["state"]) if marked and row is not None else "no change"
-    subtitle = f"Night {morning.night}: {state}. Mean time of {counted(len(nights), 'night')}, lower is better"
-    chart = Chart(title, nights, {course.workload: course.values_ms}, "ms", described, marked, subtitle, levels)
-    return Section("History", [described.removeprefix("Line chart: ") + "."], chart=chart, figure="history")
+        described += say("; no change is marked")
+    subtitle = say(
+        "Night {night}: {state}. Mean time of {nights}, lower is better",
+        night=morning.night,
+        state=say(row["state"]) if marked and row is not None else say("no change"),
+        nights=counted,
+    )
+    alt = say("Line chart: {what}", what=described)
+    chart = Chart(title, nights, {course.workload: course.values_ms}, "ms", alt, marked, subtitle, levels)
+    return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
 
 
 _PARTS = {
-    "other_operators_us": "other operators",
-    "communication_not_overlapped_us": "communication, not overlapped",
-    "free_us": "free time",
-    "unattributed_us": "unattributed",
+    "other_operators_us": say("other operators"),
+    "communication_not_overlapped_us": say("communication, not overlapped"),
+    "free_us": say("free time"),
+    "unattributed_us": say("unattributed"),
 }
 
 
 def _attribution(morning: Morning, row: Row, told: Row) -> Section:
     operators = told["operators"]
-    parts = [(_whole(one["op_name"] or one["op_type"] or "unknown"), one["difference_us"]) for one in operators]
+    parts: list[tuple[str, float]] = [
+        (
+            _whole(one["op_name"] or one["op_type"]) if one["op_name"] or one["op_type"] else say("unknown"),
+            one["difference_us"],
+        )
+        for one in operators
+    ]
     parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
-    listed = ", ".join(f"{name} {size:+,.3f}" for name, size in parts)
-    described = (
-        f"Where the change of {_whole(row['workload'])}{_place(row)} since {row['since']} is, in us a step: {listed}; "
-        f"together {told['total_us']:+,.3f}"
+    listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
+    described = say(
+        "Where the change of {what} since {since} is, in us a step: {parts}; together {total:+,.3f}",
+        what=join("", (_whole(row["workload"]), _place(row))),
+        since=row["since"],
+        parts=join(", ", listed),
+        total=told["total_us"],
     )
     chart = Waterfall(
-        f"{_title(row['workload'])}{_place(row)}: where {told['total_us']:+,.1f} us a step are",
-        f"Night {morning.night}: change since {row['since']}, {told['before_us']:,.1f} us before, {told['after_us']:,.1f} us after",
+        say(
+            "{what}: where {total:+,.1f} us a step are",
+            what=join("", (_title(row["workload"]), _place(row))),
+            total=told["total_us"],
+        ),
+        say(
+            "Night {night}: change since {since}, {before:,.1f} us before, {after:,.1f} us after",
+            night=morning.night,
+            since=row["since"],
+            before=told["before_us"],
+            after=told["after_us"],
+        ),
         parts,
-        ("the step", told["total_us"]),
-        "change of a step (us)",
-        f"Waterfall chart, night {morning.night}. {described}",
+        (say("the step"), told["total_us"]),
+        say("change of a step (us)"),
+        say("Waterfall chart, night {night}. {what}", night=morning.night, what=described),
     )
-    sentences = [described + "."]
+    sentences = [say("{text}.", text=described)]
     sentences += [
-        f"{', '.join(map(_whole, s['from']))} became {', '.join(map(_whole, s['to']))} ({s['moved_us']:,.3f} us moved)."
-        for s in told["shifts"]
+        say(
+            "{sources} became {targets} ({moved:,.3f} us moved).",
+            sources=join(", ", map(_whole, shift["from"])),
+            targets=join(", ", map(_whole, shift["to"])),
+            moved=shift["moved_us"],
+        )
+        for shift in told["shifts"]
     ]
     sentences += [
-        f"AOE tuned {_whole(one['op_name'] or one['op_type'])} in run {one['repository_run']} of {one['repository_night']}."
+        say(
+            "AOE tuned {operator} in run {run} of {night}.",
+            operator=_whole(one["op_name"] or one["op_type"]),
+            run=one["repository_run"],
+            night=one["repository_night"],
+        )
         for one in operators
         if one.get("repository_run")
     ]
     others = sum(bool(one.get("attribution")) for one in morning.rows) - 1
     if others > 0:
-        sentences.append(f"`regressions` divides {counted(others, 'other changed step')} in the same way.")
+        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
+        sentences.append(say("`regressions` divides {steps} in the same way.", steps=steps))
     listed_rows = [{**one, "op_name": one["op_name"] and _line(one["op_name"])} for one in operators]
     grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
     return Section("Where the change is", sentences, grid, chart, figure="attribution")
@@ -308,7 +398,7 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
 def _hotspots(morning: Morning) -> Section:
     title, hot = "Where device time goes", morning.hotspots
     if hot is None:
-        return Section(title, ["No run of that night tells of operators."])
+        return Section(title, [say("No run of that night tells of operators.")])
     columns = (
         Column("position", "#", "integer"),
         Column("op_type", "Operator type"),
@@ -318,33 +408,46 @@ def _hotspots(morning: Morning) -> Section:
         Column("mean_us", "Mean (us)", "us"),
         Column("share", "Share of computing", "percent"),
     )
-    ranks = f", sum of {hot.ranks} ranks" if hot.ranks > 1 else ""
-    about = (
-        f"Compute tasks of run {hot.run} ({_whole(hot.model)}) by operator type{ranks}, {hot.total_us:,.3f} us in all"
+    ranks = say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
+    about = say(
+        "Compute tasks of run {run} ({model}) by operator type{ranks}, {total:,.3f} us in all",
+        run=hot.run,
+        model=_whole(hot.model),
+        ranks=ranks,
+        total=hot.total_us,
     )
     shown = hot.types[:SHOWN_HOTSPOTS]
     if len(hot.types) > len(shown):
-        about += f"; the first {len(shown)} of {len(hot.types)} types"
-    listed = ", ".join(
-        f"{_whole(row['op_type'])} {row['total_us']:,.3f} us"
-        + (f" ({row['share']:.1%})" if row["share"] is not None else "")
+        about += say("; the first {shown} of {count} types", shown=len(shown), count=len(hot.types))
+    listed = [
+        say("{name} {total:,.3f} us", name=_whole(row["op_type"]), total=row["total_us"])
+        + (say(" ({share:.1%})", share=row["share"]) if row["share"] is not None else "")
         for row in shown
-    )
+    ]
     chart = Ranking(
-        f"{_title(hot.model)}: where device time goes",
-        f"Night {morning.night}: {hot.total_us:,.0f} us of compute tasks by operator type{ranks}",
+        say("{model}: where device time goes", model=_title(hot.model)),
+        say(
+            "Night {night}: {total:,.0f} us of compute tasks by operator type{ranks}",
+            night=morning.night,
+            total=hot.total_us,
+            ranks=ranks,
+        ),
         [f"{row['op_type']} ({row['task_type']})" if row["task_type"] else str(row["op_type"]) for row in shown],
         [row["total_us"] for row in shown],
         [
             (f"{row['share']:.1%}   " if row["share"] is not None else "")
-            + f"{row['total_us']:,.1f} us, {counted(row['count'], 'task')}"
+            + say(
+                "{total:,.1f} us, {tasks}",
+                total=row["total_us"],
+                tasks=count_of(row["count"], "{number:,} task", "{number:,} tasks"),
+            )
             for row in shown
         ],
-        f"Bar chart, night {morning.night}. {about}: {listed}",
+        say("Bar chart, night {night}. {about}: {types}", night=morning.night, about=about, types=join(", ", listed)),
     )
     return Section(
         title,
-        [about + "."],
+        [say("{text}.", text=about)],
         Grid(columns, [{**row, "op_type": _line(row["op_type"])} for row in shown]),
         chart,
         figure="hotspots",
@@ -365,7 +468,9 @@ def _tunings(morning: Morning) -> list[Section]:
         Column("after_ms", "Model after, claimed (ms)", "ms"),
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
-    sentences = ["These are AOE's own claims from its microbenchmarks: only a profile before and after proves them."]
+    sentences = [
+        say("These are AOE's own claims from its microbenchmarks: only a profile before and after proves them.")
+    ]
     sections = [Section("What AOE claims", sentences, Grid(columns, morning.tunings))]
     if morning.claims:
         named = (
@@ -377,7 +482,11 @@ def _tunings(morning: Morning) -> list[Section]:
             Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
         )
         shown = morning.claims[:SHOWN_CLAIMS]
-        said = f"The {len(shown)} largest of {counted(len(morning.claims), 'claim')} on operators and subgraphs."
+        said = say(
+            "The {shown} largest of {claims} on operators and subgraphs.",
+            shown=len(shown),
+            claims=count_of(len(morning.claims), "{number:,} claim", "{number:,} claims"),
+        )
         sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
     return sections
 
@@ -436,24 +545,43 @@ def _verdicts(verdicts: Sequence[Row]) -> list[Section]:
 def _runs(morning: Morning) -> Section:
     columns = (
         Column("run", "Run"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("hardware", "Hardware"),
         Column("step_ms", "Step (ms)", "ms"),
         Column("status", "Status", "state"),
         Column("path", "Path"),
     )
-    sentences = [f"{counted(len(morning.runs), 'run')} stored of {morning.night}. Step is that of the slowest rank."]
+    sentences = [
+        say(
+            "{runs} stored of {night}. Step is that of the slowest rank.",
+            runs=_counted_runs(len(morning.runs)),
+            night=morning.night,
+        )
+    ]
     cut = sum(row["status"] == "incomplete" for row in morning.runs)
     if cut:
-        sentences.append(f"{counted(cut, 'run')} of them cut off: compared with nothing.")
+        sentences.append(say("{runs} of them cut off: compared with nothing.", runs=_counted_runs(cut)))
     if len(morning.runs) > SHOWN_RUNS:
-        sentences.append(f"The newest {SHOWN_RUNS} are listed.")
+        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
     if morning.others:
-        some = ", ".join(map(_whole, morning.others[:SHOWN_RUNS]))
-        sentences.append(f"Other workloads with a run that night: {some}. `--workload` makes the report one of them.")
+        some = join(", ", map(_whole, morning.others[:SHOWN_RUNS]))
+        sentences.append(
+            say(
+                "Other workloads with a run that night: {workloads}. `--workload` makes the report one of them.",
+                workloads=some,
+            )
+        )
     if morning.later:
-        some = ", ".join(morning.later[-SHOWN_RUNS:])
-        of = " of this workload" if morning.workload is not None else ""
-        sentences.append(f"Nothing{of} is measured on {counted(len(morning.later), 'later night')} with a run: {some}.")
+        later = count_of(len(morning.later), "{number:,} later night", "{number:,} later nights")
+        some = join(", ", morning.later[-SHOWN_RUNS:])
+        sentences.append(
+            say("Nothing is measured on {later} with a run: {nights}.", later=later, nights=some)
+            if morning.workload is None
+            else say("Nothing of this workload is measured on {later} with a run: {nights}.", later=later, nights=some)
+        )
     return Section("Runs of the night", sentences, Grid(columns, morning.runs[-SHOWN_RUNS:]))
+
+
+def _counted_runs(number: int) -> str:
+    return count_of(number, "{number:,} run", "{number:,} runs")

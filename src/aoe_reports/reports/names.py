@@ -1,4 +1,4 @@
-"""Names that are too long for where they are shown, and things that are counted."""
+"""Names that are too long for where they are shown."""
 
 from __future__ import annotations
 
@@ -26,8 +26,3 @@ def _fitting(text: str, room: int, measure: Callable[[str], int], way: int) -> s
             break
         kept = longer
     return kept[::way]
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.findings import Finding
-from aoe_reports.reports.findings import findings_section
+from aoe_reports.reports.findings import count_errors, findings_section
 from aoe_reports.reports.incidents import incident_sections, is_open
-from aoe_reports.reports.names import counted
 from aoe_reports.reports.regressions import attribution_section
 from aoe_reports.reports.report import Chart, Column, Grid, Report, Section
+from aoe_reports.texts import capital, count_of, join, say
 
 SHOWN_INCIDENTS = 10
 SHOWN_FINDINGS = 50
@@ -62,7 +62,7 @@ def nightly_report(night: Night) -> Report:
         *([_tunings(night)] if night.tunings else []),
         findings_section(night.findings, SHOWN_FINDINGS, "report.json"),
     ]
-    title = "Nightly report" + (" (simulated data)" if night.simulated else "")
+    title = "Nightly report (simulated data)" if night.simulated else "Nightly report"
     data = {"changes": list(night.changes), "incidents": list(night.incidents), "budget": dict(night.budget)}
     return Report(title, headline(night), sections, data)
 
@@ -77,28 +77,34 @@ def headline(night: Night) -> str:
     """The answer in one sentence."""
     lead = lead_of(night.changes)
     if lead is not None:
-        text = f"Slower: {_what(lead)} by {lead['change']:.1%} since {lead['since']}"
-        text += f" ({lead['before'] * 1000:.3f} us before, {lead['after'] * 1000:.3f} us after)"
+        said = say(
+            "Slower: {what} by {change:.1%} since {since} ({before:.3f} us before, {after:.3f} us after)",
+            what=_what(lead),
+            change=lead["change"],
+            since=lead["since"],
+            before=lead["before"] * 1000,
+            after=lead["after"] * 1000,
+        )
         rest = sum(is_open(row) for row in night.changes) - 1
-        return text + (f"; {rest} other series moved with it or apart." if rest else ".")
-    errors = sum(finding.severity == "error" for finding in night.findings)
+        if not rest:
+            return say("{text}.", text=said)
+        return say("{text}; {rest} other series moved with it or apart.", text=said, rest=rest)
     if not night.runs:
-        why = next((finding.message for finding in night.findings if finding.severity == "error"), "nothing was found")
-        return f"Nothing was stored: {why}"
+        broken = (finding.message for finding in night.findings if finding.severity == "error")
+        return say("Nothing was stored: {why}", why=next(broken, say("nothing was found")))
     suspects = sum(row["state"] == "suspect" for row in night.changes)
+    text: str
     if not night.budget or night.remark is not None:
-        text = "Nothing to compare with yet" if night.remark is None else _capital(night.remark)
+        text = say("Nothing to compare with yet") if night.remark is None else capital(night.remark)
     elif suspects:
-        text = f"Nothing is confirmed to have got slower; {suspects} series suspect: run the night again"
+        text = say(
+            "Nothing is confirmed to have got slower; {suspects} series suspect: run the night again", suspects=suspects
+        )
+    elif any(row["acknowledged"] is not None for row in night.changes):
+        text = say("Nothing got slower that nobody accepted")
     else:
-        text = "Nothing got slower"
-        if any(row["acknowledged"] is not None for row in night.changes):
-            text += " that nobody accepted"
-    return f"{text}; {errors} error{'s' if errors != 1 else ''} in what was read."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        text = say("Nothing got slower")
+    return say("{text}; {errors} in what was read.", text=text, errors=count_errors(night.findings))
 
 
 def _is_told(row: Mapping[str, Any]) -> bool:
@@ -112,30 +118,37 @@ def _is_told(row: Mapping[str, Any]) -> bool:
 
 def _changes(night: Night, told: Sequence[Mapping[str, Any]]) -> Section:
     if not night.budget:
-        return Section("What changed", ["Nothing was measured."])
+        return Section("What changed", [say("Nothing was measured.")])
     budget = night.budget
-    price = (
-        f"{budget['eligible']} of {budget['series']} series of the store have enough nights to be judged; together they may raise "
-        f"{budget['false_alarms_per_year']:g} false alarms a year. Change is after / before - 1; before is the level since the "
-        "last accepted change, after the newest one; the impact is what all calls of a run take longer."
+    price = say(
+        (
+            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise {alarms:g} false "
+            "alarms a year. Change is after / before - 1; before is the level since the last accepted change, after the newest "
+            "one; the impact is what all calls of a run take longer."
+        ),
+        eligible=budget["eligible"],
+        series=budget["series"],
+        alarms=budget["false_alarms_per_year"],
     )
     sentences = [price]
     if budget["baseline"] != "segment":
-        sentences.append(f"The baseline was chosen: {budget['baseline']}.")
+        sentences.append(say("The baseline was chosen: {baseline}.", baseline=budget["baseline"]))
     if night.remark is not None:
-        sentences.append(_capital(night.remark) + ".")
+        sentences.append(say("{text}.", text=capital(night.remark)))
     incomplete = sum(row["status"] == "incomplete" for row in night.runs)
     if incomplete:
-        sentences.append(f"{incomplete} of the runs read are cut off: stored, but compared with nothing.")
+        sentences.append(
+            say("{count} of the runs read are cut off: stored, but compared with nothing.", count=incomplete)
+        )
     counts = [
-        (sum(is_open(row) for row in told), "series slower"),
-        (sum(row["state"] == "suspect" for row in told), "suspect (run the night again)"),
-        (sum(row["acknowledged"] is not None for row in told), "slower and accepted"),
-        (sum(row["state"] in {"recovered", "improved"} for row in told), "quicker"),
-        (len(night.changes) - len(told), "with a change that was told before and is settled"),
+        say("{count} series slower", count=sum(is_open(row) for row in told)),
+        say("{count} suspect (run the night again)", count=sum(row["state"] == "suspect" for row in told)),
+        say("{count} slower and accepted", count=sum(row["acknowledged"] is not None for row in told)),
+        say("{count} quicker", count=sum(row["state"] in {"recovered", "improved"} for row in told)),
+        say("{count} with a change that was told before and is settled", count=len(night.changes) - len(told)),
     ]
-    said = ", ".join(f"{count} {words}" for count, words in counts if count)
-    sentences.append(f"{said}." if said else "No series changed.")
+    known = [one for one in counts if one.values["count"]]
+    sentences.append(say("{text}.", text=join(", ", known)) if known else say("No series changed."))
     apart = [{**row, "what": _what(row)} for row in told if row["incident"] is None]
     columns = (
         Column("state", "State", "state"),
@@ -157,39 +170,53 @@ def _incidents(night: Night, told: Sequence[Mapping[str, Any]]) -> list[Section]
     shown.sort(key=lambda incident: not incident["open"])
     sections = incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
     if len(shown) > SHOWN_INCIDENTS:
-        sections.append(Section("", [f"{len(shown) - SHOWN_INCIDENTS} more incidents: report.json has them all."]))
+        more = say("{count} more incidents: report.json has them all.", count=len(shown) - SHOWN_INCIDENTS)
+        sections.append(Section("", [more]))
     return sections
 
 
 def _chart(course: Course) -> Section:
     low, high = min(course.values_ms), max(course.values_ms)
-    description = (
-        f"{course.name}: mean time in ms over {counted(len(course.nights), 'night')} from {course.nights[0]} to "
-        f"{course.nights[-1]}, between {low:.6g} and {high:.6g} ms"
-        + (f"; another level since {course.since}" if course.since else "")
+    description = say(
+        "{name}: mean time in ms over {nights} from {first} to {last}, between {low:.6g} and {high:.6g} ms",
+        name=course.name,
+        nights=count_of(len(course.nights), "{number} night", "{number} nights"),
+        first=course.nights[0],
+        last=course.nights[-1],
+        low=low,
+        high=high,
     )
-    chart = Chart(course.name, course.nights, {course.name: course.values_ms}, "ms", description, course.since)
-    return Section("History", [description + "."], chart=chart)
+    if course.since:
+        description += say("; another level since {since}", since=course.since)
+    title = join("", (course.name,))  # a name, whatever words it is made of
+    chart = Chart(title, course.nights, {course.name: course.values_ms}, "ms", description, course.since)
+    return Section("History", [say("{text}.", text=description)], chart=chart)
 
 
 def _runs(night: Night) -> Section:
     columns = (
         Column("night", "Night"),
         Column("run", "Run"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("records", "Records", "integer"),
         Column("step_ms", "Step (ms)", "ms"),
-        Column("outcome", "Store"),
-        Column("status", "Status"),
+        Column("outcome", "Store", "word"),
+        Column("status", "Status", "word"),
     )
     counts: dict[str, int] = {}
     for row in night.runs:
         counts[str(row["outcome"])] = counts.get(str(row["outcome"]), 0) + 1
-    said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none"
-    sentences = [f"{counted(len(night.runs), 'run')} read: {said}. Step is that of the slowest rank."]
+    said = [say("{count} {outcome}", count=count, outcome=say(outcome)) for outcome, count in sorted(counts.items())]
+    sentences = [
+        say(
+            "{runs} read: {outcomes}. Step is that of the slowest rank.",
+            runs=count_of(len(night.runs), "{number} run", "{number} runs"),
+            outcomes=join(", ", said) if said else say("none"),
+        )
+    ]
     if len(night.runs) > SHOWN_RUNS:
-        sentences.append(f"The newest {SHOWN_RUNS} are listed.")
+        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
     return Section("What was read", sentences, Grid(columns, night.runs[-SHOWN_RUNS:]) if night.runs else None)
 
 
@@ -204,7 +231,7 @@ def _hotspots(night: Night) -> Section:
         Column("mean_us", "Mean (us)", "us"),
         Column("share", "Share of computing", "percent"),
     )
-    sentences = [f"Compute tasks of the newest profile, run {night.hotspot_run}, by operator type."]
+    sentences = [say("Compute tasks of the newest profile, run {run}, by operator type.", run=night.hotspot_run)]
     return Section("Where device time goes", sentences, Grid(columns, night.hotspots[:SHOWN_HOTSPOTS]))
 
 
@@ -213,13 +240,13 @@ def _tunings(night: Night) -> Section:
         Column("night", "Night"),
         Column("tuning_name", "Task"),
         Column("kind", "Mode"),
-        Column("status", "Status"),
+        Column("status", "Status", "word"),
         Column("modified", "Changed", "integer"),
         Column("before_ms", "Model before (ms)", "ms"),
         Column("after_ms", "Model after (ms)", "ms"),
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
-    sentences = ["These are AOE's own claims from its microbenchmarks: only a new profile proves them."]
+    sentences = [say("These are AOE's own claims from its microbenchmarks: only a new profile proves them.")]
     return Section(
         "What AOE claims",
         sentences,
@@ -228,12 +255,16 @@ def _tunings(night: Night) -> Section:
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    rank = f", rank {row['rank_id']}" if row.get("rank_id") is not None else ""
-    workload = str(row["workload"])
+    rank = say(", rank {rank}", rank=row["rank_id"]) if row.get("rank_id") is not None else ""
+    workload, kind = str(row["workload"]), row.get("op_type")
     if row.get("op_name"):
-        model = workload.removesuffix(f"/op/{row['op_name']}")
-        return f"{model}: operator {row['op_name']} ({row.get('op_type') or 'type unknown'}{rank})"
+        name = row["op_name"]
+        model = workload.removesuffix(f"/op/{name}")
+        return say(
+            "{model}: operator {name} ({kind}{rank})",
+            model=model, name=name, kind=kind or say("type unknown"), rank=rank,
+        )  # fmt: skip
     if row.get("scope") == "op_type":
-        model = workload.removesuffix(f"/op_type/{row.get('op_type')}")
-        return f"{model}: operator type {row.get('op_type')}{rank}"
-    return f"{workload}{rank}"
+        model = workload.removesuffix(f"/op_type/{kind}")
+        return say("{model}: operator type {kind}{rank}", model=model, kind=kind, rank=rank)
+    return join("", (workload, rank))

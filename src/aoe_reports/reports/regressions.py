@@ -9,6 +9,7 @@ from typing import Any
 from aoe_reports.reports.incidents import incident_sections, is_open
 from aoe_reports.reports.report import Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
+from aoe_reports.texts import capital, join, say
 
 
 def regressions_report(
@@ -22,10 +23,10 @@ def regressions_report(
     apart = [row for row in rows if row["incident"] is None]
     if apart:
         shown = Grid(shown_columns("regressions", apart), apart)
-        sections.append(Section("Changes", ["Change is after / before - 1: above 0 is slower."], shown))
+        sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
     sections += [attribution_section(row) for row in rows if row.get("attribution")]
     sections.append(Section("What an alarm is worth here", _price(rows, budget)))
-    headline = f"{sum(row['state'] is not None for row in rows)} changes since the first night."
+    headline = say("{count} changes since the first night.", count=sum(row["state"] is not None for row in rows))
     return Report("Regressions", headline if budget["whole_history"] else _headline(rows, remark), sections)
 
 
@@ -33,49 +34,79 @@ def _headline(rows: Sequence[Mapping[str, Any]], remark: str | None) -> str:
     slower = [row for row in rows if is_open(row)]
     if slower:
         first = slower[0]
-        since = f" since {first['since']}" if first["since"] else ""
-        return f"Slower: {first['workload']} by {first['change'] * 100:.1f}%{since}; {len(slower)} series in all."
+        return say(
+            "Slower: {workload} by {percent:.1f}%{since}; {count} series in all.",
+            workload=first["workload"],
+            percent=first["change"] * 100,
+            since=say(" since {since}", since=first["since"]) if first["since"] else "",
+            count=len(slower),
+        )
     accepted = sum(row["acknowledged"] is not None for row in rows)
-    text = "Nothing is confirmed to have got slower" + (" that nobody accepted." if accepted else ".")
-    return text if remark is None else f"{remark[:1].upper()}{remark[1:]}. {text}"
+    text = say(
+        "Nothing is confirmed to have got slower that nobody accepted."
+        if accepted
+        else "Nothing is confirmed to have got slower."
+    )
+    return text if remark is None else join(" ", (say("{text}.", text=capital(remark)), text))
 
 
 def attribution_section(row: Mapping[str, Any]) -> Section:
     """The change of a step over what ran in it."""
     told = row["attribution"]
-    parts = [f"operators {told['operators_us']:+,.3f}"]
-    for name, words in (
-        ("communication_not_overlapped_us", "communication that is not overlapped"),
-        ("free_us", "free time"),
-    ):
-        if told[name] is not None:
-            parts.append(f"{words} {told[name]:+,.3f}")
-    sentence = (
-        f"A step takes {told['total_us']:+,.3f} us: {', '.join(parts)}, unattributed {told['unattributed_us']:+,.3f}."
-    )
-    shifts = [f"{', '.join(s['from'])} became {', '.join(s['to'])} ({s['moved_us']:,.3f} us)." for s in told["shifts"]]
+    parts = [
+        say("{name} {size:+,.3f}", name=words, size=told[key])
+        for key, words in (
+            ("operators_us", say("operators")),
+            ("communication_not_overlapped_us", say("communication that is not overlapped")),
+            ("free_us", say("free time")),
+            ("unattributed_us", say("unattributed")),
+        )
+        if told[key] is not None
+    ]
+    sentence = say("A step takes {total:+,.3f} us: {parts}.", total=told["total_us"], parts=join(", ", parts))
+    shifts = [
+        say(
+            "{sources} became {targets} ({moved:,.3f} us).",
+            sources=join(", ", shift["from"]),
+            targets=join(", ", shift["to"]),
+            moved=shift["moved_us"],
+        )
+        for shift in told["shifts"]
+    ]
     tuned = [
-        f"AOE tuned {one['op_name'] or one['op_type']} in run {one['repository_run']} of {one['repository_night']}."
+        say(
+            "AOE tuned {operator} in run {run} of {night}.",
+            operator=one["op_name"] or one["op_type"],
+            run=one["repository_run"],
+            night=one["repository_night"],
+        )
         for one in told["operators"]
         if one["repository_run"]
     ]
     lines = [sentence, *shifts, *tuned]
     grid = Grid(shown_columns("attribution", told["operators"]), told["operators"]) if told["operators"] else None
-    return Section(f"Where the change of {row['workload']} is", lines, grid)
+    return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
-    bearable = (
-        f"this look may show {budget['false_alarms_per_year']:g} false changes of them"
-        if budget["whole_history"]
-        else f"together they may raise {budget['false_alarms_per_year']:g} false alarms a year"
+    shared = say(
+        (
+            "{eligible} of {series} series have enough nights to be judged; this look may show {alarms:g} false changes of them."
+            if budget["whole_history"]
+            else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
+        ),
+        eligible=budget["eligible"],
+        series=budget["series"],
+        alarms=budget["false_alarms_per_year"],
     )
-    shared = f"{budget['eligible']} of {budget['series']} series have enough nights to be judged; {bearable}."
-    said = [shared]
+    said: list[str] = [shared]
     known = [row["smallest_detectable"] for row in rows if row["smallest_detectable"] is not None]
     if known:
         said.append(
-            f"Of the series shown, the smallest change that would be found is {median(known) * 100:.1f}% in the median, "
-            f"{max(known) * 100:.1f}% at worst."
+            say(
+                "Of the series shown, the smallest change that would be found is {median:.1f}% in the median, {most:.1f}% at worst.",
+                median=median(known) * 100,
+                most=max(known) * 100,
+            )
         )
     return said

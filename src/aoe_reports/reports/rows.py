@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aoe_reports.reports.report import Column, Grid, Report, Section
+from aoe_reports.texts import say
 
 _OF_BANKS = (
     Column("models", "Models", "integer"),
@@ -44,13 +45,13 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("command", "Command"),
         Column("option", "Option"),
         Column("value", "Value"),
-        Column("source", "Said by"),
+        Column("source", "Said by", "word"),
         Column("path", "File"),
         Column("line", "Line", "integer"),
     ),
     "rules": (
         Column("rule", "Rule"),
-        Column("severity", "Severity"),
+        Column("severity", "Severity", "word"),
         Column("on", "On"),
         Column("reason", "Reason"),
         Column("source", "Source"),
@@ -64,7 +65,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("count", "Tasks", "integer"),
         Column("total_us", "Total (us)", "us"),
         Column("share", "Share", "percent"),
-        Column("bound_by", "Bound by"),
+        Column("bound_by", "Bound by", "word"),
         Column("bound_us", "Bound (us of a step)", "us"),
         Column("bound_share", "Of the step", "percent"),
     ),
@@ -102,7 +103,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("free_us", "Free (us)", "us"),
     ),
     "site": (
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("pages", "Pages", "integer"),
         Column("written", "Written", "integer"),
         Column("unchanged", "Unchanged", "integer"),
@@ -130,7 +131,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("communication_us", "Communication in it (us)", "us"),
         Column("before", "After task"),
         Column("after", "Before task"),
-        Column("cause", "Cause"),
+        Column("cause", "Cause", "word"),
         Column("reason", "Why"),
     ),
     "compare": (
@@ -150,7 +151,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("mean_difference_us", "Difference of means (us)", "us"),
         Column("ci_low_us", "from (us)", "us"),
         Column("ci_high_us", "to (us)", "us"),
-        Column("cause", "Cause"),
+        Column("cause", "Cause", "word"),
         Column("new_inputs", "New inputs"),
         Column("vanished_inputs", "Vanished inputs"),
     ),
@@ -168,7 +169,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("ci_high", "to", "change"),
         Column("smallest_detectable", "Smallest detectable", "change"),
         Column("nights", "Nights", "integer"),
-        Column("reason", "Not judged"),
+        Column("reason", "Not judged", "word"),
     ),
     "incident": (
         Column("state", "State", "state"),
@@ -189,7 +190,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "ack": (
         Column("id", "Id"),
         Column("subject", "About"),
-        Column("outcome", "Store"),
+        Column("outcome", "Store", "word"),
         Column("series", "Series", "integer"),
         Column("who", "Who"),
         Column("reason", "Reason"),
@@ -197,7 +198,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "expect": (
         Column("id", "Id"),
         Column("subject", "About"),
-        Column("outcome", "Store"),
+        Column("outcome", "Store", "word"),
         Column("since", "From"),
         Column("until", "Until"),
         Column("low", "from", "change"),
@@ -210,7 +211,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("run", "Run"),
         Column("night", "Night"),
         Column("workload", "Workload"),
-        Column("outcome", "Store"),
+        Column("outcome", "Store", "word"),
     ),
     "attribution": (
         Column("op_type", "Operator type"),
@@ -218,27 +219,27 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("before_us", "Before (us a step)", "us"),
         Column("after_us", "After (us a step)", "us"),
         Column("difference_us", "Difference (us a step)", "us"),
-        Column("cause", "Cause"),
+        Column("cause", "Cause", "word"),
         Column("repository_run", "Tuned by run"),
         Column("repository_night", "in night"),
     ),
     "plan": (
         Column("position", "#", "integer"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("op_type", "Operator type"),
         Column("op_name", "Operator"),
         Column("input_shapes", "Input shapes"),
         Column("count", "Tasks", "integer"),
         Column("total_us", "Total (us)", "us"),
         Column("share", "Share of the step", "percent"),
-        Column("bound_by", "Bound by"),
+        Column("bound_by", "Bound by", "word"),
         Column("bound_saving_us", "Bound (us of a step)", "us"),
         Column("expected_saving_us", "Expected (us of a step)", "us"),
         Column("cost_s", "Tuning (s)", "us"),
         Column("reason", "Why so much"),
     ),
     "verify": (
-        Column("scope", "Scope"),
+        Column("scope", "Scope", "word"),
         Column("op_type", "Operator type"),
         Column("op_name", "Operator"),
         Column("input_shapes", "Input shapes"),
@@ -283,7 +284,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "compare-steps": (
         Column("position", "#", "integer"),
         Column("rank_id", "Rank", "integer"),
-        Column("metric", "What of a step"),
+        Column("metric", "What of a step", "word"),
         Column("step", "Step", "integer"),
         Column("state", "State", "state"),
         Column("baseline_count", "Steps before", "integer"),
@@ -299,19 +300,19 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
     "ingest": (
         Column("night", "Night"),
         Column("run", "Run"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("records", "Records", "integer"),
-        Column("outcome", "Store"),
+        Column("outcome", "Store", "word"),
         Column("path", "Path"),
     ),
     "runs": (
         Column("night", "Night"),
         Column("run", "Run"),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("hardware", "Hardware"),
-        Column("status", "Status"),
+        Column("status", "Status", "word"),
         Column("path", "Path"),
     ),
     "changes": (
@@ -384,8 +385,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("night", "Night"),
         Column("run", "Run"),
         Column("workload", "Workload"),
-        Column("scope", "Scope"),
-        Column("phase", "Phase"),
+        Column("scope", "Scope", "word"),
+        Column("phase", "Phase", "word"),
         Column("rank_id", "Rank", "integer"),
         Column("runtime_ms_mean", "Mean (ms)", "ms"),
         Column("runtime_ms_std", "Std (ms)", "ms"),
@@ -416,7 +417,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("run", "Run"),
         Column("workload", "Workload"),
         Column("path", "Path"),
-        Column("state", "State"),
+        Column("state", "State", "word"),
     ),
     "store-export": (Column("path", "Path"), Column("rows", "Rows", "integer")),
     "store-import": (
@@ -455,7 +456,7 @@ def breakdown_report(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[s
     """What devices did, and their longest gaps."""
     sections = rows_report("breakdown", "Breakdown", rows).sections
     if gaps:
-        sentence = "Between two tasks that compute; a device's longest first."
+        sentence = say("Between two tasks that compute; a device's longest first.")
         _, columns = without_one_run(shown_columns("gaps", gaps), gaps)
         grid = Grid(columns, gaps)
         sections = [*sections, Section("Longest gaps in computing", [sentence], grid)]
@@ -485,7 +486,7 @@ def without_one_run(
     runs = {row.get("run") for row in rows}
     if len(runs) != 1 or not columns:
         return [], columns
-    return [f"Run: {runs.pop()}"], tuple(column for column in columns if column.key != "run")
+    return [say("Run: {run}", run=runs.pop())], tuple(column for column in columns if column.key != "run")
 
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:

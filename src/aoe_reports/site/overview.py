@@ -53,7 +53,7 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "health": list(_health(facts, tonight, text)),
         "all_runs_shown": False,
         "run_columns": run_columns(text),
-        "runs": [run_cells(run, "runs/") for run in tonight[:SHOWN_RUNS]],
+        "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in _worst(findings)[:SHOWN_FINDINGS]],
     }
@@ -149,7 +149,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
 
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
-    parts = [str(row["scope"]), str(row["hardware"])]
+    parts = [text.told(row["scope"]), str(row["hardware"])]
     parts += [f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
     return " · ".join(parts)
 
@@ -222,11 +222,13 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     if not tunings:
         return cell(text("aoe_none"))
     last = tunings[-1]
-    said = text("aoe_last", kind=str(last.body.get("kind") or "?").upper(), night=last.night, status=last.status)
+    said = text(
+        "aoe_last", kind=str(last.body.get("kind") or "?").upper(), night=last.night, status=text.told(last.status)
+    )
     before, after = last.body.get("model_baseline_ms"), last.body.get("model_result_ms")
     more = [text("aoe_claim", gain=show(before / after - 1, "change"))] if before and after else []
     verdicts = [row for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
-    more += [text("aoe_verdict", verdict=verdicts[-1]["verdict"])] if verdicts else []
+    more += [text("aoe_verdict", verdict=text.told(verdicts[-1]["verdict"]))] if verdicts else []
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
@@ -286,7 +288,12 @@ def finding_cells(finding: Any, text: Texts) -> list[str]:
     """A finding as cells."""
     place = ":".join(str(part) for part in (finding["path"], finding["line"], finding["column"]) if part is not None)
     severity = stated(finding["severity"], text.word(finding["severity"]))
-    return [severity, cell(finding["message"]), cell(place, "text", finding["pointer"]), cell(finding["rule"])]
+    return [
+        severity,
+        cell(text.told(finding["message"])),
+        cell(place, "text", finding["pointer"]),
+        cell(finding["rule"]),
+    ]
 
 
 def run_columns(text: Texts) -> Columns:
@@ -297,15 +304,15 @@ def run_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def run_cells(run: RunFacts, lead: str) -> list[str]:
+def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
     """A run as cells."""
     return [
         head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
         cell(run.night),
-        cell(run.kind),
+        cell(text.told(run.kind)),
         cell(run.model),
         cell(run.hardware),
-        stated(run.status, run.status),
+        stated(run.status, text.told(run.status)),
         cell(len(run.findings), "integer"),
     ]
 
@@ -338,5 +345,5 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
 
 def all_runs(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the list of runs, the newest first."""
-    rows = [run_cells(run, "") for run in reversed(facts.runs)]
+    rows = [run_cells(run, "", text) for run in reversed(facts.runs)]
     return {"about": text("runs_about") if rows else text("no_runs"), "columns": run_columns(text), "rows": rows}

@@ -64,7 +64,7 @@ def run_page(
             (text("run"), "text"), (text("kind"), "text"), (text("status"), "text"), (text("before"), "number"),
             (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
         ],
-        "tunings": [_tuning_cells(one) for one in tunings],
+        "tunings": [_tuning_cells(one, text) for one in tunings],
         **advice_part(run, advice, text),
         "claim_columns": [
             (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"), ("", "text"),
@@ -89,7 +89,8 @@ def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
         datetime.fromtimestamp(run.timestamp_ns // 1_000_000_000, UTC).isoformat(" ").removesuffix("+00:00"),
     )
     for name in ("kind", "status", "hardware"):
-        yield text(name), str(getattr(run, name))
+        value = getattr(run, name)
+        yield text(name), value if name == "hardware" else text.told(value)
     for name, value in run.facts.items():
         if name != "hardware":
             yield (text(name) if name in {"engine", "engine_version"} else name), value
@@ -153,13 +154,13 @@ def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozense
     ]
 
 
-def _tuning_cells(run: RunFacts) -> list[str]:
+def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
     before, after = run.body.get("model_baseline_ms"), run.body.get("model_result_ms")
     bars = pair(before, after, max(before, after)) if before and after else Markup()
     return [
         head(run.run_id, f"{file_name(run.run_id)}.html"),
         cell(str(run.body.get("kind") or "").upper()),
-        cell(run.status),
+        cell(text.told(run.status)),
         cell(before, "ms"),
         cell(after, "ms"),
         drawn(bars),
@@ -197,7 +198,7 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         cell(after, "us"),
         drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
         changed(row.get("change"), interval(row)),
-        stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), str(row["verdict"])),
+        stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), text.told(row["verdict"])),
     ]
 
 

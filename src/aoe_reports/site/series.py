@@ -179,7 +179,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     row = series.row
     known = {
-        "model": series.model, "scope": row["scope"], "op_type": row["op_type"], "op_name": row["op_name"],
+        "model": series.model, "scope": text.told(row["scope"]), "op_type": row["op_type"], "op_name": row["op_name"],
         "hardware": row["hardware"], "engine": series.engine, "rank": row["rank_id"], "device": row["device_id"],
     }  # fmt: skip
     yield from ((text(name), str(value)) for name, value in known.items() if value is not None)

@@ -204,7 +204,11 @@ def _job_cells(job: Row, text: Texts) -> list[str]:
     times = " → ".join(show(value, "ms") for value in claimed) if None not in claimed else None
     return [
         head(job["night"], f"runs/{file_name(job['run'])}.html", job["run"]),
-        cell(job["workload"], "text", " · ".join(part for part in (kind, name, job["status"]) if part)),
+        cell(
+            job["workload"],
+            "text",
+            " · ".join(part for part in (kind, name, text.told(job["status"]) if job["status"] else "") if part),
+        ),
         *(cell(job[name], "integer") for name in ("added", "updated", "hit", "unsatisfied", "failed")),
         cell(job["claimed_speed_up"], "gain", times and f"{times} ms"),
         _proven_cell(job["proven"], text),
@@ -220,7 +224,7 @@ def _proven_cell(proven: Row | None, text: Texts) -> str:
     more = [proven["night"]]
     if step is not None and step["change"] is not None:
         more = [text("step_changed", change=show(step["change"], "change"), interval=interval(step)), *more]
-    return stated(VERDICTS.get(verdict, verdict), verdict, " · ".join(more))
+    return stated(VERDICTS.get(verdict, verdict), text.told(verdict), " · ".join(more))
 
 
 def _measured_cell(measured: Row | None) -> str:

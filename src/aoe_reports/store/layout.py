@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.records.row import JsonTexts, row_of_record
+from aoe_reports.texts import Text, as_fields, from_fields
 
 FORMAT = 2
 """Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
@@ -86,7 +87,8 @@ ROWS = pa.schema(
         ("column", _INT),
         ("pointer", _TEXT),
         ("message", _TEXT),
-        # advice, verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON
+        # advice, verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON; of a finding what its
+        # message was made of
         ("subject", _TEXT),
         ("state", _TEXT),
         ("body", _TEXT),
@@ -147,9 +149,30 @@ def rows_of(run: Run) -> pa.Table:
     text = JsonTexts()
     rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
     rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
-    rows += [{"kind": "finding", **finding.as_dict(), **common} for finding in run.findings]
+    rows += [
+        {"kind": "finding", **finding.as_dict(), "body": _fields_of(finding), **common} for finding in run.findings
+    ]
     rows += [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
     return table_of(rows)
+
+
+def _fields_of(finding: Finding) -> str | None:
+    """What a finding's message was made of, so that it can be said in another language; it stands as English beside it."""
+    if not isinstance(finding.message, Text):
+        return None
+    return json.dumps(as_fields(finding.message), ensure_ascii=False, separators=(",", ":"))
+
+
+def message_of(row: Mapping[str, Any]) -> str:
+    """The message of a finding's row; what it was made of counts only where it makes this message."""
+    message: str = row["message"]
+    if row["body"] is None:
+        return message
+    try:
+        text = from_fields(json.loads(row["body"]))
+    except (ValueError, TypeError, RecursionError):
+        return message
+    return text if text == message else message
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:

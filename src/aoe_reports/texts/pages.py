@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.texts import Language
+from aoe_reports.texts import Language, in_language
 
 CATALOGUE: Mapping[str, tuple[str, str]] = {
     # every page
@@ -114,13 +114,13 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     ),
     "aoe": ("Tuning (AOE)", "调优（AOE）"),
     "aoe_none": ("no tuning stored", "没有保存的调优"),
-    "aoe_last": ("{kind} on {night}: {status}", "{kind},{night}:{status}"),
+    "aoe_last": ("{kind} on {night}: {status}", "{kind}，{night}：{status}"),
     "aoe_claim": ("claims {gain}", "宣称 {gain}"),
     "aoe_verdict": ("measured: {verdict}", "实测：{verdict}"),
     "health": ("Run health", "运行状况"),
     "health_night": (
         "Read of the newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
-        "最新一夜 {night}：{runs} 次运行，{errors} 个错误，{warnings} 个警告，{infos} 条备注。",
+        "最新一夜 {night}：{runs} 次运行，{errors} 个错误，{warnings} 个警告，{infos} 条提示。",
     ),
     "health_odd": (
         "{count} runs of the last {nights} nights are not whole: they are compared with nothing, or in part.",
@@ -141,7 +141,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "place": ("Where", "位置"),
     "error": ("error", "错误"),
     "warning": ("warning", "警告"),
-    "info": ("remark", "备注"),
+    "info": ("remark", "提示"),
     # list of series, list of runs
     "series_title": ("All series", "全部序列"),
     "series_about": (
@@ -277,7 +277,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "vanished": ("gone", "消失"),
     "step_of": ("The step that it is part of", "所属的步"),
     # a run
-    "run_of": ("{model}, {night}", "{model},{night}"),
+    "run_of": ("{model}, {night}", "{model}，{night}"),
     "facts": ("Facts", "信息"),
     "path": ("Path", "路径"),
     "engine": ("Engine", "引擎"),
@@ -522,3 +522,7 @@ class Texts:
     def word(self, word: str) -> str:
         """A word of ours that the data use (a state, a severity, a cause); what is not in the catalogue stays what it is."""
         return CATALOGUE[word][_PLACE[self.language]] if word in CATALOGUE else word
+
+    def told(self, value: Any) -> str:
+        """A text, or a word that reports have in their tables (a status, a verdict); names stay what they are."""
+        return in_language(value if isinstance(value, str) else str(value), self.language)

@@ -16,7 +16,7 @@ from aoe_reports.reports.language import report_in
 from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
 from aoe_reports.store import Run
-from aoe_reports.texts import Language
+from aoe_reports.texts import Language, join, say
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import REPORT_FILES, write_whole
@@ -104,7 +104,8 @@ def _course(found: Regressions, changes: Sequence[dict[str, Any]]) -> Course | N
     facts, values = histories.facts.row(index, named=True), histories.values_ms[index]
     known = [place for place, value in enumerate(values.tolist()) if isfinite(value)]
     since = lead["since"] if lead is not None else None
-    name = str(facts["workload"]) + (f", rank {facts['rank_id']}" if facts["rank_id"] is not None else "")
+    rank = say(", rank {rank}", rank=facts["rank_id"]) if facts["rank_id"] is not None else ""
+    name = join("", (str(facts["workload"]), rank))
     return Course(name, [histories.nights[place] for place in known], [float(values[place]) for place in known], since)
 
 
@@ -199,4 +200,5 @@ def _write_report(site: Path, result: NightlyResult, inputs: list[str], language
                 text = RENDERERS[form](report_in(result.report, language))
             write_whole(site / name, text)
     except OSError as error:
-        raise AoeReportsError(f"{site}: the report cannot be written: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise AoeReportsError(say("{path}: the report cannot be written: {why}", path=site, why=why)) from error

@@ -22,7 +22,8 @@ from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Report
 from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
-from aoe_reports.store.layout import ROWS
+from aoe_reports.store.layout import ROWS, message_of
+from aoe_reports.texts import Language, join, say
 from aoe_reports.workflows.history import verdict_rows
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
@@ -163,17 +164,26 @@ def _chosen(runs: Sequence[Row], wish: ReportWish) -> tuple[str | None, str | No
     """
     models = sorted({run["model"] for run in runs})
     if wish.workload is not None and wish.workload not in models:
-        raise UsageError(f"--workload {wish.workload!r}: no run of it is stored; {_some('workload', models)}")
+        raise UsageError(
+            say("--workload {workload!r}: no run of it is stored; {held}", workload=wish.workload, held=_held(models))
+        )
     mine = [run for run in runs if wish.workload in {None, run["model"]}]
     nights = sorted({run["night"] for run in mine})
     newest = max((run["night"] for run in mine if run["run_kind"] != "tuning"), default=nights[-1] if nights else None)
     if wish.night is None:
         return newest, newest
     if wish.night not in nights:
-        near = sorted(nights, key=lambda night: (_apart(night, wish.night), night))[:SHOWN_NIGHTS]
-        there = f"{len(nights)} from {nights[0]} to {nights[-1]}" if nights else ""
-        held = f"the store has {there}, next to it {', '.join(sorted(near))}" if nights else "the store is empty"
-        raise UsageError(f"--night {wish.night!r}: no run of that night is stored; {held}")
+        held = say("the store is empty")
+        if nights:
+            near = sorted(nights, key=lambda night: (_apart(night, wish.night), night))[:SHOWN_NIGHTS]
+            held = say(
+                "the store has {count} from {first} to {last}, next to it {near}",
+                count=len(nights),
+                first=nights[0],
+                last=nights[-1],
+                near=join(", ", sorted(near)),
+            )
+        raise UsageError(say("--night {night!r}: no run of that night is stored; {held}", night=wish.night, held=held))
     return wish.night, newest
 
 
@@ -188,12 +198,14 @@ def _apart(night: str, wanted: str | None) -> int:
 FAR = 10**7
 
 
-def _some(noun: str, names: Sequence[str]) -> str:
-    if not names:
-        return "the store is empty"
-    shown = ", ".join(shorten_middle(name, 100) for name in names[:SHOWN_NAMES])
-    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-    return f"the store has {noun}{'s' if len(names) > 1 else ''} {shown}{more}"
+def _held(models: Sequence[str]) -> str:
+    """Which workloads there are."""
+    if not models:
+        return say("the store is empty")
+    shown: str = join(", ", (shorten_middle(name, 100) for name in models[:SHOWN_NAMES]))
+    if len(models) > SHOWN_NAMES:
+        shown = say("{names} and {count} more", names=shown, count=len(models) - SHOWN_NAMES)
+    return say("the store has workload {names}" if len(models) == 1 else "the store has workloads {names}", names=shown)
 
 
 SHOWN_NAMES = 20
@@ -351,15 +363,17 @@ def _run_rows(history: History, night: str | None, runs: Sequence[Row]) -> list[
 
 def _findings_of(history: History, night: str, runs: Sequence[Row]) -> list[Finding]:
     ours = {run["run_id"] for run in runs}
-    asked = ("run_id", "severity", "rule", "path", "message", "line", "column", "pointer")
-    rows = history.rows("finding", asked, [equals("night", night)]).to_pylist()
-    return [Finding(**{name: row[name] for name in asked[1:]}) for row in rows if row["run_id"] in ours]
+    asked = ("severity", "rule", "path", "line", "column", "pointer")
+    rows = history.rows("finding", ("run_id", "message", "body", *asked), [equals("night", night)]).to_pylist()
+    return [
+        Finding(message=message_of(row), **{name: row[name] for name in asked}) for row in rows if row["run_id"] in ours
+    ]
 
 
 INDEX = "figures.json"
 
 
-def write_figures(report: Report, folder: Path, beside: Path) -> tuple[Report, list[Row]]:
+def write_figures(report: Report, folder: Path, beside: Path, language: Language = "en") -> tuple[Report, list[Row]]:
     """Write the charts as PNG files into a folder, and `figures.json` beside them: file, alt, width and height (pixels), title.
 
     Gives the report with links to them, as they are seen from the folder `beside`. Pictures that an earlier report left there
@@ -375,7 +389,7 @@ def write_figures(report: Report, folder: Path, beside: Path) -> tuple[Report, l
             if not section.figure or section.chart is None or isinstance(section.chart, BarChart):
                 sections.append(section)
                 continue
-            picture, name = draw_png(section.chart), f"{section.figure}.png"
+            picture, name = draw_png(section.chart, language), f"{section.figure}.png"
             write_whole(folder / name, picture.png)
             stale.discard(name)
             told.append({"file": name, "alt": picture.alt, "width": picture.width, "height": picture.height})
@@ -385,7 +399,8 @@ def write_figures(report: Report, folder: Path, beside: Path) -> tuple[Report, l
         for name in sorted(stale):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
-        raise AoeReportsError(f"{folder}: the figures cannot be written: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise AoeReportsError(say("{path}: the figures cannot be written: {why}", path=folder, why=why)) from error
     return replace(report, sections=sections), told
 
 

@@ -34,7 +34,6 @@ TEXTS: Mapping[str, str] = {
     ),
     # bank
     "at most {limit} bytes are read; this is larger": "最多读取 {limit} 字节；该文件更大",
-    "model": "模型",
     # configuration
     "no such threshold{hint}": "没有该阈值{hint}",
     "stands twice": "重复出现",

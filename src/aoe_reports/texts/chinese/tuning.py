@@ -342,7 +342,6 @@ TEXTS: Mapping[str, str] = {
     "it asks for {operators} operators and {types} types, the plan for {planned_operators} and {planned_types}; what it asks for is tuned": "它要求 {operators} 个算子和 {types} 个类型，计划为 {planned_operators} 个和 {planned_types} 个；按它的要求调优",
     "private bank: a copy of the one in use ({by}), {count} files": "私有知识库：在用知识库（{by}）的副本，{count} 个文件",
     "given": "指定",
-    "default": "默认",
     "{operators_root}: the bank in use is not there; expected a folder, or --bank empty": "{operators_root}：在用知识库不存在；应为文件夹，或使用 --bank empty",
     "the plan names no soc and the bank in use has {names}; expected --soc, or --bank empty": "计划未指明芯片，而在用知识库中有 {names}；应给出 --soc，或使用 --bank empty",
     "{path}: asks for {operators} operators, {types} types": "{path}：要求 {operators} 个算子、{types} 个类型",
