@@ -52,4 +52,14 @@ TEXTS: Mapping[str, str] = {
     "not-reproduced": "未重现",
     "regressed": "变慢",
     "not-comparable": "不可比较",
+    # what typer says of itself in --help
+    "Arguments": "参数",
+    "Options": "选项",
+    "Commands": "命令",
+    "required": "必选",
+    "Show this message and exit.": "显示本帮助后退出。",
+    "Install completion for the current shell.": "为当前 shell 安装命令补全。",
+    "Show completion for the current shell, to copy it or customize the installation.": (
+        "显示当前 shell 的命令补全脚本，以便复制或定制安装。"
+    ),
 }
