@@ -14,6 +14,7 @@ from aoe_reports.site.charts import sparkline
 from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
 from aoe_reports.site.triage import GROUPS, NEW_NIGHTS, Group, by_effect, group_of, sure_effect
+from aoe_reports.texts import in_language
 from aoe_reports.texts.pages import Texts
 
 SHOWN = 25
@@ -286,7 +287,8 @@ def finding_cells(finding: Any, text: Texts) -> list[str]:
     """A finding as cells."""
     place = ":".join(str(part) for part in (finding["path"], finding["line"], finding["column"]) if part is not None)
     severity = stated(finding["severity"], text.word(finding["severity"]))
-    return [severity, cell(finding["message"]), cell(place, "text", finding["pointer"]), cell(finding["rule"])]
+    message = in_language(finding["message"], text.language)
+    return [severity, cell(message), cell(place, "text", finding["pointer"]), cell(finding["rule"])]
 
 
 def run_columns(text: Texts) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.records.row import JsonTexts, row_of_record
+from aoe_reports.texts import Text, as_fields, from_fields
 
 FORMAT = 2
 """Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
@@ -83,7 +84,8 @@ ROWS = pa.schema(
         ("column", _INT),
         ("pointer", _TEXT),
         ("message", _TEXT),
-        # verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON
+        # verdicts, changes, acknowledgements: what they are about, their state, the rest as JSON;
+        # a finding's message as the template and the values that it was made of
         ("subject", _TEXT),
         ("state", _TEXT),
         ("body", _TEXT),
@@ -142,8 +144,36 @@ def rows_of(run: Run) -> pa.Table:
     text = JsonTexts()
     rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
     rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
-    rows += [{"kind": "finding", **finding.as_dict(), **common} for finding in run.findings]
+    rows += [
+        {"kind": "finding", **finding.as_dict(), "body": _made_of(finding.message), **common}
+        for finding in run.findings
+    ]
     return table_of(rows)
+
+
+def _made_of(message: str) -> str | None:
+    """What a message was made of as JSON, where it was made of something: others may say it in their language."""
+    if not isinstance(message, Text) or not message.values:
+        return None
+    try:
+        return canonical_json(as_fields(message))
+    except ValueError:  # a number that JSON has not
+        return None
+
+
+def message_of(row: Mapping[str, Any]) -> str:
+    """The message of a finding's row, as the text that it was made as where the row tells; older rows do not."""
+    message: str = row["message"]
+    try:
+        fields = json.loads(row["body"] or "null")
+        text = from_fields(fields) if isinstance(fields, list) and len(fields) == len(_FIELDS) else message
+    except (ValueError, RecursionError):
+        return message
+    return text if text == message else message
+
+
+_FIELDS = ("english", "template", "values")
+"""What the fields of a text are."""
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:

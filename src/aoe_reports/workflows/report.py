@@ -22,7 +22,7 @@ from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Report
 from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
-from aoe_reports.store.layout import ROWS
+from aoe_reports.store.layout import ROWS, message_of
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
 from aoe_reports.workflows.site_facts import read_details
@@ -327,8 +327,12 @@ def _run_rows(history: History, night: str | None, runs: Sequence[Row]) -> list[
 def _findings_of(history: History, night: str, runs: Sequence[Row]) -> list[Finding]:
     ours = {run["run_id"] for run in runs}
     asked = ("run_id", "severity", "rule", "path", "message", "line", "column", "pointer")
-    rows = history.rows("finding", asked, [equals("night", night)]).to_pylist()
-    return [Finding(**{name: row[name] for name in asked[1:]}) for row in rows if row["run_id"] in ours]
+    rows = history.rows("finding", (*asked, "body"), [equals("night", night)]).to_pylist()
+    return [
+        Finding(**{name: row[name] for name in asked[1:]} | {"message": message_of(row)})
+        for row in rows
+        if row["run_id"] in ours
+    ]
 
 
 INDEX = "figures.json"

@@ -18,6 +18,7 @@ from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, j
 from aoe_reports.results import join_name
 from aoe_reports.site.facts import Floats, Group, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import message_of
 from aoe_reports.store.parts import Part
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
@@ -70,7 +71,9 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
 def _runs(history: History) -> list[RunFacts]:
     findings = defaultdict(list)
     asked = ("run_id", "severity", "rule", "path", "line", "column", "pointer", "message")
-    for row in history.rows("finding", asked).to_pylist():
+    for row in history.rows("finding", (*asked, "body")).to_pylist():
+        row["message"] = message_of(row)
+        del row["body"]
         findings[row.pop("run_id")].append(row)
     for told in findings.values():
         told.sort(key=lambda row: tuple(str(row[name]) for name in asked[1:]))
