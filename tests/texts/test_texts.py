@@ -113,6 +113,11 @@ def test_fields_give_the_text_back(name: object, why: object) -> None:
     assert in_language(back, "zh") == in_language(text, "zh")
 
 
+def test_a_sentence_without_values_comes_back_as_a_text() -> None:
+    text = from_fields(json.loads(json.dumps(as_fields(say("the file is empty")))))
+    assert in_language(say("{name}: {why}", name="x", why=text), "zh") == "x：文件为空"
+
+
 @pytest.mark.parametrize("template", ["{name.__class__}", "{0}", "not ours {name}", 7, None, ["x"]])
 def test_a_template_that_is_not_ours_is_no_template(template: object) -> None:
     found = from_fields(["english", template, {"name": "x"}])

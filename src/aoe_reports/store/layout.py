@@ -14,7 +14,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.records.row import JsonTexts, row_of_record
-from aoe_reports.texts import Text, as_fields, from_fields
+from aoe_reports.texts import Text, as_fields, from_fields, say
 
 FORMAT = 2
 """Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
@@ -163,17 +163,12 @@ def _made_of(message: str) -> str | None:
 
 def message_of(row: Mapping[str, Any]) -> str:
     """The message of a finding's row, as the text that it was made as where the row tells; older rows do not."""
-    message: str = row["message"]
+    message = say(row["message"] or "")
     try:
-        fields = json.loads(row["body"] or "null")
-        text = from_fields(fields) if isinstance(fields, list) and len(fields) == len(_FIELDS) else message
-    except (ValueError, RecursionError):
+        text = from_fields(json.loads(row["body"])) if row["body"] else message
+    except (ValueError, TypeError, RecursionError):  # not what was written
         return message
     return text if text == message else message
-
-
-_FIELDS = ("english", "template", "values")
-"""What the fields of a text are."""
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:

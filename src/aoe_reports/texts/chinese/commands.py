@@ -22,12 +22,11 @@ TEXTS: Mapping[str, str] = {
     "Report: {path}": "报告：{path}",
     "Pages: {path}": "页面：{path}",
     # titles of rows
-    "Checked": "检查结果",
     "Rules": "规则",
     "Tables": "表",
     "Hotspots": "热点",
+    "Steps": "步",
     "Stored": "存入结果",
-    "History": "历史",
     "Acknowledgement": "确认",
     "Expectation": "预告",
     "Named run": "已命名的运行",

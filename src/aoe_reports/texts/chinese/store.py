@@ -113,7 +113,6 @@ TEXTS: Mapping[str, str] = {
     "--baseline {baseline}: no run has this name; names are {names} (see `tag`)": (
         "--baseline {baseline}：没有运行使用该名称；已有名称：{names}（参见 `tag`）"
     ),
-    "none": "无",
     "--baseline {baseline}: {uri} has no run {run}; `history runs` lists them": (
         "--baseline {baseline}：{uri} 中没有运行 {run}；可用 `history runs` 列出"
     ),

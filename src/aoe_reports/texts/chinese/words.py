@@ -62,4 +62,10 @@ TEXTS: Mapping[str, str] = {
     "Show completion for the current shell, to copy it or customize the installation.": (
         "显示当前 shell 的命令补全脚本，以便复制或定制安装。"
     ),
+    "none": "无",
+    # how a run of AOE ended, why a series is not held against a baseline
+    "nothing tunable": "没有可调优的内容",
+    "not tuned": "未调优",
+    "tuned": "已调优",
+    "no-baseline": "没有基线",
 }
