@@ -158,7 +158,7 @@ def test_findings_are_stored_with_what_they_were_made_of(cli: Cli, msprof: Path,
     english, chinese = found["raw-capped"]
     assert "records carry no single times: there are more than 1, or only sums of them" in english
     assert chinese == f"{english.split()[0]} 条记录不含单次时间：超过 1 个，或只有汇总值"
-    assert found["workload-unknown"][1] == "没有信息说明测量的对象；以负载 'unknown' 存入（参见 --workload）"
+    assert found["workload-unknown"][1] == "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
     assert cli("store", "verify", "--store", store).code == 0
     for target in (tmp_path / "export", tmp_path / "export.jsonl"):
         assert cli("store", "export", target, "--store", store).code == 0

@@ -222,7 +222,7 @@ TEXTS: Mapping[str, str] = {
         "列出存储的内容，最早的在前：运行、记录、报告过的变化、人员对其的说明。"
     ),
     "What to list.": "要列出的内容。",
-    "Only this model, or this record's workload.": "只看该模型，或该负载的记录。",
+    "Only this model, or this record's workload.": "只看该模型，或该工作负载的记录。",
     "Only records of this scope.": "只看该范围的记录。",
     "Only nights from this date on (YYYY-MM-DD).": "只看该日期起的夜（YYYY-MM-DD）。",
     "Only the newest N.": "只看最新的 N 个。",
@@ -232,7 +232,7 @@ TEXTS: Mapping[str, str] = {
     "Say what got slower or faster in the stored nights, since when, by how much, and which operators did it.": (
         "说明存储的各夜中什么变慢或变快、从何时起、幅度多大、由哪些算子引起。"
     ),
-    "Only this model, or workload.": "只看该模型或负载。",
+    "Only this model, or workload.": "只看该模型或工作负载。",
     "Only series of this scope.": "只看该范围的序列。",
     "How many false alarms a year the whole store may raise; its series share them.": (
         "整个存储每年允许的误报数；由所有序列分担。"
@@ -258,17 +258,17 @@ TEXTS: Mapping[str, str] = {
         "将变慢后的水平接受为新水平：基线移到该处，不再使任何门禁不通过。"
     ),
     "Id of a series or an incident, as `regressions` shows it; with --revoke also of an acknowledgement.": (
-        "序列或事件的 id，见 `regressions`；与 --revoke 一起时也可为确认的 id。"
+        "序列或事件的 id，见 `regressions`；与 --revoke 一起时也可为确认知晓的 id。"
     ),
     "Why; it stands in the store, and in every report.": "原因；会记入存储和每份报告。",
     "Who says so; unless told, whom the CI system or $AOE_REPORTS_USER names.": (
-        "由谁确认；未指定时为 CI 系统或 $AOE_REPORTS_USER 给出的名称。"
+        "由谁说明；未指定时为 CI 系统或 $AOE_REPORTS_USER 给出的名称。"
     ),
-    "Take back what was acknowledged or expected instead.": "改为撤回已确认或已预告的内容。",
+    "Take back what was acknowledged or expected instead.": "改为撤回已确认知晓或已预告的内容。",
     "Announce a change: a slow-down of such a size that begins there is told as expected, and fails no gate.": (
         "预告变化：从该处开始、幅度相符的劣化会作为预期内的变化报告，不使任何门禁不通过。"
     ),
-    "A model, a workload or what workloads are a part of: net, net/step.": "模型、负载或负载所属的部分：net、net/step。",
+    "A model, a workload or what workloads are a part of: net, net/step.": "模型、工作负载或工作负载所属的部分：net、net/step。",
     "First night at which it may begin.": "可能开始的第一夜。",
     "How much slower or faster: 5% (either way), 0..5%, -3%..5%.": "变慢或变快的幅度：5%（两个方向）、0..5%、-3%..5%。",
     "Last night at which it may begin [default: 7 days later].": "可能开始的最后一夜 [默认值：7 天后]。",
@@ -300,7 +300,7 @@ TEXTS: Mapping[str, str] = {
     "Report one night from the stored history: what got slower, since when, which operator; hotspots, AOE's claims.": (
         "根据存储的历史报告一夜：什么变慢、从何时起、哪个算子；热点、AOE 宣称的收益。"
     ),
-    "Only this workload.": "只看该负载。",
+    "Only this workload.": "只看该工作负载。",
     "The night [default: the newest].": "要报告的夜 [默认值：最新的]。",
     "Write the figures as PNG files with alt text, too.": "同时将图写为带替代文本的 PNG 文件。",
     "Write a folder of static pages: what changed, since when, how much, which operator; every series, every run.": (

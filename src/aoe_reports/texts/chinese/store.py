@@ -16,7 +16,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "{uri}: there is no run {run_id}; `history runs` lists them": "{uri}：没有运行 {run_id}；可用 `history runs` 列出",
     "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would count it twice": (
-        "该运行已以负载 {model!r} 存入（运行 {run_id}）；再以 {other!r} 存入会重复计数"
+        "该运行已以工作负载 {model!r} 存入（运行 {run_id}）；再以 {other!r} 存入会重复计数"
     ),
     "{uri}: {why}": "{uri}：{why}",
     "{uri}: the store cannot be opened": "{uri}：无法打开存储",
@@ -95,7 +95,7 @@ TEXTS: Mapping[str, str] = {
     "not enough nights yet ({nights} of {least}): no series can be judged; {count} series are stored": (
         "夜数还不够（{nights}/{least}）：没有可判定的序列；已存储 {count} 个序列"
     ),
-    "workload {name!r}": "负载 {name!r}",
+    "workload {name!r}": "工作负载 {name!r}",
     "scope {name!r}": "范围 {name!r}",
     "these runs": "这些运行",
     "no series of {asked} is stored; {count} others are": "没有存储{asked} 的序列；已存储其他 {count} 个序列",
@@ -134,13 +134,13 @@ TEXTS: Mapping[str, str] = {
     ),
     # words of people on changes
     "{subject}: nothing is open here: no slow-down waits for an acknowledgement": (
-        "{subject}：没有未处理的项：没有等待确认的劣化"
+        "{subject}：没有未处理的项：没有等待确认知晓的劣化"
     ),
     "{subject}: no series and no incident of the store is called so; `regressions` shows them": (
         "{subject}：存储中没有该名称的序列或事件；可用 `regressions` 查看"
     ),
     "{subject}: no acknowledgement or expectation that stands is called so, or is about it": (
-        "{subject}：没有该名称的、或与其相关的有效确认或预告"
+        "{subject}：没有该名称的、或与其相关的有效的确认知晓或预告"
     ),
     "{name} {night!r}: expected a date such as 2026-01-31": "{name} {night!r}：应为日期，例如 2026-01-31",
     "--until {until} is before --from {since}": "--until {until} 早于 --from {since}",
@@ -206,7 +206,7 @@ TEXTS: Mapping[str, str] = {
         "梯度作为没有记录的运行存入：v0.1 无法表示梯度；其时间取文件的时间"
     ),
     "nothing tells what was measured; stored as workload 'unknown' (see --workload)": (
-        "没有信息说明测量的对象；以负载 'unknown' 存入（参见 --workload）"
+        "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
     ),
     "times of records name no zone; taken as UTC (see --tz)": "记录的时间没有时区；按 UTC 处理（参见 --tz）",
     "of {count} of these records the same stood here or in another file already; each is used once": (
@@ -216,6 +216,6 @@ TEXTS: Mapping[str, str] = {
         "这些是运行 {run_id} 的记录，该运行已从其自身的文件读取"
     ),
     "these are records of workload {model!r} (run {run_id}); they are not stored as {workload!r}": (
-        "这些是负载 {model!r} 的记录（运行 {run_id}）；不会以 {workload!r} 存入"
+        "这些是工作负载 {model!r} 的记录（运行 {run_id}）；不会以 {workload!r} 存入"
     ),
 }
