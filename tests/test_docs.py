@@ -50,6 +50,7 @@ def test_the_readme_names_every_command() -> None:
         "docs/report.md",
         "docs/site.md",
         "docs/detection.md",
+        "docs/languages.md",
         "docs/regressions.md",
         "fixtures/README.md",
     ],

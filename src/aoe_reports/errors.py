@@ -86,3 +86,8 @@ class ForeignStoreError(StoreError):
 
 class WorkloadConflictError(StoreError):
     """The same content is already stored under another workload name."""
+
+    def __init__(self, path: str, what: str) -> None:
+        """State which file it is and what is wrong with it."""
+        super().__init__(say("{path}: {text}", path=path, text=what))
+        self.what = what

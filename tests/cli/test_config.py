@@ -102,6 +102,22 @@ def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -
     assert found["hotspots", "max-expanded"] == 5
 
 
+def test_the_language_of_the_file_holds_for_every_command(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AOE_REPORTS_LANG", raising=False)
+    write(folder, "lang = 'zh'\n")
+    asked = {command for command, option in in_force(cli) if option == "lang"}
+    assert {"inspect", "nightly", "store verify"} <= asked
+    assert "没有存储" in cli("history").err
+    assert "没有存储" in cli("store", "info").err
+    assert "there is no store" in cli("history", "--lang", "en").err
+    monkeypatch.setenv("AOE_REPORTS_LANG", "en")
+    assert "there is no store" in cli("history").err
+    write(folder, "lang = 'fr'\n")
+    assert "lang: Value error, 'fr' is not one of 'en', 'zh'." in cli("history").err
+
+
 def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Path) -> None:
     write(folder, '[check]\nselect = ["schema"]\nignore = ["segment-kind"]\n')
     assert cli("check", aoe).code == 0

@@ -16,6 +16,8 @@ from commandline import Cli
 from aoe_reports.errors import StoreError
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
+from aoe_reports.store.layout import message_of
+from aoe_reports.texts import in_language
 
 
 def ingest(cli: Cli, path: Path, store: Path, *more: object) -> list[str]:
@@ -141,3 +143,35 @@ def test_a_killed_writer_loses_and_doubles_nothing(tmp_path: Path) -> None:
     alone = tmp_path / "alone"
     assert start(nights, alone).wait(timeout=120) == 0
     assert state(store) == state(alone)
+
+
+def test_findings_are_stored_with_what_they_were_made_of(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    store, again = tmp_path / "s", tmp_path / "again"
+    assert cli("ingest", msprof / "torch_npu_two_ranks", "--raw", 1, "--store", store).code == 0
+
+    def told(place: Path) -> dict[str, tuple[str, str]]:
+        asked = ("rule", "message", "body")
+        rows = History.open(str(place)).rows("finding", asked).to_pylist()
+        return {row["rule"]: (row["message"], in_language(message_of(row), "zh")) for row in rows}
+
+    found = told(store)
+    english, chinese = found["raw-capped"]
+    assert "records carry no single times: there are more than 1, or only sums of them" in english
+    assert chinese == f"{english.split()[0]} 条记录不含单次时间：超过 1 个，或只有汇总值"
+    assert found["workload-unknown"][1] == "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
+    assert cli("store", "verify", "--store", store).code == 0
+    for target in (tmp_path / "export", tmp_path / "export.jsonl"):
+        assert cli("store", "export", target, "--store", store).code == 0
+        assert cli("store", "import", target, "--store", again / target.name).code == 0
+        assert told(again / target.name) == found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None, "", "{", "[]", "7", "null", '["english", "{name}: {why}", {}, 1]', '["other", "{name}: {why}", {"name": 1, "why": 2}]',
+        '["english", "{name.__class__}", {"name": 1}]', '["english", "{name}: {why}", {"name": [1], "why": {}}]', "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_body_that_is_none_leaves_the_message_as_it_is(body: str | None) -> None:
+    assert in_language(message_of({"message": "english", "body": body}), "zh") == "english"

@@ -118,6 +118,11 @@ def test_a_text_without_values_stays_one_inside_of_another() -> None:
     assert in_language(from_fields(json.loads(json.dumps(as_fields(text)))), "zh") == "error：错误，error"
 
 
+def test_a_sentence_without_values_comes_back_as_a_text() -> None:
+    text = from_fields(json.loads(json.dumps(as_fields(say("the file is empty")))))
+    assert in_language(say("{name}: {why}", name="x", why=text), "zh") == "x：文件为空"
+
+
 @pytest.mark.parametrize("template", ["{name.__class__}", "{0}", "not ours {name}", 7, None, ["x"]])
 def test_a_template_that_is_not_ours_is_no_template(template: object) -> None:
     found = from_fields(["english", template, {"name": "x"}])

@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, render, write
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 Reason = Annotated[str, typer.Option(help="Why; it stands in the store, and in every report.", show_default=False)]
 Who = Annotated[
@@ -92,7 +93,7 @@ def _text(text: str | None) -> Any:
 
 def _refuse_empty(text: str, what: str) -> None:
     if not text.strip():
-        raise UsageError(f"{what}: expected a text")
+        raise UsageError(say("{what}: expected a text", what=what))
 
 
 def _show(command: str, where: str, row: dict[str, Any], form: Format, output: Path | None) -> None:

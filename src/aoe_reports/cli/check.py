@@ -59,11 +59,13 @@ def check(
     known = {rule["rule"]: rule for rule in list_rules()}
     if rules:
         if form in CHECK_RENDERERS:
-            raise UsageError(f"check: --rules has no format {form}; expected text, json, csv, markdown or html")
+            raise UsageError(
+                say("check: --rules has no format {form}; expected text, json, csv, markdown or html", form=form)
+            )
         write(render(form, "check", "Rules", [], list(known.values()), [], [], of="rules"), output)
         return
     if not paths:
-        raise UsageError("check: expected a PATH, or --rules")
+        raise UsageError(say("check: expected a PATH, or --rules"))
     tasks: list[TuningTask] = []
 
     def tell(path: str, result: TuningResult, found: Sequence[Finding]) -> None:
@@ -126,9 +128,11 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
 
     for path in paths:
         if not path.exists():
-            raise UsageError(f"check --watch: {path}: no such file or folder")
+            raise UsageError(say("check --watch: {path}: no such file or folder", path=path))
         if not path.is_dir() and not result_files([path]):
-            raise UsageError(f"check --watch: {path}: no AOE result, neither by its name nor by its content")
+            raise UsageError(
+                say("check --watch: {path}: no AOE result, neither by its name nor by its content", path=path)
+            )
 
     def tell(path: Path, text: str) -> None:
         notify(say("{path}: {text}", path=path, text=text))
@@ -148,5 +152,5 @@ def _names(given: list[str] | None, known: Collection[str]) -> list[str]:
     names = [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            raise UsageError(f"check: no rule {name!r}; `aoe-reports check --rules` lists them")
+            raise UsageError(say("check: no rule {name!r}; `aoe-reports check --rules` lists them", name=name))
     return names

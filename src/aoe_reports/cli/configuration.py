@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from aoe_reports.cli.help import error_text
 from aoe_reports.cli.output import STORE_VARIABLE
 from aoe_reports.readers.configuration import (
     THRESHOLDS,
@@ -19,48 +20,49 @@ from aoe_reports.readers.configuration import (
     nearest,
     read_configuration,
 )
+from aoe_reports.texts import join, say
 
 if TYPE_CHECKING:
     from aoe_reports.analysis.advice.thresholds import Thresholds
 
-SHARED = ("store", "workload", "hardware", "engine-version", "tz", "strict", "max-expanded", "raw")
+SHARED = ("store", "workload", "hardware", "engine-version", "tz", "strict", "max-expanded", "raw", "lang")
 """Options that mean the same wherever they stand: one line above all tables says them for every command."""
 _MEANS_OTHER = {("history", "workload"), ("regressions", "workload"), ("report", "workload")}
 """Where an option of that name chooses what is shown."""
 COMMAND_LINE_ONLY = {
-    "output": "what is written where",
-    "force": "what is forced",
-    "renew": "what is replaced",
-    "watch": "what is waited for",
-    "rules": "what else is shown",
-    "list": "what else is shown",
-    "check": "what is checked",
-    "all": "what else is shown",
-    "help": "help",
-    "resume": "what is gone on with",
-    "restart": "what is put away",
-    "dry-run": "what is not run",
-    "describe-host": "what else is shown",
-    "host": "what is checked",
-    "declare": "what somebody vouches for",
-    "to": "what is replaced",
-    "soc": "what is tuned",
-    "model": "what is tuned",
-    "weight": "what is tuned",
-    "model-path": "what is tuned",
-    "aoe-option": "what is run",
-    "working-folder": "where it is run",
-    "before": "what is compared",
-    "after": "what is compared",
-    "results": "what is known",
-    "reason": "what somebody vouches for",
-    "who": "what somebody vouches for",
-    "revoke": "what somebody vouches for",
-    "from": "what somebody vouches for",
-    "until": "what somebody vouches for",
-    "change": "what somebody vouches for",
-    "run": "what is named",
-    "record": "what is remembered",
+    "output": say("what is written where"),
+    "force": say("what is forced"),
+    "renew": say("what is replaced"),
+    "watch": say("what is waited for"),
+    "rules": say("what else is shown"),
+    "list": say("what else is shown"),
+    "check": say("what is checked"),
+    "all": say("what else is shown"),
+    "help": say("help"),
+    "resume": say("what is gone on with"),
+    "restart": say("what is put away"),
+    "dry-run": say("what is not run"),
+    "describe-host": say("what else is shown"),
+    "host": say("what is checked"),
+    "declare": say("what somebody vouches for"),
+    "to": say("what is replaced"),
+    "soc": say("what is tuned"),
+    "model": say("what is tuned"),
+    "weight": say("what is tuned"),
+    "model-path": say("what is tuned"),
+    "aoe-option": say("what is run"),
+    "working-folder": say("where it is run"),
+    "before": say("what is compared"),
+    "after": say("what is compared"),
+    "results": say("what is known"),
+    "reason": say("what somebody vouches for"),
+    "who": say("what somebody vouches for"),
+    "revoke": say("what somebody vouches for"),
+    "from": say("what somebody vouches for"),
+    "until": say("what somebody vouches for"),
+    "change": say("what somebody vouches for"),
+    "run": say("what is named"),
+    "record": say("what is remembered"),
 }
 """Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 
@@ -173,13 +175,13 @@ def _for_one(
     """The table of one command."""
     configuration: Configuration = ctx.obj
     if not isinstance(value, dict):
-        raise configuration.refused("expected a table", head)
+        raise configuration.refused(say("expected a table"), head)
     for key, (written, given) in _by_option(configuration, value, (head,)).items():
         if key not in options:
             allowed = [name for name in options if name not in COMMAND_LINE_ONLY]
-            raise configuration.refused(f"no such option{nearest(key, allowed)}", head, written)
+            raise configuration.refused(say("no such option") + nearest(key, allowed), head, written)
         if key in COMMAND_LINE_ONLY:
-            message = f"{COMMAND_LINE_ONLY[key]} stands on the command line only"
+            message = say("{what} stands on the command line only", what=COMMAND_LINE_ONLY[key])
             raise configuration.refused(message, head, written)
         command, option = options[key]
         yield (command, option.name), ((head, written), _value(ctx, (head, written), option, given))
@@ -197,7 +199,7 @@ def _by_option(configuration: Configuration, table: Any, keys: tuple[str, ...]) 
     for written, value in table.items():
         key = written.replace("_", "-")
         if key in found:
-            raise configuration.refused(f"stands twice ({found[key][0]})", *keys, written)
+            raise configuration.refused(say("stands twice ({key})", key=found[key][0]), *keys, written)
         found[key] = (written, value)
     return found
 
@@ -205,8 +207,8 @@ def _by_option(configuration: Configuration, table: Any, keys: tuple[str, ...]) 
 def _unknown(key: str, options: _Known) -> str:
     having = sorted(name for name, of_command in options.items() if key in of_command and key not in COMMAND_LINE_ONLY)
     if having:
-        return f"stands in the table of a command: {', '.join(f'[{name}]' for name in having)}"
-    return f"no such option or command{nearest(key, [*SHARED, *options, THRESHOLDS])}"
+        return say("stands in the table of a command: {names}", names=join(", ", (f"[{name}]" for name in having)))
+    return say("no such option or command") + nearest(key, [*SHARED, *options, THRESHOLDS])
 
 
 def _value(ctx: Any, keys: tuple[str, ...], option: TyperOption, value: Any) -> Any:
@@ -214,25 +216,26 @@ def _value(ctx: Any, keys: tuple[str, ...], option: TyperOption, value: Any) -> 
     configuration: Configuration = ctx.obj
     kind = option.type_descriptor
     expected, fits = (
-        ("a list of words", isinstance(value, list) and all(isinstance(one, str) for one in value))
+        (say("a list of words"), isinstance(value, list) and all(isinstance(one, str) for one in value))
         if option.multiple
-        else ("true or false", isinstance(value, bool))
+        else (say("true or false"), isinstance(value, bool))
         if option.is_flag
-        else ("a whole number", isinstance(value, int) and not isinstance(value, bool))
+        else (say("a whole number"), isinstance(value, int) and not isinstance(value, bool))
         if kind.annotation is int
-        else ("a number", isinstance(value, int | float) and not isinstance(value, bool))
+        else (say("a number"), isinstance(value, int | float) and not isinstance(value, bool))
         if kind.annotation is float
-        else ("a word in quotes", isinstance(value, str))
+        else (say("a word in quotes"), isinstance(value, str))
     )
     if not fits:
-        message = f"expected {expected}, not {'a table' if isinstance(value, dict) else repr(value)}"
+        given = say("a table") if isinstance(value, dict) else repr(value)
+        message = say("expected {expected}, not {given}", expected=expected, given=given)
         raise configuration.refused(message, *keys)
     if (kind.is_path or option.envvar == STORE_VARIABLE) and "://" not in value:
         value = str(configuration.path.absolute().parent / os.path.expanduser(value))  # noqa: PTH111 - never raises
     try:
         option.get_runtime_param().coerce(value, option, ctx)
     except typer.BadParameter as error:
-        raise configuration.refused(error.message.strip(), *keys) from error
+        raise configuration.refused(error_text(error.message.strip()), *keys) from error
     return value
 
 

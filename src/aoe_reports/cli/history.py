@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, render, write, write_pieces
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 
 def history(
@@ -39,7 +40,9 @@ def history(
 
     if form == "jsonl":
         if what != "records" or last is not None or run is not None:
-            raise UsageError("--format jsonl gives whole records; expected `history records` without --last and --run")
+            raise UsageError(
+                say("--format jsonl gives whole records; expected `history records` without --last and --run")
+            )
         documents = stored_documents(store, workload=workload, scope=scope, since=since)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return

@@ -60,6 +60,9 @@ app = typer.Typer(
 for command in COMMANDS:
     app.command()(with_language(command))
 for group in GROUPS:
+    for one in group.registered_commands:
+        assert one.callback is not None
+        one.callback = with_language(one.callback)
     app.add_typer(group)
 
 
@@ -89,7 +92,7 @@ def options(
     """Read options of all commands; `main` looks at --debug itself."""
     del version, debug
     if isolated and file is not None:
-        raise UsageError("--config names a file, --isolated wants none")
+        raise UsageError(say("--config names a file, --isolated wants none"))
     if not isolated and not _asks_for_help(sys.argv[1:]):
         from aoe_reports.cli.configuration import load_configuration
 
@@ -107,9 +110,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
-    speak_early(sys.argv[1:])
     try:
-        app()
+        if speak_early(sys.argv[1:]) == "en":
+            app()
+        else:
+            from aoe_reports.cli.help import run_translated
+
+            run_translated(app)
     except AoeReportsError as error:
         if "--debug" in sys.argv:
             raise
@@ -122,7 +129,7 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         _leave_stdout()
-        _tell(say("{name}: {why}", name=error.filename or "output", why=error.strerror or error))
+        _tell(say("{name}: {why}", name=error.filename or say("output"), why=error.strerror or error))
         sys.exit(AoeReportsError.exit_code)
 
 

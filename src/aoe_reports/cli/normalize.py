@@ -23,6 +23,7 @@ from aoe_reports.cli.output import (
     write_pieces,
 )
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.store import Run
@@ -45,7 +46,7 @@ def normalize(
     from aoe_reports.workflows.ingest import Gathered, gather_runs
 
     if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
-        raise UsageError(f"-o {output}: expected a name that ends in .jsonl, .json or .parquet")
+        raise UsageError(say("-o {output}: expected a name that ends in .jsonl, .json or .parquet", output=output))
     gathered = Gathered()
     options = run_options(workload, hardware, engine_version, zone, max_expanded, raw)
     found: list[Finding] = []

@@ -9,6 +9,7 @@ import typer
 
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.findings import Finding, has
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.reports.report import Report
@@ -77,7 +78,9 @@ def write(text: str, output: Path | None) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         write_whole(output, text)
     except OSError as error:
-        raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{path}: cannot be written: {why}", path=output, why=error.strerror or error)
+        ) from error
 
 
 def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
@@ -96,7 +99,9 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
             for piece in pieces:
                 file.write(piece.encode("utf-8", "replace"))
     except OSError as error:
-        raise AoeReportsError(f"{output}: cannot be written: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{path}: cannot be written: {why}", path=output, why=error.strerror or error)
+        ) from error
 
 
 def print_findings(findings: Sequence[Finding]) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.regression.gate import Gate
@@ -76,7 +77,9 @@ def regressions(
 
     gates, pinned = gates_of(gate), baseline_of(baseline)
     if whole and (record or baseline != "segment"):
-        raise UsageError("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+        raise UsageError(
+            say("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+        )
     selection = RegressionSelection(workload, scope, alarms, gates, fail_on, every, pinned, record, whole_history=whole)
     found = find_regressions(store, selection)
     reasons = [reason for reason in found.reasons if reason != "not-enough-data" or strict_data]
@@ -119,7 +122,7 @@ def gates_of(texts: list[str] | None) -> "tuple[Gate, ...]":
     try:
         return tuple(map(parse_gate, texts or ())) or (Gate(),)
     except ValueError as error:
-        raise UsageError(f"--gate {error}") from error
+        raise UsageError(say("--gate {why}", why=error.args[0])) from error
 
 
 def baseline_of(text: str) -> "Baseline":
@@ -129,4 +132,4 @@ def baseline_of(text: str) -> "Baseline":
     try:
         return parse_baseline(text)
     except ValueError as error:
-        raise UsageError(f"--baseline {error}") from error
+        raise UsageError(say("--baseline {why}", why=error.args[0])) from error

@@ -18,6 +18,7 @@ from aoe_reports.cli.output import (
 )
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, reasons_of
+from aoe_reports.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.workflows.table import Asked
@@ -44,9 +45,9 @@ def table(
         )
         return
     if kind is None or path is None:
-        raise UsageError("table: expected a KIND and a PATH, or --list")
+        raise UsageError(say("table: expected a KIND and a PATH, or --list"))
     if form == "parquet" and output is None:
-        raise UsageError("table --format parquet: expected -o FILE (Parquet is not for a terminal)")
+        raise UsageError(say("table --format parquet: expected -o FILE (Parquet is not for a terminal)"))
     asked = Asked(kind, path, max_expanded)
     if form == "parquet" and output is not None:
         asked.write_parquet(output)

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
+from aoe_reports.texts import say
 
 FALSE_ALARMS_PER_YEAR = 12.0
 """Bearable unless told otherwise: one a month over the whole store."""
@@ -33,7 +34,7 @@ class Budget:
     def __post_init__(self) -> None:
         """Refuse what is no rate."""
         if not (math.isfinite(self.rate) and self.rate > 0):
-            raise ValueError(f"false alarms a year: {self.rate}; expected a number above 0")
+            raise ValueError(say("false alarms a year: {rate}; expected a number above 0", rate=self.rate))
 
     @classmethod
     def shared(cls, false_alarms_per_year: float, eligible: int) -> Budget:

@@ -21,6 +21,7 @@ from aoe_reports.regression import noise
 from aoe_reports.regression.budget import SERIES_RATE, Budget
 from aoe_reports.regression.noise import Floats
 from aoe_reports.regression.partition import partition
+from aoe_reports.texts import say
 
 VERSION = 2
 """Of the detector: a change is stored with the version and the parameters that found it."""
@@ -140,7 +141,7 @@ def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> l
     parameters = parameters or Parameters()
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
-        raise ValueError(f"values of {table.ndim} dimensions; expected (series, nights)")
+        raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
     verdicts = []
     for begin in range(0, len(table), SERIES_AT_ONCE):
         verdicts += _detect(table[begin : begin + SERIES_AT_ONCE], parameters)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from aoe_reports.records.record import Scope
+from aoe_reports.texts import join, say
 
 FACTS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
 _CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|=)\s*(?P<value>.*?)\s*")
@@ -35,18 +36,27 @@ def parse_gate(text: str) -> Gate:
     for part in text.split(","):
         found = _CONDITION.fullmatch(part)
         if found is None:
-            raise ValueError(f"{part.strip()!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%")
+            raise ValueError(say("{part!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%", part=part.strip()))
         name, sign, value = found["name"], found["sign"], found["value"]
         if name == "effect":
             least = max(least, _effect(sign, value))
         elif name not in FACTS:
-            raise ValueError(f"{name!r}: expected effect, {', '.join(FACTS[:-1])} or {FACTS[-1]}")
+            raise ValueError(
+                say(
+                    "{name!r}: expected effect, {names} or {last}",
+                    name=name,
+                    names=join(", ", FACTS[:-1]),
+                    last=FACTS[-1],
+                )
+            )
         elif sign == ">=":
-            raise ValueError(f"{part.strip()!r}: only effect takes >=")
+            raise ValueError(say("{part!r}: only effect takes >=", part=part.strip()))
         elif not value or value.startswith("="):  # would hold for no series, and let every change pass
-            raise ValueError(f"{part.strip()!r}: expected {name}=VALUE or {name}!=VALUE")
+            raise ValueError(say("{part!r}: expected {name}=VALUE or {name}!=VALUE", part=part.strip(), name=name))
         elif name == "scope" and value not in get_args(Scope):
-            raise ValueError(f"{part.strip()!r}: expected one of {', '.join(get_args(Scope))}")
+            raise ValueError(
+                say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", get_args(Scope)))
+            )
         else:
             facts.append((name, sign, value))
     return Gate(tuple(facts), least)
@@ -61,5 +71,5 @@ def _effect(sign: str, value: str) -> float:
         effect = math.nan
     bare = not value.endswith("%")
     if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
-        raise ValueError(f"effect{sign}{value}: expected effect>=3% or effect>=0.03")
+        raise ValueError(say("effect{sign}{value}: expected effect>=3% or effect>=0.03", sign=sign, value=value))
     return effect

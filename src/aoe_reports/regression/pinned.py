@@ -13,10 +13,11 @@ import numpy as np
 
 from aoe_reports.regression.baselines import Course, Level, interval
 from aoe_reports.regression.detector import FREEDOM, State
+from aoe_reports.texts import say
 
 Kind = Literal["segment", "run", "tag", "window", "nights"]
 _TEXT = re.compile(r"(?P<kind>run|tag|window|nights):(?P<value>.+)", re.DOTALL)
-EXPECTED = "segment, run:RUN_ID, tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD or nights:N"
+EXPECTED = say("segment, run:RUN_ID, tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD or nights:N")
 MOST_NIGHTS = 10_000
 
 
@@ -42,16 +43,18 @@ def parse_baseline(text: str) -> Baseline:
         return Baseline()
     found = _TEXT.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r}: expected {EXPECTED}")
+        raise ValueError(say("{text!r}: expected {expected}", text=text, expected=EXPECTED))
     kind, value = found["kind"], found["value"]
     if kind == "nights":
         if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= MOST_NIGHTS:
-            raise ValueError(f"{text!r}: expected a number of nights, 1 to {MOST_NIGHTS}")
+            raise ValueError(say("{text!r}: expected a number of nights, 1 to {most}", text=text, most=MOST_NIGHTS))
         return Baseline("nights", value, nights=int(value))
     if kind == "window":
         first, _, last = value.partition("..")
         if not (is_date(first) and is_date(last)) or first > last:
-            raise ValueError(f"{text!r}: expected two dates, the earlier one first: window:2026-01-01..2026-01-31")
+            raise ValueError(
+                say("{text!r}: expected two dates, the earlier one first: window:2026-01-01..2026-01-31", text=text)
+            )
         return Baseline("window", value, first, last)
     return Baseline("run" if kind == "run" else "tag", value)
 

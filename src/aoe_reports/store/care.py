@@ -19,6 +19,7 @@ from aoe_reports.errors import StoreError
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
+from aoe_reports.texts import say
 
 SURPLUS = 18
 """So many files more than needed are let be before an ingest merges them: each costs a reader half a millisecond."""
@@ -120,7 +121,9 @@ def compact(log: Log) -> Merged:
         except CommitFailedError:
             wait(attempt)
             log.refresh()
-    raise StoreError(f"{log.uri}: {MAX_ATTEMPTS} compactions failed because others wrote at the same time")
+    raise StoreError(
+        say("{uri}: {count} compactions failed because others wrote at the same time", uri=log.uri, count=MAX_ATTEMPTS)
+    )
 
 
 def _mergeable(parts: Sequence[Part], *, every: bool = False) -> list[list[Part]]:
@@ -207,7 +210,7 @@ def vacuum(log: Log, days: float) -> Vacuumed:
         ours = found.path.startswith("kind=") and found.path not in kept
         if ours and _modified_ms(found) <= since:
             if not log.folder.delete(found.path):
-                raise StoreError(f"{log.uri}/{found.path}: cannot be deleted")
+                raise StoreError(say("{uri}/{path}: cannot be deleted", uri=log.uri, path=found.path))
             files, size = files + 1, size + (found.size or 0)
     return Vacuumed(files, size)
 
@@ -221,7 +224,9 @@ def _removed_since(log: Log, since_ms: int) -> Iterator[str]:
             lines = log.folder.content(found.path).to_pybytes().splitlines()
             removes = [json.loads(line)["remove"] for line in lines if line.startswith(b'{"remove"')]
         except (OSError, ValueError) as error:
-            raise StoreError(f"{log.uri}/{found.path}: a commit cannot be read: {reason(error)}") from error
+            raise StoreError(
+                say("{uri}/{path}: a commit cannot be read: {why}", uri=log.uri, path=found.path, why=reason(error))
+            ) from error
         yield from (remove["path"] for remove in removes if remove.get("deletionTimestamp", since_ms) >= since_ms)
 
 

@@ -32,6 +32,7 @@ from aoe_reports.store.layout import (
 )
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, Origin, wait
 from aoe_reports.store.parts import Part, Piece
+from aoe_reports.texts import say
 
 Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
 _T = TypeVar("_T")
@@ -98,7 +99,9 @@ class History:
             except CommitFailedError:
                 wait(attempt)
                 self.log.refresh()
-        raise StoreError(f"{self.uri}: {MAX_ATTEMPTS} commits failed because others wrote at the same time")
+        raise StoreError(
+            say("{uri}: {count} commits failed because others wrote at the same time", uri=self.uri, count=MAX_ATTEMPTS)
+        )
 
     def _add(self, header: RunHeader, rows: pa.Table, *, renew: bool) -> Outcome:
         known = self._overlapping(header)
@@ -124,7 +127,9 @@ class History:
     def _undo(self, run_id: str, timestamp_ns: int) -> RunHeader:
         found = self.runs([equals("run_id", run_id)])
         if not found:
-            raise StoreError(f"{self.uri}: there is no run {run_id}; `history runs` lists them")
+            raise StoreError(
+                say("{uri}: there is no run {run_id}; `history runs` lists them", uri=self.uri, run_id=run_id)
+            )
         kept, removes = self._without({run_id})
         self._commit([*_pieces(self._change_of(found[0], timestamp_ns)), *kept], removes)
         return found[0]
@@ -202,8 +207,14 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
     for stored in known:
         if stored.model != header.model:
             raise WorkloadConflictError(
-                f"{header.path}: this run is already stored as workload {stored.model!r} (run "
-                f"{stored.run_id}); storing it as {header.model!r} too would count it twice"
+                header.path,
+                say(
+                    "this run is already stored as workload {model!r} (run {run_id}); storing it as "
+                    "{other!r} too would count it twice",
+                    model=stored.model,
+                    run_id=stored.run_id,
+                    other=header.model,
+                ),
             )
 
 

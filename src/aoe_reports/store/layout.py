@@ -14,7 +14,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.records.row import JsonTexts, row_of_record
-from aoe_reports.texts import Text, as_fields, from_fields
+from aoe_reports.texts import Text, as_fields, from_fields, say
 
 FORMAT = 2
 """Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.
@@ -150,27 +150,29 @@ def rows_of(run: Run) -> pa.Table:
     rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
     rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
     rows += [
-        {"kind": "finding", **finding.as_dict(), "body": _fields_of(finding), **common} for finding in run.findings
+        {"kind": "finding", **finding.as_dict(), "body": _made_of(finding.message), **common}
+        for finding in run.findings
     ]
     rows += [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
     return table_of(rows)
 
 
-def _fields_of(finding: Finding) -> str | None:
-    """What a finding's message was made of, so that it can be said in another language; it stands as English beside it."""
-    if not isinstance(finding.message, Text):
+def _made_of(message: str) -> str | None:
+    """What a message was made of as JSON, where it was made of something: others may say it in their language."""
+    if not isinstance(message, Text) or not message.values:
         return None
-    return json.dumps(as_fields(finding.message), ensure_ascii=False, separators=(",", ":"))
+    try:
+        return canonical_json(as_fields(message))
+    except ValueError:  # a number that JSON has not
+        return None
 
 
 def message_of(row: Mapping[str, Any]) -> str:
-    """The message of a finding's row; what it was made of counts only where it makes this message."""
-    message: str = row["message"]
-    if row["body"] is None:
-        return message
+    """The message of a finding's row, as the text that it was made as where the row tells; older rows do not."""
+    message = say(row["message"] or "")
     try:
-        text = from_fields(json.loads(row["body"]))
-    except (ValueError, TypeError, RecursionError):
+        text = from_fields(json.loads(row["body"])) if row["body"] else message
+    except (ValueError, TypeError, RecursionError):  # not what was written
         return message
     return text if text == message else message
 

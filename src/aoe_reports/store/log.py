@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema
@@ -24,6 +24,7 @@ from aoe_reports.store.conditions import Where
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.objects import object_store
 from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
+from aoe_reports.texts import join, say
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -75,12 +76,14 @@ class Log:
                 table = DeltaTable(place, version=version)
             except TableNotFoundError as error:
                 if not create:
-                    raise StoreError(f"{uri}: {_why_not_there(uri)}") from error
+                    raise StoreError(say("{uri}: {why}", uri=uri, why=_why_not_there(uri))) from error
                 _create(uri, place, origin)
             except (DeltaError, OSError, ValueError) as error:
                 # somebody else may be making it right now
                 if attempt >= CREATION_ATTEMPTS or not create:
-                    raise StoreError(f"{uri}: the store cannot be opened: {reason(error)}") from error
+                    raise StoreError(
+                        say("{uri}: the store cannot be opened: {why}", uri=uri, why=reason(error))
+                    ) from error
                 wait(attempt)
             else:
                 log = cls(uri, cls.folder_of(uri), origin, table)
@@ -88,7 +91,7 @@ class Log:
                 if version is None:
                     log.refuse_damaged_commit()
                 return log
-        raise StoreError(f"{uri}: the store cannot be opened")
+        raise StoreError(say("{uri}: the store cannot be opened", uri=uri))
 
     @staticmethod
     def folder_of(uri: str) -> Folder:
@@ -161,7 +164,9 @@ class Log:
             for path in mine:
                 self.folder.delete(path)
             if self.version == before:
-                raise StoreError(f"{self.uri}: the store cannot be written: {reason(error)}") from error
+                raise StoreError(
+                    say("{uri}: the store cannot be written: {why}", uri=self.uri, why=reason(error))
+                ) from error
             raise CommitFailedError(str(error)) from error
         self._behind = True
 
@@ -174,7 +179,7 @@ class Log:
         self._current = self.format == FORMAT and not missing
         if self._current:
             return
-        with self._told("written"):
+        with self._told("write"):
             properties = CommitProperties(custom_metadata=self.origin.as_metadata())
             if missing:
                 columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
@@ -187,25 +192,30 @@ class Log:
     def checkpoint(self) -> None:
         """Write what is in force into one file, so that opening reads few commits."""
         self._in_force()
-        with self._told("written"):
+        with self._told("write"):
             self._table.create_checkpoint()
 
     def clean(self) -> None:
         """Let Delta delete commits of more than 30 days ago, when there are so many that looking for them pays."""
         (old,) = self.folder.files.get_file_info([commit_path(max(0, self.version - MANY_COMMITS))])
         if old.mtime_ns is not None and old.mtime_ns // 1_000_000 < now_ms() - LOG_RETENTION_MS:
-            with self._told("written"):
+            with self._told("write"):
                 self._table.cleanup_metadata()
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _told(self, work: Literal["read", "write"]) -> Iterator[None]:
         """Errors of Delta's library as ours; that somebody else committed is no error."""
         try:
             yield
         except CommitFailedError:
             raise
         except (DeltaError, OSError) as error:
-            raise StoreError(f"{self.uri}: the store cannot be {what}: {reason(error)}") from error
+            told = (
+                say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))
+                if work == "read"
+                else say("{uri}: the store cannot be written: {why}", uri=self.uri, why=reason(error))
+            )
+            raise StoreError(told) from error
 
     def refuse_damaged_commit(self) -> None:
         """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
@@ -217,24 +227,31 @@ class Log:
         except OSError as error:
             problem = reason(error)
         if problem:
-            raise StoreError(f"{self.uri}/{path}: {problem}; see `store verify`")
+            raise StoreError(
+                say("{uri}/{path}: {problem}; see `store verify`", uri=self.uri, path=path, problem=problem)
+            )
 
 
 def commit_problem(content: bytes) -> str | None:
     """What is wrong with the text of a commit, if anything."""
     if not content:
-        return "this commit is an empty file: what it said is lost"
+        return say("this commit is an empty file: what it said is lost")
     try:
         actions = [json.loads(line) for line in content.splitlines() if line.strip()]
         facts = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
         counts = Counter(name for action in actions for name in action)
     except (ValueError, TypeError):
-        return "this commit is damaged or cut off: what it said is lost"
+        return say("this commit is damaged or cut off: what it said is lost")
     if facts is None:
-        return "this commit is cut off: it does not say what it is"
+        return say("this commit is cut off: it does not say what it is")
     for name, action in (("adds", "add"), ("removes", "remove")):
         if name in facts and int(facts[name]) != counts[action]:
-            return f"this commit is cut off: it says {facts[name]} {name} and has {counts[action]}"
+            return say(
+                "this commit is cut off: it says {told} {name} and has {found}",
+                told=facts[name],
+                name=name,
+                found=counts[action],
+            )
     return None
 
 
@@ -273,16 +290,22 @@ def _create(uri: str, place: str, origin: Origin) -> None:
     except CommitFailedError:
         return  # somebody else made it
     except (DeltaError, OSError) as error:
-        raise StoreError(f"{uri}: the store cannot be made: {reason(error)}") from error
+        raise StoreError(say("{uri}: the store cannot be made: {why}", uri=uri, why=reason(error))) from error
 
 
 def _location(uri: str) -> str:
     """A folder's path or a URI, if Delta can keep a table there."""
     found = sorted(set(str(Path(uri).absolute())) & set(_UNFIT)) if "://" not in uri else []
     if found:
-        raise StoreError(f"{uri}: Delta cannot keep a table in a path with {' '.join(found)}; expected one without")
+        raise StoreError(
+            say(
+                "{uri}: Delta cannot keep a table in a path with {found}; expected one without",
+                uri=uri,
+                found=join(" ", found),
+            )
+        )
     if "://" not in uri and Path(uri).is_file():
-        raise StoreError(f"{uri}: this is a file; expected a folder or a URI for the store")
+        raise StoreError(say("{uri}: this is a file; expected a folder or a URI for the store", uri=uri))
     return uri
 
 
@@ -301,11 +324,16 @@ def _files(place: str) -> fs.FileSystem:
 def _refuse_newer_format(uri: str, written: int | None) -> None:
     """This version reads its own format and the older ones."""
     if written is None:
-        raise ForeignStoreError(f"{uri}: this is some other Delta table; expected a store of aoe-reports")
+        raise ForeignStoreError(say("{uri}: this is some other Delta table; expected a store of aoe-reports", uri=uri))
     if written > FORMAT:
         raise ForeignStoreError(
-            f"{uri}: this store has format {written}, and this version of aoe-reports reads up to {FORMAT}; "
-            "a newer version of aoe-reports is needed"
+            say(
+                "{uri}: this store has format {written}, and this version of aoe-reports reads up to "
+                "{known}; a newer version of aoe-reports is needed",
+                uri=uri,
+                written=written,
+                known=FORMAT,
+            )
         )
 
 
@@ -314,14 +342,16 @@ def _why_not_there(uri: str) -> str:
         if "://" not in uri and (Path(uri) / "_delta_log").is_dir():
             list((Path(uri) / "_delta_log").iterdir())
     except OSError as error:
-        return f"the store cannot be opened: {reason(error)}"
-    return "there is no store; expected one made by `aoe-reports ingest` or `nightly`"
+        return say("the store cannot be opened: {why}", why=reason(error))
+    return say("there is no store; expected one made by `aoe-reports ingest` or `nightly`")
 
 
 def _refuse_other_folder(uri: str) -> None:
     """A store is not made inside a folder that already holds something else."""
     try:
         if "://" not in uri and Path(uri).is_dir() and {path.name for path in Path(uri).iterdir()} - {"_delta_log"}:
-            raise StoreError(f"{uri}: this folder is not empty and is no store; expected an empty or a new folder")
+            raise StoreError(
+                say("{uri}: this folder is not empty and is no store; expected an empty or a new folder", uri=uri)
+            )
     except OSError as error:
-        raise StoreError(f"{uri}: the store cannot be made: {reason(error)}") from error
+        raise StoreError(say("{uri}: the store cannot be made: {why}", uri=uri, why=reason(error))) from error

@@ -22,6 +22,7 @@ from pyarrow import fs
 from aoe_reports.errors import StoreError
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
+from aoe_reports.texts import say
 
 BOUNDED = ("run_id", "timestamp_ns", "night", "model")
 """Columns whose least and greatest value stand in the table's log: a query opens only the files that may hold it."""
@@ -116,7 +117,9 @@ class Folder:
             with self.files.open_output_stream(path) as file:
                 file.write(content)
         except OSError as error:
-            raise StoreError(f"{self.uri}: the store cannot be written: {reason(error)}") from error
+            raise StoreError(
+                say("{uri}: the store cannot be written: {why}", uri=self.uri, why=reason(error))
+            ) from error
 
     def delete(self, path: str) -> bool:
         """Delete a file, if it can be."""
@@ -131,7 +134,14 @@ class Folder:
             with self._source(part) as source:
                 return _rows_of(source, part, columns, where, coded=coded)
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"{self.uri}/{part.path}: a file of the store cannot be read: {reason(error)}") from error
+            raise StoreError(
+                say(
+                    "{uri}/{path}: a file of the store cannot be read: {why}",
+                    uri=self.uri,
+                    path=part.path,
+                    why=reason(error),
+                )
+            ) from error
 
     def read_checked(self, part: Part) -> pa.Table:
         """All rows of a part, texts as dictionaries; only of one whose content is what its name says.
@@ -141,10 +151,23 @@ class Folder:
         try:
             content = self.content(part.path)
             if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
-                raise StoreError(f"{self.uri}/{part.path}: the content is not what was written; see `store verify`")
+                raise StoreError(
+                    say(
+                        "{uri}/{path}: the content is not what was written; see `store verify`",
+                        uri=self.uri,
+                        path=part.path,
+                    )
+                )
             return _whole(pa.BufferReader(content), part)
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"{self.uri}/{part.path}: a file of the store cannot be read: {reason(error)}") from error
+            raise StoreError(
+                say(
+                    "{uri}/{path}: a file of the store cannot be read: {why}",
+                    uri=self.uri,
+                    path=part.path,
+                    why=reason(error),
+                )
+            ) from error
 
     def content(self, path: str) -> pa.Buffer:
         """All bytes of a file."""
@@ -156,7 +179,7 @@ class Folder:
         try:
             found = self.files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
         except OSError as error:
-            raise StoreError(f"{self.uri}: the store cannot be read: {reason(error)}") from error
+            raise StoreError(say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))) from error
         return sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
 
     @contextlib.contextmanager

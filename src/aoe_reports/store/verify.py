@@ -16,6 +16,7 @@ from aoe_reports.findings import Finding, in_order
 from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, headers_of
 from aoe_reports.store.log import Log, Origin, commit_problem
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
+from aoe_reports.texts import say
 
 _COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
 UNREADABLE = "store-unreadable"
@@ -52,15 +53,16 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
     )
     if not versions:
         raise error
-    lost = "the store cannot be opened as it is: what the last commits said is missing"
     for version in versions[1:20]:
         try:
             log = Log.open(uri, origin, version=version)
         except StoreError:
             continue
-        return log, [
-            _finding(log, "store-log", f"_delta_log/{versions[0]:020}.json", f"{lost} (after commit {version})")
-        ]
+        lost = say(
+            "the store cannot be opened as it is: what the last commits said is missing (after commit {version})",
+            version=version,
+        )
+        return log, [_finding(log, "store-log", f"_delta_log/{versions[0]:020}.json", lost)]
     raise error
 
 
@@ -83,7 +85,7 @@ def _check_log(folder: Folder) -> Iterator[Finding]:
     for before, after in pairwise(versions):
         if after != before + 1:
             path = f"{folder.uri}/_delta_log/{before + 1:020}.json"
-            yield Finding("error", "store-log", path, "this commit is missing")
+            yield Finding("error", "store-log", path, say("this commit is missing"))
 
 
 def _checkpoint_problem(content: pa.Buffer) -> str | None:
@@ -96,17 +98,21 @@ def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
     try:
         content = folder.content(part.path)
         if content.size != part.size:
-            return "truncated", f"this file has {content.size} bytes, and {part.size} were written"
+            return "truncated", say(
+                "this file has {found} bytes, and {written} were written", found=content.size, written=part.size
+            )
         if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
-            return "damaged", "the content of this file is not what was written: its hash is another one"
+            return "damaged", say("the content of this file is not what was written: its hash is another one")
         table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True, use_threads=False)
     except FileNotFoundError:
-        return "missing", f"this file is not there; with it {part.rows} rows of kind {part.kind} are lost"
+        return "missing", say(
+            "this file is not there; with it {rows} rows of kind {kind} are lost", rows=part.rows, kind=part.kind
+        )
     except (OSError, pa.ArrowException) as error:
         rule = "unreadable" if _refused(error) else "damaged"
-        return rule, f"this file cannot be read: {reason(error)}"
+        return rule, say("this file cannot be read: {why}", why=reason(error))
     if table.num_rows != part.rows or (part.hash is not None and _bounds_differ(part, table)):
-        return "damaged", "the log tells of this file what is not in it: the log is damaged"
+        return "damaged", say("the log tells of this file what is not in it: the log is damaged")
     return None
 
 
@@ -130,17 +136,23 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
     members = Counter(member.identity for header in headers for member in header.members)
     for run_id, count in times.items():
         if count > 1:
-            yield _finding(log, "store-doubled", "", f"run {run_id} is there {count} times")
+            yield _finding(
+                log, "store-doubled", "", say("run {run_id} is there {count} times", run_id=run_id, count=count)
+            )
     for header in headers:
         if times[header.run_id] == 1 and any(members[member.identity] > 1 for member in header.members):
-            yield _finding(log, "store-doubled", "", f"a member of run {header.run_id} is in another run, too")
+            yield _finding(
+                log, "store-doubled", "", say("a member of run {run_id} is in another run, too", run_id=header.run_id)
+            )
     if not complete:
         return
     for part in parts:
         if part.kind not in {"run", *EXTRA_KINDS}:
             lone = set(log.folder.read(part, ("run_id",))["run_id"].to_pylist()) - set(times)
             for run_id in sorted(lone):
-                yield _finding(log, "store-half-run", part.path, f"rows of run {run_id}, which is not there")
+                yield _finding(
+                    log, "store-half-run", part.path, say("rows of run {run_id}, which is not there", run_id=run_id)
+                )
 
 
 def _finding(log: Log, rule: str, path: str, message: str) -> Finding:

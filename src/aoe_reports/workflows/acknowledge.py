@@ -13,6 +13,7 @@ from aoe_reports.errors import UsageError
 from aoe_reports.regression.baselines import Acceptance, limit_of
 from aoe_reports.regression.pinned import is_date
 from aoe_reports.store import History, equals
+from aoe_reports.texts import say
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.regressions import Examination, RegressionSelection, examine
 from aoe_reports.workflows.told import Told, ack_id, ack_rows, read_told
@@ -33,7 +34,9 @@ def acknowledge(store: str, subject: str, reason: str, who: str | None) -> Row:
     if not accepted:
         standing = _standing_ack(examined, indexes)
         if standing is None:
-            raise UsageError(f"{subject}: nothing is open here: no slow-down waits for an acknowledgement")
+            raise UsageError(
+                say("{subject}: nothing is open here: no slow-down waits for an acknowledgement", subject=subject)
+            )
         return _row(subject, "unchanged", standing.id, standing.who, standing.reason, len(indexes))
     examined.record({one["series_id"] for one in accepted})
     body: Row = {"reason": reason, "who": _who(history, who), "accepted": accepted}
@@ -47,7 +50,9 @@ def _open_series(examined: Examination, subject: str) -> list[int]:
     for incident in examined.incidents:
         if incident.id == subject:
             return sorted({examined.places[member.series] for member in incident.members})
-    raise UsageError(f"{subject}: no series and no incident of the store is called so; `regressions` shows them")
+    raise UsageError(
+        say("{subject}: no series and no incident of the store is called so; `regressions` shows them", subject=subject)
+    )
 
 
 def _acceptance(examined: Examination, index: int) -> Row:
@@ -67,7 +72,11 @@ def revoke(store: str, subject: str, reason: str, who: str | None) -> Row:
     told = read_told(history)
     ids = sorted(name for name, of in told.standing.items() if subject in {name, of})
     if not ids:
-        raise UsageError(f"{subject}: no acknowledgement or expectation that stands is called so, or is about it")
+        raise UsageError(
+            say(
+                "{subject}: no acknowledgement or expectation that stands is called so, or is about it", subject=subject
+            )
+        )
     body: Row = {"reason": reason, "who": _who(history, who), "ids": ids}
     timestamp_ns = time.time_ns()
     history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
@@ -80,9 +89,9 @@ def expect(store: str, workload: str, since: str, until: str | None, change: str
     until = _later(since) if until is None else until
     for name, night in (("--from", since), ("--until", until)):
         if not is_date(night):
-            raise UsageError(f"{name} {night!r}: expected a date such as 2026-01-31")
+            raise UsageError(say("{name} {night!r}: expected a date such as 2026-01-31", name=name, night=night))
     if until < since:
-        raise UsageError(f"--until {until} is before --from {since}")
+        raise UsageError(say("--until {until} is before --from {since}", until=until, since=since))
     history = History.open(store, origin=origin_of("expect"))
     places = {"since": since, "until": until, "low": low, "high": high}
     body = {"reason": reason, "who": _who(history, who), **places}
@@ -105,7 +114,7 @@ def parse_range(text: str) -> tuple[float, float]:
     except (AssertionError, ValueError):
         low, high = 1.0, 0.0
     if not (math.isfinite(low) and math.isfinite(high) and -1 < low <= high):
-        raise UsageError(f"--change {text!r}: expected 5% (slower or faster), 0..5% or -3%..5%")
+        raise UsageError(say("--change {text!r}: expected 5% (slower or faster), 0..5% or -3%..5%", text=text))
     return low, high
 
 
@@ -123,7 +132,7 @@ def tag(store: str, name: str, run: str, who: str | None) -> Row:
     history = History.open(store, origin=origin_of("tag"))
     found = history.runs([equals("run_id", run)])
     if not found:
-        raise UsageError(f"--run {run}: there is no such run; `history runs` lists them")
+        raise UsageError(say("--run {run}: there is no such run; `history runs` lists them", run=run))
     told: Told = read_told(history)
     row = {"tag": name, "run": run, "night": found[0].night, "workload": found[0].model}
     if name in told.tags and told.tags[name].run == run:

@@ -25,6 +25,7 @@ from aoe_reports.readers.table_file import read_table_file
 from aoe_reports.readers.timelines.shape import TimelineLook
 from aoe_reports.tables import TABLES
 from aoe_reports.tables.op_summary import COMPUTE_TASKS
+from aoe_reports.texts import join, say
 
 TASK_FALLBACKS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of op_statistic that stand in where there is no table of tasks."""
@@ -194,8 +195,9 @@ def read_steps(capture: Capture, read: Callable[[Telling | None], list[TableData
 
 def nothing_measured(paths: Sequence[Path], what: str, **asked: int | None) -> Finding:
     """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
-    words = ", ".join(f"{name} {value}" for name, value in asked.items() if value is not None)
-    return Finding("error", "nothing-measured", min(map(str, paths)), f"{what} ({words})" if words else what)
+    words = [f"{name} {value}" for name, value in asked.items() if value is not None]
+    message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
+    return Finding("error", "nothing-measured", min(map(str, paths)), message)
 
 
 def label_of(captures: Sequence[Capture]) -> str:

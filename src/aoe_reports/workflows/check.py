@@ -20,6 +20,7 @@ from aoe_reports.readers.identify import FoundFile, why
 from aoe_reports.readers.names import AOE_KINDS, INFO_KINDS
 from aoe_reports.readers.results import MAX_RESULT_BYTES, parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.spool import Spool
 
 Row = dict[str, Any]
@@ -85,7 +86,7 @@ def _check_files(
             row, found = check(file, wanted)
         except (ReadError, OSError) as error:
             outcome.unreadable = True
-            message = f"{error.what}; {error.expected}" if isinstance(error, ReadError) else why(error)
+            message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
             row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), message)]
         if wanted.watched and file.name.source == "aoe":
             found = [replace(f, severity="warning") if f.rule == "json-truncated" else f for f in found]
@@ -176,7 +177,7 @@ def _tables(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
 
 
 def _empty(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
-    return _row(file, None), [Finding("error", "empty-file", str(file.path), "the file is empty")]
+    return _row(file, None), [Finding("error", "empty-file", str(file.path), say("the file is empty"))]
 
 
 def _row(file: FoundFile, tasks: int | None) -> Row:

@@ -30,17 +30,18 @@ from aoe_reports.store.layout import (
     month_of,
     table_of,
 )
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import whole_file
 
-ROWS_EXPECTED = "expected an export of `store export`: a folder of hive Parquet, or .jsonl"
+ROWS_EXPECTED = say("expected an export of `store export`: a folder of hive Parquet, or .jsonl")
 
 
 def export_store(store: str, target: Path) -> int:
     """Write every row into a folder of hive Parquet, a .jsonl or a .csv; how many there were."""
     history = History.open(store)
     if target.suffix not in {"", ".jsonl", ".csv"}:
-        raise UsageError(f"{target}: expected a folder, or a name that ends in .jsonl or .csv")
+        raise UsageError(say("{target}: expected a folder, or a name that ends in .jsonl or .csv", target=target))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.suffix:
@@ -49,13 +50,15 @@ def export_store(store: str, target: Path) -> int:
             write = _write_jsonl if target.suffix == ".jsonl" else _write_csv
             return write(_months(history), file)
     except OSError as error:
-        raise AoeReportsError(f"{target}: cannot be written: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{path}: cannot be written: {why}", path=target, why=error.strerror or error)
+        ) from error
 
 
 def _export_parquet(history: History, target: Path) -> int:
     """A folder that is there whole or not at all."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target}: this is there already; expected a new or an empty folder")
+        raise UsageError(say("{target}: this is there already; expected a new or an empty folder", target=target))
     made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
     count = 0
     try:
@@ -132,7 +135,7 @@ def import_store(source: Path, store: str) -> dict[str, int]:
         header = _header_of(rows, source)
         outcomes[history.add_rows(header, rows)] += 1
     if history is None:
-        raise ReadError(source, "there is no row in it", ROWS_EXPECTED)
+        raise ReadError(source, say("there is no row in it"), ROWS_EXPECTED)
     return outcomes
 
 
@@ -142,7 +145,7 @@ def _header_of(rows: pa.Table, source: Path) -> Any:
     except (ValueError, TypeError, KeyError) as error:
         run_id = rows["run_id"][0].as_py()
         raise ReadError(
-            source, f"run {run_id} has no row of kind run of its own that can be used", ROWS_EXPECTED
+            source, say("run {run_id} has no row of kind run of its own that can be used", run_id=run_id), ROWS_EXPECTED
         ) from error
     return header
 
@@ -153,7 +156,7 @@ def _runs_in(source: Path) -> Iterator[pa.Table]:
     elif source.suffix == ".jsonl":
         yield from _runs_in_jsonl(source)
     else:
-        raise ReadError(source, "this is neither a folder nor a .jsonl file", ROWS_EXPECTED)
+        raise ReadError(source, say("this is neither a folder nor a .jsonl file"), ROWS_EXPECTED)
 
 
 def _runs_in_parquet(source: Path) -> Iterator[pa.Table]:
@@ -182,7 +185,9 @@ def _parquet_rows(path: Path, kind: str) -> pa.Table:
         whole = [columns.get(field.name, pa.nulls(read.num_rows, field.type)) for field in ROWS]
         return pa.table([column.cast(field.type) for column, field in zip(whole, ROWS, strict=True)], schema=ROWS)
     except (OSError, KeyError, TypeError, OverflowError, pa.ArrowException) as error:
-        raise ReadError(path, f"this Parquet file cannot be used: {_first_line(error)}", ROWS_EXPECTED) from error
+        raise ReadError(
+            path, say("this Parquet file cannot be used: {why}", why=_first_line(error)), ROWS_EXPECTED
+        ) from error
 
 
 def _month_column(kind: str, times: list[int]) -> pa.Array:
@@ -203,13 +208,15 @@ def _runs_in_jsonl(source: Path) -> Iterator[pa.Table]:
     seen: set[str] = set()
     for (run_id, extra), group in groupby(_json_rows(source), lambda row: (row["run_id"], row["kind"] in EXTRA_KINDS)):
         if not extra and run_id in seen:
-            raise ReadError(source, f"the rows of run {run_id} do not stand together", ROWS_EXPECTED)
+            raise ReadError(source, say("the rows of run {run_id} do not stand together", run_id=run_id), ROWS_EXPECTED)
         if not extra:
             seen.add(run_id)
         try:
             yield table_of(list(group))
         except (pa.ArrowException, AttributeError, TypeError) as error:
-            raise ReadError(source, f"run {run_id}: {_first_line(error)}", ROWS_EXPECTED) from error
+            raise ReadError(
+                source, say("run {run_id}: {why}", run_id=run_id, why=_first_line(error)), ROWS_EXPECTED
+            ) from error
 
 
 def _json_rows(source: Path) -> Iterator[dict[str, Any]]:
@@ -218,7 +225,7 @@ def _json_rows(source: Path) -> Iterator[dict[str, Any]]:
             for number, line in enumerate(file, start=1):
                 yield _json_row(line, source, number)
     except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(source, f"cannot be read: {_first_line(error)}", ROWS_EXPECTED) from error
+        raise ReadError(source, say("cannot be read: {why}", why=_first_line(error)), ROWS_EXPECTED) from error
 
 
 def _json_row(line: str, source: Path, number: int) -> dict[str, Any]:
@@ -228,7 +235,7 @@ def _json_row(line: str, source: Path, number: int) -> dict[str, Any]:
         month = RUNS_MONTH if row["kind"] == "run" else month_of(row["timestamp_ns"])
         hash((row["run_id"], row["kind"]))
     except (ValueError, TypeError, KeyError, OverflowError, OSError) as error:
-        raise ReadError(source, "this line is no row of a store", ROWS_EXPECTED, number) from error
+        raise ReadError(source, say("this line is no row of a store"), ROWS_EXPECTED, number) from error
     _refuse_unknown(unknown, source, number)
     return {**row, "month": month}
 
@@ -236,8 +243,8 @@ def _json_row(line: str, source: Path, number: int) -> dict[str, Any]:
 def _refuse_unknown(columns: list[str], source: Path, line: int | None = None) -> None:
     """What this version would drop in silence it does not take."""
     if columns:
-        what = f"columns that this version does not know: {', '.join(columns)}"
-        raise ReadError(source, what, "an export of a newer version needs that version", line)
+        what = say("columns that this version does not know: {names}", names=join(", ", columns))
+        raise ReadError(source, what, say("an export of a newer version needs that version"), line)
 
 
 def _first_line(error: Exception) -> str:

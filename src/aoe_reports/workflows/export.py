@@ -14,6 +14,7 @@ from aoe_reports.errors import AoeReportsError
 from aoe_reports.records.from_document import OwnRun
 from aoe_reports.records.record import OURS
 from aoe_reports.store.layout import RECORD_COLUMNS, ROWS, Run, rows_of
+from aoe_reports.texts import say
 from aoe_reports.workflows.output import whole_file
 
 
@@ -68,4 +69,6 @@ def write_records_parquet(runs: Iterable[Run], path: Path) -> None:
                 if run.records:
                     writer.write_table(rows_of(run).slice(1, len(run.records)).select(names))
     except OSError as error:
-        raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
+        ) from error

@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 from aoe_reports.errors import AoeReportsError
+from aoe_reports.texts import say
 from aoe_reports.workflows.output import exchange_names
 
 MANIFEST = "manifest.json"
@@ -133,7 +134,9 @@ def _locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         os.close(handle)
         if error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}:
-            raise BusyFolderError(f"{folder}: another `site` is at work in it; expected one at a time") from error
+            raise BusyFolderError(
+                say("{folder}: another `site` is at work in it; expected one at a time", folder=folder)
+            ) from error
         raise
     try:
         yield

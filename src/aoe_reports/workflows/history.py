@@ -13,6 +13,7 @@ from aoe_reports.errors import UsageError
 from aoe_reports.records.row import record_of_row
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
+from aoe_reports.texts import say
 from aoe_reports.workflows.export import documents_of
 from aoe_reports.workflows.stored_advice import listed_rows
 
@@ -72,7 +73,7 @@ def stored_documents(
 
 def _refuse_no_date(since: str | None) -> None:
     if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
-        raise UsageError(f"--since {since!r}: expected a date such as 2026-01-31")
+        raise UsageError(say("--since {since!r}: expected a date such as 2026-01-31", since=since))
 
 
 def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:

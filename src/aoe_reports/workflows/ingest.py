@@ -16,6 +16,7 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.advising import Advisor, digest_of
 from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
 from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
@@ -35,7 +36,7 @@ class Gathered:
     def failed(self, error: AoeReportsError, path: Path) -> None:
         """Note a file that cannot be read, and go on with the healthy ones."""
         self.unreadable = True
-        message = f"{error.what}; {error.expected}" if isinstance(error, ReadError) else str(error)
+        message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else str(error)
         self.findings.append(Finding("error", "unreadable", str(path), message))
 
 
@@ -108,7 +109,7 @@ def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Ite
         gathered.findings += [finding for finding in findings if finding not in told]
         yield from runs
     for found in files_without_run(discovery):
-        message = f"this ({found.name.kind}) is no run: nothing of it is stored; `check` looks at it"
+        message = say("this ({kind}) is no run: nothing of it is stored; `check` looks at it", kind=found.name.kind)
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
 
 
@@ -161,8 +162,7 @@ def ingest(
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(run))
         except WorkloadConflictError as error:
-            message = str(error).removeprefix(f"{run.header.path}: ")
-            gathered.findings.append(Finding("error", "workload-conflict", run.header.path, message))
+            gathered.findings.append(Finding("error", "workload-conflict", run.header.path, error.what))
     if history is not None:
         if len(stored) > TEND_EVERY:
             _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read
@@ -176,7 +176,7 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
     count = sum(item.outcome == "unchanged" and item.run.header.content_hash in older for item in stored)
     if count == 0:
         return []
-    message = f"{count} of these runs are stored as an older version normalised them (see --renew)"
+    message = say("{count} of these runs are stored as an older version normalised them (see --renew)", count=count)
     return [Finding("info", "older-normaliser", store, message)]
 
 
@@ -187,7 +187,12 @@ def _tend(history: History, gathered: Gathered, at_most: int) -> None:
         if tend(history.log, failed) is None:
             break
     for message in dict.fromkeys(map(str, failed)):
-        finding = Finding("warning", "store-not-compacted", history.uri, f"small files were not merged: {message}")
+        finding = Finding(
+            "warning",
+            "store-not-compacted",
+            history.uri,
+            say("small files were not merged: {message}", message=message),
+        )
         if finding not in gathered.findings:
             gathered.findings.append(finding)
 
@@ -200,9 +205,9 @@ def _kept(run: Run, outcome: Outcome) -> Stored:
 
 
 def _less_complete(run: Run) -> Finding:
-    message = (
-        "the store has a more complete version of this run, or other ranks of it, and keeps that; "
-        "to replace it, give the whole capture (all ranks)"
+    message = say(
+        "the store has a more complete version of this run, or other ranks of it, and keeps "
+        "that; to replace it, give the whole capture (all ranks)"
     )
     return Finding("warning", "less-complete", run.header.path, message)
 
@@ -210,16 +215,17 @@ def _less_complete(run: Run) -> Finding:
 def _as_read_error(error: Exception, path: Path) -> ReadError:
     if isinstance(error, ReadError):
         return error
-    return ReadError(path, getattr(error, "strerror", None) or str(error), "a readable export was expected")
+    return ReadError(path, getattr(error, "strerror", None) or str(error), say("a readable export was expected"))
 
 
 def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
     files = [file for capture in captures for file in capture.files]
     if not any(MEASURED & set(file.holds) for file in files):
-        kinds = ", ".join(sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
-        message = f"nothing here can be measured by this command; found {kinds}"
+        kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
+        message = say("nothing here can be measured by this command; found {kinds}", kinds=kinds)
         return Finding("error", "nothing-measured", run.header.path, message)
-    message = (
-        "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic,"
+    message = say(
+        "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic, "
+        "task_time or step_trace"
     )
-    return Finding("error", "nothing-measured", run.header.path, message + " task_time or step_trace")
+    return Finding("error", "nothing-measured", run.header.path, message)

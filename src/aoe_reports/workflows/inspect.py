@@ -17,6 +17,7 @@ from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES
+from aoe_reports.texts import say
 from aoe_reports.workflows.captures import aoe_files, bank_files, find_captures, look_at, read_file, record_files
 from aoe_reports.workflows.load import load_tuning
 from aoe_reports.workflows.options import RunOptions
@@ -86,7 +87,7 @@ def _records_row(file: FoundFile, findings: list[Finding]) -> dict[str, Any]:
 def _row(file: FoundFile, capture: Capture, run: str, findings: list[Finding], *, superseded: bool) -> dict[str, Any]:
     row = {**_empty(file), "run": run, "rank_id": capture.info.rank_id, "superseded": superseded}
     if file.size == 0:
-        findings.append(Finding("error", "empty-file", str(file.path), "the file is empty"))
+        findings.append(Finding("error", "empty-file", str(file.path), say("the file is empty")))
         return row
     if file.name.timeline:
         look = look_at(file)

@@ -27,6 +27,7 @@ from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
+from aoe_reports.texts import say
 from aoe_reports.timestamps import digits_to_ns
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
 from aoe_reports.workflows.options import RunOptions
@@ -247,7 +248,12 @@ def _model_name(frame: pa.Table | None) -> str | None:
 
 
 def _empty_file(file: FoundFile) -> Finding:
-    return Finding("error", "empty-file", str(file.path), f"the file is empty; expected an export of {file.name.kind}")
+    return Finding(
+        "error",
+        "empty-file",
+        str(file.path),
+        say("the file is empty; expected an export of {kind}", kind=file.name.kind),
+    )
 
 
 def _member(data: CaptureData) -> Member:
@@ -286,9 +292,9 @@ def _time_of(data: CaptureData, options: RunOptions, findings: list[Finding]) ->
 
 
 def _no_time(path: Path) -> Finding:
-    message = "neither content nor name tells when this was made; the time of the file itself is used"
+    message = say("neither content nor name tells when this was made; the time of the file itself is used")
     return Finding("warning", "time-unknown", str(path), message)
 
 
 def _zone_assumed(path: Path) -> Finding:
-    return Finding("info", "time-zone-assumed", str(path), "its time names no zone; taken as UTC (see --tz)")
+    return Finding("info", "time-zone-assumed", str(path), say("its time names no zone; taken as UTC (see --tz)"))

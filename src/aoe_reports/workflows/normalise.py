@@ -22,6 +22,7 @@ from aoe_reports.records.identity import Member, content_hash_of, identity_of, r
 from aoe_reports.records.record import Record
 from aoe_reports.results import TuningResult
 from aoe_reports.store import Run, RunHeader
+from aoe_reports.texts import say
 from aoe_reports.workflows.load import ProfileRun, TuningRun
 from aoe_reports.workflows.options import RunOptions
 
@@ -53,12 +54,20 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
     for tasks in profile.tasks:
         records += records_from_tasks(context, tasks, options.raw)
         if left_out := operators_left_out(tasks):
-            message = f"{left_out} operators beyond the {MAX_OPERATORS} longest become no record (their types do)"
+            message = say(
+                "{count} operators beyond the {most} longest become no record (their types do)",
+                count=left_out,
+                most=MAX_OPERATORS,
+            )
             findings.append(Finding("info", "operators-capped", str(profile.path), message))
     for sums in profile.communication:
         records += records_from_communication(context, sums)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
-        message = f"{without} records carry no single times: there are more than {options.raw}, or only sums of them"
+        message = say(
+            "{count} records carry no single times: there are more than {raw}, or only sums of them",
+            count=without,
+            raw=options.raw,
+        )
         findings.append(Finding("info", "raw-capped", str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
@@ -161,7 +170,7 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOption
 
 
 def _no_record(path: str) -> Finding:
-    message = "gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file"
+    message = say("gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file")
     return Finding("info", "no-record", path, message)
 
 
@@ -229,7 +238,7 @@ def _header(
 def _name(model: str | None, path: str) -> Named:
     if model:
         return Named(model, ())
-    message = "nothing tells what was measured; stored as workload 'unknown' (see --workload)"
+    message = say("nothing tells what was measured; stored as workload 'unknown' (see --workload)")
     return Named(UNKNOWN, (Finding("info", "workload-unknown", path, message),))
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aoe_reports.errors import UsageError
+from aoe_reports.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +34,6 @@ def zone_of(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai") from error
+        raise UsageError(
+            say("--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai", name=name)
+        ) from error

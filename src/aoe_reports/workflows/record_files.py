@@ -16,6 +16,7 @@ from aoe_reports.records.identity import Member, content_hash_of, run_id_of
 from aoe_reports.records.record import Record, RecordSource, canonical_json
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import NORMALISER_VERSION
+from aoe_reports.texts import say
 from aoe_reports.timestamps import parse_timestamp
 from aoe_reports.workflows.options import RunOptions
 
@@ -53,16 +54,19 @@ def load_records(
         assumed |= record.source == "foreign" and not time.zoned
         entries.append(_Entry(record, digest, own_run_of(text.document)))
     if assumed and not options.zone_given:
-        message = "times of records name no zone; taken as UTC (see --tz)"
+        message = say("times of records name no zone; taken as UTC (see --tz)")
         findings.append(Finding("info", "time-zone-assumed", path, message))
     if repeated:
-        message = f"of {repeated} of these records the same stood here or in another file already; each is used once"
+        message = say(
+            "of {count} of these records the same stood here or in another file already; each is used once",
+            count=repeated,
+        )
         findings.append(Finding("info", "repeated-record", path, message))
     runs = []
     for group in _grouped(entries, options.zone):
         run_id = group[0].record.run_id
         if run_id in read:
-            message = f"these are the records of run {run_id}, which was read from its own files"
+            message = say("these are the records of run {run_id}, which was read from its own files", run_id=run_id)
             findings.append(Finding("info", "repeated-record", path, message))
         elif (conflict := _other_workload(group, options, path)) is not None:
             findings.append(conflict)
@@ -134,9 +138,11 @@ def _other_workload(group: Sequence[_Entry], options: RunOptions, path: str) -> 
     record = group[0].record
     if record.source == "foreign" or options.workload in {None, record.model}:
         return None
-    message = (
-        f"these are records of workload {record.model!r} (run {record.run_id}); "
-        f"they are not stored as {options.workload!r}"
+    message = say(
+        "these are records of workload {model!r} (run {run_id}); they are not stored as {workload!r}",
+        model=record.model,
+        run_id=record.run_id,
+        workload=options.workload,
     )
     return Finding("error", "workload-conflict", path, message)
 

@@ -23,6 +23,7 @@ from aoe_reports.regression.pinned import Baseline, hold_against
 from aoe_reports.regression.series import FACTS, Judged, judge_histories, put_together
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.attribution import attribute, tuned_operators
 from aoe_reports.workflows.coded import read_coded
 from aoe_reports.workflows.origin import origin_of
@@ -494,9 +495,15 @@ class Examination:
             if not self._is_ours(index):
                 continue
             for move in standing.withdrawn:
-                message = (
-                    f"{row['workload']} (series {row['series_id']}): a change of {move.change:+.1%} since {move.since} was told "
-                    f"on {move.found}; the nights that are there now do not bear it out (incident {move.incident})"
+                message = say(
+                    "{workload} (series {series_id}): a change of {change:+.1%} since {since} was told on "
+                    "{found}; the nights that are there now do not bear it out (incident {incident})",
+                    workload=row["workload"],
+                    series_id=row["series_id"],
+                    change=move.change,
+                    since=move.since,
+                    found=move.found,
+                    incident=move.incident,
                 )
                 found.append(Finding("warning", "change-withdrawn", self.history.uri, message))
         return found
@@ -512,15 +519,26 @@ class Examination:
         """That, and why, nothing can be said."""
         nights = self.most_nights()
         least = self.judged.parameters.least_nights
-        message = (
-            f"not enough nights yet ({nights} of {least}): no series can be judged; {len(self.facts)} series are stored"
+        count = len(self.facts)
+        message = say(
+            "not enough nights yet ({nights} of {least}): no series can be judged; {count} series are stored",
+            nights=nights,
+            least=least,
+            count=count,
         )
         if self.facts and not self._asked():
-            names = {"workload": self.selection.workload, "scope": self.selection.scope}
-            asked = ", ".join(f"{name} {value!r}" for name, value in names.items() if value is not None)
-            message = f"no series of {asked or 'these runs'} is stored; {len(self.facts)} others are"
+            workload, scope = self.selection.workload, self.selection.scope
+            words = [
+                *([] if workload is None else [say("workload {name!r}", name=workload)]),
+                *([] if scope is None else [say("scope {name!r}", name=scope)]),
+            ]
+            asked = join(", ", words) if words else say("these runs")
+            message = say("no series of {asked} is stored; {count} others are", asked=asked, count=count)
         elif nights >= least:
-            message = f"no series has {self.selection.baseline} as its baseline and a newer level of three nights"
+            message = say(
+                "no series has {baseline} as its baseline and a newer level of three nights",
+                baseline=self.selection.baseline,
+            )
         return message
 
     def step(self) -> int | None:
@@ -557,16 +575,18 @@ def _baseline_row(kind: str, level: Level | None) -> Row | None:
 def _title(lead: Moved) -> str:
     """The step if it moved, else the operator with the largest impact, in words."""
     facts = lead.facts
-    rank = f", rank {facts['rank_id']}" if facts.get("rank_id") is not None else ""
+    kind = facts.get("op_type")
+    rank = say(", rank {rank}", rank=facts["rank_id"]) if facts.get("rank_id") is not None else ""
     if facts.get("op_name"):
-        what = f"operator {facts['op_name']} ({facts.get('op_type') or 'type unknown'}{rank})"
+        known = kind or say("type unknown")
+        what = say("operator {name} ({kind}{rank})", name=facts["op_name"], kind=known, rank=rank)
     elif facts.get("scope") == "op_type":
-        what = f"operator type {facts.get('op_type')}{rank}"
+        what = say("operator type {kind}{rank}", kind=kind, rank=rank)
     elif facts.get("scope") == "step":
-        what = f"step of {facts.get('model')}{rank}"
+        what = say("step of {model}{rank}", model=facts.get("model"), rank=rank)
     else:
-        what = f"{facts.get('workload')}{rank}"
-    return f"{what} {lead.move.change:+.1%}"
+        what = say("{name}{rank}", name=facts.get("workload"), rank=rank)
+    return say("{what} {change:+.1%}", what=what, change=lead.move.change)
 
 
 def _is_by(night: str, until: str | None) -> bool:
@@ -607,17 +627,30 @@ def _chosen_nights(history: History, baseline: Baseline, runs: Sequence[Row], to
     if baseline.kind == "window":
         nights = sorted({row["night"] for row in runs if baseline.first <= row["night"] <= baseline.last})
         if not nights:
-            raise UsageError(f"--baseline {baseline}: {history.uri} has no night in it")
+            raise UsageError(say("--baseline {baseline}: {uri} has no night in it", baseline=baseline, uri=history.uri))
         return nights
     run = baseline.value
     if baseline.kind == "tag":
         if run not in told.tags:
-            known = ", ".join(sorted(told.tags)[:20]) or "none"
-            raise UsageError(f"--baseline {baseline}: no run has this name; names are {known} (see `tag`)")
+            known = join(", ", sorted(told.tags)[:20]) if told.tags else say("none")
+            raise UsageError(
+                say(
+                    "--baseline {baseline}: no run has this name; names are {names} (see `tag`)",
+                    baseline=baseline,
+                    names=known,
+                )
+            )
         run = told.tags[run].run
     nights = sorted({row["night"] for row in runs if row["run_id"] == run})
     if not nights:
-        raise UsageError(f"--baseline {baseline}: {history.uri} has no run {run}; `history runs` lists them")
+        raise UsageError(
+            say(
+                "--baseline {baseline}: {uri} has no run {run}; `history runs` lists them",
+                baseline=baseline,
+                uri=history.uri,
+                run=run,
+            )
+        )
     return nights
 
 
@@ -643,8 +676,13 @@ def _without_jumps(records: pl.DataFrame, runs: Sequence[Row], store: str) -> tu
             "warning",
             "clock-jump",
             row["path"] or store,
-            f"run {row['run_id']} of {row['model']} says {row['night']}, more than a year from all other nights of it: "
-            f"it is held against nothing (`store undo {row['run_id']}` takes it out)",
+            say(
+                "run {run_id} of {model} says {night}, more than a year from all other nights of it: it "
+                "is held against nothing (`store undo {run_id}` takes it out)",
+                run_id=row["run_id"],
+                model=row["model"],
+                night=row["night"],
+            ),
         )
         for row in found
     }
@@ -677,7 +715,10 @@ def _mixed_hardware(judged: Judged) -> list[Finding]:
             "info",
             "several-hardware",
             model,
-            f"measured on {', '.join(sorted(found))}: nights on one are never held against nights on another",
+            say(
+                "measured on {names}: nights on one are never held against nights on another",
+                names=join(", ", sorted(found)),
+            ),
         )
         for model, found in sorted(kinds.items())
         if len(found) > 1

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.site.pages import POLICY
+from aoe_reports.texts import say
 
 HOST = "127.0.0.1"
 TYPES = {
@@ -36,11 +37,13 @@ def serve_folder(folder: Path, port: int, ready: Callable[[str], None]) -> None:
     """Serve a folder until Ctrl-C; `ready` is told the address."""
     root = Path(os.path.abspath(folder))
     if not (root / "index.html").is_file():
-        raise UsageError(f"{folder}: no index.html; expected a folder that `aoe-reports site` wrote")
+        raise UsageError(say("{folder}: no index.html; expected a folder that `aoe-reports site` wrote", folder=folder))
     try:
         server = _Server((HOST, port), _handler(root))
     except OSError as error:
-        raise AoeReportsError(f"{HOST}:{port}: cannot be served: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{host}:{port}: cannot be served: {why}", host=HOST, port=port, why=error.strerror or error)
+        ) from error
     with server, contextlib.suppress(KeyboardInterrupt):
         ready(f"http://{HOST}:{server.server_address[1]}/")
         server.serve_forever(poll_interval=0.1)

@@ -35,7 +35,7 @@ from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_
 from aoe_reports.site.triage import GROUPS, group_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
-from aoe_reports.texts import Language
+from aoe_reports.texts import Language, say
 from aoe_reports.texts.pages import Texts
 from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
 from aoe_reports.workflows.output import REPORT_FILES, REPORT_PAGE
@@ -66,19 +66,25 @@ def build_site(
                 history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
             ).build()
     except OSError as error:
-        raise AoeReportsError(f"{folder}: the site cannot be written: {error.strerror or error}") from error
+        raise AoeReportsError(
+            say("{folder}: the site cannot be written: {why}", folder=folder, why=error.strerror or error)
+        ) from error
 
 
 def refuse_other_folder(folder: Path) -> None:
     """A site takes the whole folder: one that holds something else is left alone."""
     if folder.exists() and not folder.is_dir():
-        raise AoeReportsError(f"{folder}: this is a file; expected a folder for the site")
+        raise AoeReportsError(say("{folder}: this is a file; expected a folder for the site", folder=folder))
     if not folder.exists() or (folder / MANIFEST).is_file():
         return
     others = sorted({path.name for path in folder.iterdir()} - set(REPORT_FILES))
     if others:
         raise UsageError(
-            f"{folder}: this folder holds {others[0]} and is no site; expected a new or an empty folder, or a site"
+            say(
+                "{folder}: this folder holds {other} and is no site; expected a new or an empty folder, or a site",
+                folder=folder,
+                other=others[0],
+            )
         )
 
 
@@ -481,7 +487,7 @@ def _as_json(told: Mapping[str, Any]) -> bytes:
 
 def _clean(value: Any) -> Any:
     """Texts that are text: the odd byte of a file name becomes a question mark; everything else as it is."""
-    if value.__class__ is str:
+    if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
         return {key: _clean(inner) for key, inner in value.items()}

@@ -11,6 +11,7 @@ from aoe_reports.findings import Finding
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
 from aoe_reports.store.verify import UNREADABLE, verify
+from aoe_reports.texts import say
 from aoe_reports.workflows.origin import origin_of
 
 Row = dict[str, Any]
@@ -39,8 +40,12 @@ def vacuum_store(store: str, days: int, *, force: bool) -> Row:
     """Delete files that are no part of the store any more."""
     if days < KEPT_DAYS and not force:
         raise UsageError(
-            f"--days {days}: whoever still reads an older view of the store, or is writing into it, needs files of the "
-            f"last {KEPT_DAYS} days; --force deletes them all the same"
+            say(
+                "--days {days}: whoever still reads an older view of the store, or is writing into it, "
+                "needs files of the last {kept} days; --force deletes them all the same",
+                days=days,
+                kept=KEPT_DAYS,
+            )
         )
     done = vacuum(History.open(store, origin=origin_of("store vacuum")).log, days)
     return {"files_deleted": done.files, "bytes_deleted": done.bytes, "days": days}

@@ -13,6 +13,7 @@ from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.tables import TABLES, TIMELINES
 from aoe_reports.tables.table import Table
+from aoe_reports.texts import join, say
 from aoe_reports.workflows.output import whole_file
 from aoe_reports.workflows.profiles import Profile, read_profile, timeline_of_kind
 
@@ -24,7 +25,7 @@ def list_tables() -> list[dict[str, Any]]:
     rows = [
         {
             "kind": table.name,
-            "title": table.title,
+            "title": say(table.title),
             "source": "msprof, torch_npu" if table.source == "both" else table.source,
             "files": ", ".join(_files(table)),
             "vintages": ", ".join(sorted({date for date, _ in table.vintages})),
@@ -34,7 +35,7 @@ def list_tables() -> list[dict[str, Any]]:
     rows += [
         {
             "kind": name if name not in TABLES else f"{name}_events",
-            "title": f"timeline: {kind.title}",
+            "title": say("timeline: {title}", title=say(kind.title)),
             "source": kind.source,
             "files": ", ".join(f"{word}*.json" for word in kind.file_kinds),
             "vintages": "",
@@ -56,8 +57,8 @@ class Asked:
         """Look what is there; nothing is read yet."""
         self._timeline = timeline_of_kind(kind)
         if kind not in TABLES and self._timeline is None:
-            names = ", ".join(row["kind"] for row in list_tables())
-            raise UsageError(f"table: no kind {kind!r}; expected one of {names}")
+            names = join(", ", (row["kind"] for row in list_tables()))
+            raise UsageError(say("table: no kind {kind!r}; expected one of {names}", kind=kind, names=names))
         self._kind = kind
         self._profile: Profile = read_profile(path, max_expanded=max_expanded)
         self._empty = False
@@ -67,7 +68,7 @@ class Asked:
         """What was found; whole once the batches have been read."""
         found = self._profile.findings
         if self._empty and not found:
-            return [Finding("error", "nothing-found", str(self._profile.path), f"no {self._kind} here")]
+            return [Finding("error", "nothing-found", str(self._profile.path), say("no {kind} here", kind=self._kind))]
         return found
 
     @property
@@ -103,7 +104,9 @@ class Asked:
                 writer = writer or pq.ParquetWriter(file, pa.schema([]), write_page_checksum=True)
                 writer.close()
         except OSError as error:
-            raise AoeReportsError(f"{path}: cannot be written: {error.strerror or error}") from error
+            raise AoeReportsError(
+                say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
+            ) from error
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

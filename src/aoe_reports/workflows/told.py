@@ -19,6 +19,7 @@ from aoe_reports.regression.detector import VERSION, Parameters
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
+from aoe_reports.texts import join, say
 
 WITHDRAWN = "withdrawn"
 _FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
@@ -155,15 +156,20 @@ def _body(history: History, row: Mapping[str, Any]) -> dict[str, Any]:
     try:
         body = json.loads(row["body"])
     except (ValueError, TypeError) as error:
-        raise _unusable(history, "change or ack", row["subject"]) from error
+        raise _unusable(history, join(" or ", ("change", "ack")), row["subject"]) from error
     if not isinstance(body, dict):
-        raise _unusable(history, "change or ack", row["subject"])
+        raise _unusable(history, join(" or ", ("change", "ack")), row["subject"])
     return body
 
 
 def _unusable(history: History, kind: str, subject: object) -> StoreError:
     return StoreError(
-        f"{history.uri}: a row of kind {kind} about {subject} cannot be used: its body is not as it was written"
+        say(
+            "{uri}: a row of kind {kind} about {subject} cannot be used: its body is not as it was written",
+            uri=history.uri,
+            kind=kind,
+            subject=subject,
+        )
     )
 
 

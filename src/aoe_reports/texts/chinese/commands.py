@@ -21,4 +21,94 @@ TEXTS: Mapping[str, str] = {
     "nothing": "无",
     "Report: {path}": "报告：{path}",
     "Pages: {path}": "页面：{path}",
+    # titles of rows
+    "Rules": "规则",
+    "Tables": "表",
+    "Hotspots": "热点",
+    "Steps": "步",
+    "Stored": "存入结果",
+    "Acknowledgement": "确认知晓",
+    "Expectation": "预告",
+    "Named run": "已命名的运行",
+    "Site": "站点",
+    "Configuration": "配置",
+    # files
+    "{path}: cannot be written: {why}": "{path}：无法写入：{why}",
+    "output": "输出",
+    # check, table, normalize, history, regressions, ack
+    "check: --rules has no format {form}; expected text, json, csv, markdown or html": (
+        "check：--rules 没有 {form} 格式；应为 text、json、csv、markdown 或 html"
+    ),
+    "check: expected a PATH, or --rules": "check：应给出 PATH 或 --rules",
+    "check --watch: {path}: no such file or folder": "check --watch：{path}：没有该文件或目录",
+    "check --watch: {path}: no AOE result, neither by its name nor by its content": (
+        "check --watch：{path}：从名称和内容看都不是 AOE 结果"
+    ),
+    "check: no rule {name!r}; `aoe-reports check --rules` lists them": (
+        "check：没有规则 {name!r}；可用 `aoe-reports check --rules` 列出"
+    ),
+    "table: expected a KIND and a PATH, or --list": "table：应给出 KIND 和 PATH，或 --list",
+    "table --format parquet: expected -o FILE (Parquet is not for a terminal)": (
+        "table --format parquet：应给出 -o FILE（Parquet 不适合在终端显示）"
+    ),
+    "table: no kind {kind!r}; expected one of {names}": "table：没有种类 {kind!r}；应为以下之一：{names}",
+    "no {kind} here": "此处没有 {kind}",
+    "timeline: {title}": "时间线：{title}",
+    "-o {output}: expected a name that ends in .jsonl, .json or .parquet": (
+        "-o {output}：应为以 .jsonl、.json 或 .parquet 结尾的名称"
+    ),
+    "--format jsonl gives whole records; expected `history records` without --last and --run": (
+        "--format jsonl 给出完整的记录；应使用不带 --last 和 --run 的 `history records`"
+    ),
+    "--whole-history looks at all that ever changed; it goes with neither --baseline nor --record": (
+        "--whole-history 查看所有曾经的变化；不能与 --baseline 或 --record 同时使用"
+    ),
+    "{what}: expected a text": "{what}：应为非空文本",
+    "--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai": (
+        "--tz {name!r}：没有该时区；应为名称，例如 Asia/Shanghai"
+    ),
+    # the site and its server
+    "{folder}: the site cannot be written: {why}": "{folder}：无法写入站点：{why}",
+    "{folder}: this is a file; expected a folder for the site": "{folder}：这是一个文件；站点应为目录",
+    "{folder}: this folder holds {other} and is no site; expected a new or an empty folder, or a site": (
+        "{folder}：该目录含有 {other} 且不是站点；应为新目录、空目录或站点"
+    ),
+    "{folder}: another `site` is at work in it; expected one at a time": (
+        "{folder}：另一个 `site` 正在其中写入；同一时间只能有一个"
+    ),
+    "{folder}: no index.html; expected a folder that `aoe-reports site` wrote": (
+        "{folder}：没有 index.html；应为 `aoe-reports site` 写出的目录"
+    ),
+    "{host}:{port}: cannot be served: {why}": "{host}:{port}：无法提供服务：{why}",
+    # the configuration file
+    "--config names a file, --isolated wants none": "--config 指定了文件，而 --isolated 要求不使用文件",
+    "no such option": "没有该选项",
+    "no such option or command": "没有该选项或命令",
+    "{what} stands on the command line only": "{what}只能在命令行中给出",
+    "stands twice ({key})": "重复出现（{key}）",
+    "stands in the table of a command: {names}": "应写在命令的表中：{names}",
+    "expected {expected}, not {given}": "应为{expected}，而不是 {given}",
+    "a list of words": "字符串列表",
+    "true or false": " true 或 false",
+    "a whole number": "整数",
+    "a word in quotes": "带引号的字符串",
+    "a table": "表（table）",
+    "what is written where": "写入的位置",
+    "what is forced": "强制执行的内容",
+    "what is replaced": "替换的内容",
+    "what is waited for": "等待的内容",
+    "what else is shown": "额外显示的内容",
+    "what is checked": "检查的内容",
+    "help": "帮助",
+    "what is gone on with": "继续执行的内容",
+    "what is put away": "移走的内容",
+    "what is not run": "不执行的内容",
+    "what somebody vouches for": "由人担保的内容",
+    "what is tuned": "调优的对象",
+    "what is run": "运行的命令",
+    "where it is run": "运行的位置",
+    "what is compared": "比较的内容",
+    "what is known": "已知的结果",
+    "what is named": "命名的运行",
+    "what is remembered": "记入存储的内容",
 }

@@ -4,4 +4,216 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TEXTS: Mapping[str, str] = {}
+TEXTS: Mapping[str, str] = {
+    # the store and its files
+    "{uri}: {count} compactions failed because others wrote at the same time": (
+        "{uri}：{count} 次合并均失败，因为同时有其他进程在写入"
+    ),
+    "{uri}/{path}: cannot be deleted": "{uri}/{path}：无法删除",
+    "{uri}/{path}: a commit cannot be read: {why}": "{uri}/{path}：提交无法读取：{why}",
+    "{uri}: {count} commits failed because others wrote at the same time": (
+        "{uri}：{count} 次提交均失败，因为同时有其他进程在写入"
+    ),
+    "{uri}: there is no run {run_id}; `history runs` lists them": "{uri}：没有运行 {run_id}；可用 `history runs` 列出",
+    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would count it twice": (
+        "该运行已以工作负载 {model!r} 存入（运行 {run_id}）；再以 {other!r} 存入会重复计数"
+    ),
+    "{uri}: {why}": "{uri}：{why}",
+    "{uri}: the store cannot be opened": "{uri}：无法打开存储",
+    "{uri}: the store cannot be opened: {why}": "{uri}：无法打开存储：{why}",
+    "{uri}: the store cannot be made: {why}": "{uri}：无法创建存储：{why}",
+    "{uri}: the store cannot be read: {why}": "{uri}：无法读取存储：{why}",
+    "{uri}: the store cannot be written: {why}": "{uri}：无法写入存储：{why}",
+    "the store cannot be opened: {why}": "无法打开存储：{why}",
+    "there is no store; expected one made by `aoe-reports ingest` or `nightly`": (
+        "没有存储；应为 `aoe-reports ingest` 或 `nightly` 创建的存储"
+    ),
+    "{uri}: this folder is not empty and is no store; expected an empty or a new folder": (
+        "{uri}：该目录非空且不是存储；应为空目录或新目录"
+    ),
+    "{uri}: this is a file; expected a folder or a URI for the store": "{uri}：这是一个文件；存储应为目录或 URI",
+    "{uri}: Delta cannot keep a table in a path with {found}; expected one without": (
+        "{uri}：Delta 无法在含有 {found} 的路径中保存表；请使用不含这些字符的路径"
+    ),
+    "{uri}: this is some other Delta table; expected a store of aoe-reports": (
+        "{uri}：这是其他的 Delta 表；应为 aoe-reports 的存储"
+    ),
+    "{uri}: this store has format {written}, and this version of aoe-reports reads up to {known}; a newer version of "
+    "aoe-reports is needed": (
+        "{uri}：该存储的格式为 {written}，当前版本的 aoe-reports 最高只能读取 {known}；需要更新版本的 aoe-reports"
+    ),
+    "this commit is an empty file: what it said is lost": "该提交是空文件：其内容已丢失",
+    "this commit is damaged or cut off: what it said is lost": "该提交已损坏或被截断：其内容已丢失",
+    "this commit is cut off: it does not say what it is": "该提交被截断：没有说明自身的信息",
+    "this commit is cut off: it says {told} {name} and has {found}": (
+        "该提交被截断：声明 {name} 为 {told}，实际为 {found}"
+    ),
+    "{uri}/{path}: {problem}; see `store verify`": "{uri}/{path}：{problem}；参见 `store verify`",
+    "{uri}/{path}: a file of the store cannot be read: {why}": "{uri}/{path}：存储的文件无法读取：{why}",
+    "{uri}/{path}: the content is not what was written; see `store verify`": (
+        "{uri}/{path}：内容与写入时不一致；参见 `store verify`"
+    ),
+    # verification of a store
+    "the store cannot be opened as it is: what the last commits said is missing (after commit {version})": (
+        "存储无法按现状打开：最后几次提交的内容缺失（提交 {version} 之后）"
+    ),
+    "this commit is missing": "该提交缺失",
+    "this file has {found} bytes, and {written} were written": "该文件有 {found} 字节，而写入时为 {written} 字节",
+    "the content of this file is not what was written: its hash is another one": (
+        "该文件的内容与写入时不一致：哈希值不同"
+    ),
+    "this file is not there; with it {rows} rows of kind {kind} are lost": (
+        "该文件不存在；随之丢失 {rows} 行 kind 为 {kind} 的数据"
+    ),
+    "this file cannot be read: {why}": "该文件无法读取：{why}",
+    "the log tells of this file what is not in it: the log is damaged": "日志对该文件的描述与其内容不符：日志已损坏",
+    "run {run_id} is there {count} times": "运行 {run_id} 出现 {count} 次",
+    "a member of run {run_id} is in another run, too": "运行 {run_id} 的成员也属于另一个运行",
+    "rows of run {run_id}, which is not there": "存在运行 {run_id} 的行，但该运行本身不存在",
+    # gates, baselines, budgets
+    "--gate {why}": "--gate {why}",
+    "{part!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%": (
+        "{part!r}：应为 FACT=VALUE、FACT!=VALUE 或 effect>=PERCENT%"
+    ),
+    "{name!r}: expected effect, {names} or {last}": "{name!r}：应为 effect，{names} 或 {last}",
+    "{part!r}: only effect takes >=": "{part!r}：只有 effect 可以使用 >=",
+    "{part!r}: expected {name}=VALUE or {name}!=VALUE": "{part!r}：应为 {name}=VALUE 或 {name}!=VALUE",
+    "{part!r}: expected one of {names}": "{part!r}：应为以下之一：{names}",
+    "effect{sign}{value}: expected effect>=3% or effect>=0.03": "effect{sign}{value}：应为 effect>=3% 或 effect>=0.03",
+    "--baseline {why}": "--baseline {why}",
+    "{text!r}: expected {expected}": "{text!r}：应为 {expected}",
+    "segment, run:RUN_ID, tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD or nights:N": (
+        "segment、run:RUN_ID、tag:NAME、window:YYYY-MM-DD..YYYY-MM-DD 或 nights:N"
+    ),
+    "{text!r}: expected a number of nights, 1 to {most}": "{text!r}：应为夜数，1 至 {most}",
+    "{text!r}: expected two dates, the earlier one first: window:2026-01-01..2026-01-31": (
+        "{text!r}：应为两个日期，较早的在前：window:2026-01-01..2026-01-31"
+    ),
+    "false alarms a year: {rate}; expected a number above 0": "每年误报数：{rate}；应为大于 0 的数",
+    "values of {count} dimensions; expected (series, nights)": "数据为 {count} 维；应为（序列，夜）",
+    # what changed in the stored nights
+    "not enough nights yet ({nights} of {least}): no series can be judged; {count} series are stored": (
+        "夜数还不够（{nights}/{least}）：没有可判定的序列；已存储 {count} 个序列"
+    ),
+    "workload {name!r}": "工作负载 {name!r}",
+    "scope {name!r}": "范围 {name!r}",
+    "these runs": "这些运行",
+    "no series of {asked} is stored; {count} others are": "没有存储{asked} 的序列；已存储其他 {count} 个序列",
+    "no series has {baseline} as its baseline and a newer level of three nights": (
+        "没有序列既以 {baseline} 为基线，又有三夜以上的较新水平"
+    ),
+    ", rank {rank}": "，rank {rank}",
+    "type unknown": "类型未知",
+    "operator {name} ({kind}{rank})": "算子 {name}（{kind}{rank}）",
+    "operator type {kind}{rank}": "算子类型 {kind}{rank}",
+    "step of {model}{rank}": "{model} 的步{rank}",
+    "{name}{rank}": "{name}{rank}",
+    "{what} {change:+.1%}": "{what} {change:+.1%}",
+    "--baseline {baseline}: {uri} has no night in it": "--baseline {baseline}：{uri} 在该范围内没有任何夜",
+    "--baseline {baseline}: no run has this name; names are {names} (see `tag`)": (
+        "--baseline {baseline}：没有运行使用该名称；已有名称：{names}（参见 `tag`）"
+    ),
+    "--baseline {baseline}: {uri} has no run {run}; `history runs` lists them": (
+        "--baseline {baseline}：{uri} 中没有运行 {run}；可用 `history runs` 列出"
+    ),
+    "{workload} (series {series_id}): a change of {change:+.1%} since {since} was told on {found}; the nights that are "
+    "there now do not bear it out (incident {incident})": (
+        "{workload}（序列 {series_id}）：曾在 {found} 报告自 {since} 起变化 {change:+.1%}；现有的夜不支持该结论"
+        "（事件 {incident}）"
+    ),
+    "run {run_id} of {model} says {night}, more than a year from all other nights of it: it is held against nothing "
+    "(`store undo {run_id}` takes it out)": (
+        "{model} 的运行 {run_id} 记录的时间为 {night}，与其他所有夜相差一年以上：不参与任何比较"
+        "（`store undo {run_id}` 可将其取出）"
+    ),
+    "measured on {names}: nights on one are never held against nights on another": (
+        "在 {names} 上测量：不同硬件上的夜从不相互比较"
+    ),
+    "{uri}: a row of kind {kind} about {subject} cannot be used: its body is not as it was written": (
+        "{uri}：关于 {subject} 的 {kind} 行无法使用：其 body 与写入时不一致"
+    ),
+    # words of people on changes
+    "{subject}: nothing is open here: no slow-down waits for an acknowledgement": (
+        "{subject}：没有未处理的项：没有等待确认知晓的劣化"
+    ),
+    "{subject}: no series and no incident of the store is called so; `regressions` shows them": (
+        "{subject}：存储中没有该名称的序列或事件；可用 `regressions` 查看"
+    ),
+    "{subject}: no acknowledgement or expectation that stands is called so, or is about it": (
+        "{subject}：没有该名称的、或与其相关的有效的确认知晓或预告"
+    ),
+    "{name} {night!r}: expected a date such as 2026-01-31": "{name} {night!r}：应为日期，例如 2026-01-31",
+    "--until {until} is before --from {since}": "--until {until} 早于 --from {since}",
+    "--change {text!r}: expected 5% (slower or faster), 0..5% or -3%..5%": (
+        "--change {text!r}：应为 5%（变慢或变快）、0..5% 或 -3%..5%"
+    ),
+    "--run {run}: there is no such run; `history runs` lists them": "--run {run}：没有该运行；可用 `history runs` 列出",
+    # exports, imports and lists of a store
+    "expected an export of `store export`: a folder of hive Parquet, or .jsonl": (
+        "应为 `store export` 的导出：hive Parquet 目录或 .jsonl 文件"
+    ),
+    "{target}: expected a folder, or a name that ends in .jsonl or .csv": (
+        "{target}：应为目录，或以 .jsonl 或 .csv 结尾的名称"
+    ),
+    "{target}: this is there already; expected a new or an empty folder": "{target}：已存在；应为新目录或空目录",
+    "there is no row in it": "其中没有任何行",
+    "run {run_id} has no row of kind run of its own that can be used": "运行 {run_id} 没有可用的 kind 为 run 的行",
+    "this is neither a folder nor a .jsonl file": "既不是目录也不是 .jsonl 文件",
+    "this Parquet file cannot be used: {why}": "该 Parquet 文件无法使用：{why}",
+    "the rows of run {run_id} do not stand together": "运行 {run_id} 的行不相邻",
+    "run {run_id}: {why}": "运行 {run_id}：{why}",
+    "cannot be read: {why}": "无法读取：{why}",
+    "this line is no row of a store": "该行不是存储的行",
+    "columns that this version does not know: {names}": "当前版本不认识的列：{names}",
+    "an export of a newer version needs that version": "较新版本的导出需要该版本才能导入",
+    "--since {since!r}: expected a date such as 2026-01-31": "--since {since!r}：应为日期，例如 2026-01-31",
+    "--days {days}: whoever still reads an older view of the store, or is writing into it, needs files of the last "
+    "{kept} days; --force deletes them all the same": (
+        "--days {days}：仍在读取存储旧视图或正在写入的进程需要最近 {kept} 天的文件；--force 仍会将其删除"
+    ),
+    # from files into the store
+    "this ({kind}) is no run: nothing of it is stored; `check` looks at it": (
+        "该文件（{kind}）不是运行：不会存入；可用 `check` 检查"
+    ),
+    "{count} of these runs are stored as an older version normalised them (see --renew)": (
+        "其中 {count} 个运行是由较旧版本规范化后存入的（参见 --renew）"
+    ),
+    "small files were not merged: {message}": "小文件未合并：{message}",
+    "the store has a more complete version of this run, or other ranks of it, and keeps that; to replace it, give the "
+    "whole capture (all ranks)": (
+        "存储中已有该运行更完整的版本或其他 rank，予以保留；如需替换，请给出完整的采集（所有 rank）"
+    ),
+    "a readable export was expected": "应为可读取的导出数据",
+    "nothing here can be measured by this command; found {kinds}": "此处没有该命令可以度量的内容；找到 {kinds}",
+    "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic, "
+    "task_time or step_trace": (
+        "该采集中没有可用的时间；应在 op_summary、kernel_details、op_statistic、task_time 或 step_trace 中有 task 或步"
+    ),
+    "the file is empty; expected an export of {kind}": "文件为空；应为 {kind} 的导出",
+    "neither content nor name tells when this was made; the time of the file itself is used": (
+        "内容和名称都没有说明采集时间；使用文件自身的时间"
+    ),
+    "its time names no zone; taken as UTC (see --tz)": "时间没有时区；按 UTC 处理（参见 --tz）",
+    "{count} operators beyond the {most} longest become no record (their types do)": (
+        "除耗时最长的 {most} 个算子外，其余 {count} 个算子不生成记录（其算子类型会生成）"
+    ),
+    "{count} records carry no single times: there are more than {raw}, or only sums of them": (
+        "{count} 条记录不含单次时间：超过 {raw} 个，或只有汇总值"
+    ),
+    "gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file": (
+        "梯度作为没有记录的运行存入：v0.1 无法表示梯度；其时间取文件的时间"
+    ),
+    "nothing tells what was measured; stored as workload 'unknown' (see --workload)": (
+        "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
+    ),
+    "times of records name no zone; taken as UTC (see --tz)": "记录的时间没有时区；按 UTC 处理（参见 --tz）",
+    "of {count} of these records the same stood here or in another file already; each is used once": (
+        "其中 {count} 条记录在此处或其他文件中已出现；每条只使用一次"
+    ),
+    "these are the records of run {run_id}, which was read from its own files": (
+        "这些是运行 {run_id} 的记录，该运行已从其自身的文件读取"
+    ),
+    "these are records of workload {model!r} (run {run_id}); they are not stored as {workload!r}": (
+        "这些是工作负载 {model!r} 的记录（运行 {run_id}）；不会以 {workload!r} 存入"
+    ),
+}

@@ -405,7 +405,6 @@ TEXTS: Mapping[str, str] = {
     "{name}: being written, {changed} {what} so far": "{name}：正在写入，目前 {changed} 个{what}",
     "tuning {word}": "调优{word}",
     "status {word!r}": "状态 {word!r}",
-    "tuned": "已调优",
     "being tuned": "正在调优",
     "{name}: {word}, {changed} {what} improved": "{name}：{word}，优化了 {changed} 个{what}",
     "{name}: no {segment} segment": "{name}：没有 {segment} 段",

@@ -145,4 +145,19 @@ TEXTS: Mapping[str, str] = {
     "static": "静态",
     "dynamic": "动态",
     "mixed": "混合",
+    # what typer says of itself in --help
+    "Arguments": "参数",
+    "Options": "选项",
+    "Commands": "命令",
+    "required": "必选",
+    "Show this message and exit.": "显示本帮助后退出。",
+    "Install completion for the current shell.": "为当前 shell 安装命令补全。",
+    "Show completion for the current shell, to copy it or customize the installation.": (
+        "显示当前 shell 的命令补全脚本，以便复制或定制安装。"
+    ),
+    # how a run of AOE ended, why a series is not held against a baseline
+    "nothing tunable": "没有可调优的内容",
+    "not tuned": "未调优",
+    "tuned": "已调优",
+    "no-baseline": "没有基线",
 }
