@@ -103,22 +103,30 @@ def _field(value: Any) -> Any:
 
 
 def from_fields(fields: Any) -> str:
-    """A text of its fields; a template that we do not have is no template, whoever wrote the fields."""
+    """A text of its fields; what is not our template with values that make this English is only English, whoever wrote it."""
     if isinstance(fields, str):
         return fields
     english, template, values = fields
     from aoe_reports.texts.chinese import CATALOGUE  # noqa: PLC0415 -- nobody else needs to load it
 
+    english = str(english)
     if not isinstance(template, str) or template not in CATALOGUE or not isinstance(values, dict):
-        return str(english)
-    if not values and template != english:  # nothing was put into it, so it was the text itself
-        return str(english)
+        return english
     try:
-        text = _made(str(english), template, {name: _of_field(value) for name, value in values.items()})
+        text = _made(english, template, {name: _of_field(value) for name, value in values.items()})
         in_language(text, "zh")
+        if english not in {again := _english(text), capital(again)}:
+            return english
     except (KeyError, IndexError, TypeError, ValueError):  # values of another template of that name
-        return str(english)
+        return english
     return text
+
+
+def _english(text: Text) -> str:
+    """What template and values make."""
+    if _PARTS in text.values:
+        return text.template.join(text.values[_PARTS])
+    return text.template.format(**text.values) if text.values else text.template
 
 
 def _of_field(field: Any) -> Any:

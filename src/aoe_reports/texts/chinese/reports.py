@@ -560,7 +560,7 @@ TEXTS: Mapping[str, str] = {
     "Time": "时间",
     # reports.advice
     "Advice": "建议",
-    "the profiler's table of steps (step_trace_time)": "性能采集工具的步表 (step_trace_time)",
+    "the profiler's table of steps (step_trace_time)": "性能采集工具的步表（step_trace_time）",
     "unions of the tasks' intervals": "任务区间的并集",
     "the sum of the tasks' durations: nothing tells what ran beside what": "任务耗时之和：没有数据说明哪些任务并行",
     (
@@ -574,7 +574,7 @@ TEXTS: Mapping[str, str] = {
         "占比是占全部计算时间。"
     ),
     "msprof says": "msprof 的说明",
-    "msprof's own advice (prof_rule)": "msprof 自身的建议 (prof_rule)",
+    "msprof's own advice (prof_rule)": "msprof 自身的建议（prof_rule）",
     "How bounds are meant": "上限的含义",
     "The longest step is that of {device}: {text}.": "{device} 的步最长：{text}。",
     "No rule has anything to say.": "没有规则给出建议。",
