@@ -23,7 +23,7 @@ from aoe_reports.texts.chinese import AREAS, CATALOGUE
 SOURCE = Path(aoe_reports.__file__).parent
 MAKERS = {"say": (0,), "count_of": (1, 2), "join": (0,)}
 """Where the templates stand in the calls that make texts."""
-TITLES: dict[str, int] = {}
+TITLES = {"Column": 1, "Section": 0, "Report": 0, "rows_report": 1}
 """Where words stand that are looked up as they are."""
 
 

@@ -11,7 +11,7 @@ from aoe_reports.reports.findings import findings_section
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.reports.rows import shown_columns
-from aoe_reports.texts import capital, count_of, join, say
+from aoe_reports.texts import Text, capital, count_of, join, say
 
 Row = Mapping[str, Any]
 
@@ -495,24 +495,42 @@ def _advice(advised: Advised) -> list[Section]:
     """What could be gained and what is worth tuning next, by what was stored with the run."""
     summary, title = advised.summary, "What could be gained"
     if summary["why_not"] is not None:
-        return [Section(title, [f"No advice could be worked out of run {advised.run}: {_whole(summary['why_not'])}."])]
-    sentences = [f"Of run {advised.run} ({_whole(advised.model)})" + _first_headline(summary) + "."]
+        why = summary["why_not"]
+        none = say("No advice could be worked out of run {run}: {why}.", run=advised.run, why=_said(why))
+        return [Section(title, [none])]
+    sentences = [_first_headline(advised)]
     shown = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.advice[:SHOWN_ADVICE]]
     if shown:
-        bound = "Bound is the most by which a step could get shorter; it is no forecast, and bounds do not add up."
-        sentences.append(f"The {len(shown)} with the largest bound of {summary['found']:,}. {bound}")
+        sentences.append(
+            say(
+                (
+                    "The {shown} with the largest bound of {count:,}. Bound is the most by which a step could get shorter; it is no "
+                    "forecast, and bounds do not add up."
+                ),
+                shown=len(shown),
+                count=summary["found"],
+            )
+        )
     columns = [column for column in shown_columns("advise", shown) if column.key not in {"input_shapes", "bound_by"}]
-    lines = [f"{rule}: {said}." for rule, said in dict.fromkeys((row["rule"], row["advice"]) for row in shown)]
-    lines += [f"msprof (prof_rule), {row['rule']}: {row['advice']}" for row in advised.stated[:SHOWN_ADVICE]]
+    ours = dict.fromkeys((row["rule"], row["advice"]) for row in shown)
+    lines: list[str] = [say("{rule}: {advice}.", rule=rule, advice=said) for rule, said in ours]
+    lines += [
+        say("msprof (prof_rule), {rule}: {advice}", rule=row["rule"], advice=row["advice"])
+        for row in advised.stated[:SHOWN_ADVICE]
+    ]
     sections = [Section(title, sentences, Grid(tuple(columns), shown) if shown else None, lines=lines)]
     if summary["plan"] is not None:
         rows = [
             {**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in advised.candidates[:SHOWN_ADVICE]
         ]
-        told = [_whole(summary["plan"].get("headline"))]
+        told = [_said(summary["plan"].get("headline"))]
         if rows:
             told.append(
-                f"The first {len(rows)} of {summary['plan'].get('candidates')}; expected and bound are us of one step."
+                say(
+                    "The first {shown} of {count}; expected and bound are us of one step.",
+                    shown=len(rows),
+                    count=summary["plan"].get("candidates"),
+                )
             )
         planned = [
             column for column in shown_columns("plan", rows) if column.key not in {"input_shapes", "reason", "prior"}
@@ -521,25 +539,42 @@ def _advice(advised: Advised) -> list[Section]:
     return sections
 
 
-def _first_headline(summary: Row) -> str:
-    headlines = summary["headlines"]
+def _first_headline(advised: Advised) -> Text:
+    """Of which run it is, and where to look first on its longest step."""
+    summary = advised.summary
+    headlines, devices = summary["headlines"], summary["devices"]
+    of = {"run": advised.run, "model": _whole(advised.model)}
     if not headlines:
-        return ""
-    said = f": {_whole(headlines[0].get('headline'))}"
-    return said + (f" (the longest step of {summary['devices']} devices)" if summary["devices"] > 1 else "")
+        return say("Of run {run} ({model}).", **of)
+    first = _said(headlines[0].get("headline"))
+    if devices > 1:
+        return say(
+            "Of run {run} ({model}): {headline} (the longest step of {devices} devices).",
+            headline=first,
+            devices=devices,
+            **of,
+        )
+    return say("Of run {run} ({model}): {headline}.", headline=first, **of)
+
+
+def _said(text: Any) -> str:
+    """A stored sentence: one that can be translated stays one, any other is cut to what a report has room for."""
+    return text if isinstance(text, Text) else _whole(text)
 
 
 def _verdicts(verdicts: Sequence[Row]) -> list[Section]:
     if not verdicts:
         return []
     shown = verdicts[:SHOWN_VERDICTS]
-    said = "What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1."
-    more = f" The first {len(shown)} of {len(verdicts)} rows." if len(verdicts) > len(shown) else ""
+    said = say("What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1.")
+    if len(verdicts) > len(shown):
+        first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
+        said = join(" ", (said, first))
     rows = [{**row, "op_name": row["op_name"] and _line(row["op_name"])} for row in shown]
     columns = [
         column for column in shown_columns("verdicts", rows) if column.key not in {"night", "input_shapes", "reason"}
     ]
-    return [Section("Claims against the clock", [said + more], Grid(tuple(columns), rows))]
+    return [Section("Claims against the clock", [said], Grid(tuple(columns), rows))]
 
 
 def _runs(morning: Morning) -> Section:

@@ -21,7 +21,7 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
     why_not = summary.get("why_not")
     return {
         **told,
-        "advice_said": text("advice_unknown", why=why_not) if why_not else "",
+        "advice_said": text("advice_unknown", why=text.told(why_not)) if why_not else "",
         "advised": {
             "headlines": _headlines(summary, text),
             "about": text("advice_about", shown=len(stored.advice), count=summary.get("found", 0)),
@@ -30,14 +30,14 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
                 (text("bound_share"), "number"), ("", "text"), (text("evidence"), "text"),
             ],
             "rows": [_advice_cells(row, text) for row in stored.advice],
-            "to_do": list(dict.fromkeys((str(row["rule"]), row["advice"] or "") for row in stored.advice)),
+            "to_do": list(dict.fromkeys((str(row["rule"]), text.told(row["advice"] or "")) for row in stored.advice)),
             "stated_about": text("stated_about", shown=len(stored.stated), count=summary.get("stated", 0)),
             "stated_columns": [
                 (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("count"), "number"),
                 (text("total_us"), "number"), (text("share"), "number"), (text("evidence"), "text"), (text("msprof_says"), "text"),
             ],
-            "stated": [_stated_cells(row) for row in stored.stated],
-            "notes": summary.get("notes", ()),
+            "stated": [_stated_cells(row, text) for row in stored.stated],
+            "notes": [text.told(note) for note in summary.get("notes", ())],
         },
         **_plan(stored, text),
     }  # fmt: skip
@@ -46,7 +46,10 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
 def _headlines(summary: Row, text: Texts) -> list[str]:
     """One sentence a device, the longest step first."""
     headlines = summary.get("headlines", ())
-    said = [text("advice_device", place=_place(row, text), headline=row.get("headline")) for row in headlines]
+    said = [
+        text("advice_device", place=_place(row, text), headline=text.told(row.get("headline") or ""))
+        for row in headlines
+    ]
     if len(headlines) < summary.get("devices", 0):
         said.append(text("devices_of", shown=len(headlines), count=summary["devices"]))
     return said
@@ -71,7 +74,7 @@ def _advice_cells(row: Row, text: Texts) -> list[str]:
         cell(row["bound_us"], "us"),
         cell(share, "percent"),
         drawn(bar(min(max(share or 0.0, 0.0), 1.0), of=1.0)),
-        sentence(row["evidence"]),
+        sentence(text.told(row["evidence"] or "")),
     ]
 
 
@@ -81,7 +84,7 @@ def _below(row: Row) -> str | None:
     return " · ".join(word for word in words if word) or None
 
 
-def _stated_cells(row: Row) -> list[str]:
+def _stated_cells(row: Row, text: Texts) -> list[str]:
     return [
         cell(row["rule"]),
         head(row["op_name"] or "–"),  # noqa: RUF001 -- what tables print for none
@@ -89,7 +92,7 @@ def _stated_cells(row: Row) -> list[str]:
         cell(row["count"], "integer"),
         cell(row["total_us"], "us"),
         cell(row["share"], "percent"),
-        sentence(row["evidence"]),
+        sentence(text.told(row["evidence"] or "")),
         sentence(row["advice"]),
     ]
 
@@ -99,7 +102,7 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
     most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
     return {
-        "plan_said": str(plan.get("headline")) if plan else text("plan_none"),
+        "plan_said": text.told(plan.get("headline") or "") if plan else text("plan_none"),
         "plan_about": text("plan_about", shown=len(stored.candidates), count=count),
         "candidate_columns": [
             (text("what"), "text"), (text("count"), "number"), (text("total_us"), "number"), (text("share"), "number"),
@@ -111,7 +114,7 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
             (text("rule"), "text"), (text("meaning"), "text"), (text("operators_count"), "number"), (text("total_us"), "number"),
         ],
         "left_out": [
-            [head(row["rule"]), sentence(row["meaning"]), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
+            [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
             for row in stored.left_out
         ],
     }  # fmt: skip
@@ -128,7 +131,7 @@ def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
         drawn(bar(max(expected or 0.0, 0.0), of=most)),
         cell(row["bound_saving_us"], "us"),
         cell(row["cost_s"], "us"),
-        sentence(row["reason"]),
+        sentence(text.told(row["reason"] or "")),
     ]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,7 @@ from aoe_reports.records.record import canonical_json
 from aoe_reports.reports.advice import evidence_words
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.plan import headline as plan_headline
+from aoe_reports.texts import Text, as_fields, say
 from aoe_reports.tuning.plan import Plan, document_of_plan
 from aoe_reports.tuning.ranking import RANKED_BY
 from aoe_reports.workflows.advise import (
@@ -38,6 +38,7 @@ from aoe_reports.workflows.captures import label_of
 from aoe_reports.workflows.earlier import Earlier
 from aoe_reports.workflows.load import WideTables
 from aoe_reports.workflows.plan import known_without_asking, next_plan, planned_first, soc_of
+from aoe_reports.workflows.stored_advice import SAID
 
 Row = dict[str, Any]
 
@@ -111,7 +112,7 @@ class Advising:
         mine: list[DeviceAdvice] = []
         sets = list(tables.tasks)
         if sets and tables.stands_in:
-            message = (
+            message = say(
                 "no table of tasks with their operators here; task_time stands in (it tells no types, no counters)"
             )
             self._findings.append(Finding("info", "stands-in", str(capture.root), message))
@@ -133,9 +134,10 @@ class Advising:
         size = sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
         if size <= MOST_MORE_BYTES:
             return capture
-        message = (
-            f"timelines, databases and tables of communication of {size / 1e6:,.0f} MB were not looked into; "
-            "`advise` on the profile does"
+        message = say(
+            "timelines, databases and tables of communication of {size_mb:,.0f} MB were not looked into; `advise` on the profile "
+            "does",
+            size_mb=size / 1e6,
         )
         said = Finding("info", "advice-limited", label_of(self.captures), message)
         if said not in self._findings:
@@ -159,7 +161,7 @@ class Advising:
         why_not = None
         if not headlines:
             errors = [finding.message for finding in self._findings if finding.severity == "error"]
-            why_not = errors[0] if errors else "neither tasks nor steps here that advice could be on"
+            why_not = errors[0] if errors else say("neither tasks nor steps here that advice could be on")
         headlines.sort(key=lambda row: -(row["step_us"] or 0.0))
         yield _summary(
             {
@@ -169,7 +171,10 @@ class Advising:
                 "devices": len(headlines),
                 "headlines": [_without(row, "run") for row in headlines[:STORED_DEVICES]],
                 "plan": None if plan is None or longest is None else _plan_summary(plan, longest),
-                "notes": [f"{one.message} [{one.rule}]" for one in dict.fromkeys(self._findings)][:STORED_NOTES],
+                "notes": [
+                    say("{message} [{rule}]", message=one.message, rule=one.rule)
+                    for one in dict.fromkeys(self._findings)
+                ][:STORED_NOTES],
             }
         )
         for position, row in enumerate(advice[:STORED_ADVICE], start=1):
@@ -189,7 +194,7 @@ class Advising:
             self._findings += known.findings
             return next_plan(self.captures, longest.tasks, longest.shares, longest.bounds, known)
         except (AoeReportsError, OSError) as error:
-            message = f"no plan could be made: {_reason(error)}"
+            message = say("no plan could be made: {why}", why=_reason(error))
             self._findings.append(Finding("warning", "plan-unknown", label_of(self.captures), message))
             return None
 
@@ -278,10 +283,10 @@ def _plan_rows(plan: Plan, tasks: TaskSet | None) -> Iterator[Row]:
         yield {**whose, **columns, "state": "candidate", "subject": one.op_name or one.op_type or "model", "body": body}
     left: dict[str, Row] = {}
     for entry in plan.rejected:
-        word, _, meaning = str(entry.reason).partition(": ")
-        several = _SEVERAL.search(meaning)
-        row = left.setdefault(word, {"meaning": _SEVERAL.sub("", meaning), "operators": 0, "total_us": 0.0})
-        row["operators"] += int(several[1]) if several else 1
+        parts = entry.reason.values if isinstance(entry.reason, Text) else {"why": str(entry.reason)}
+        word = str(parts["why"])
+        row = left.setdefault(word, {"meaning": parts.get("meaning"), "operators": 0, "total_us": 0.0})
+        row["operators"] += parts.get("count", 1)
         row["total_us"] = round(row["total_us"] + (entry.total_us or 0.0), 3)
     ordered = sorted(left, key=lambda word: (-left[word]["total_us"], word))
     for position, word in enumerate(ordered, start=1):
@@ -292,9 +297,6 @@ def _plan_rows(plan: Plan, tasks: TaskSet | None) -> Iterator[Row]:
             "subject": word,
             "body": {"position": position, **left[word]},
         }
-
-
-_SEVERAL = re.compile(r" \((\d+) operators\)\Z")
 
 
 def _summary(body: Row) -> Row:
@@ -311,11 +313,23 @@ def _stored(row: Row) -> Row:
 
 
 def _capped(value: Any) -> Any:
+    """A value as JSON; what its sentences were made of stands beside them, under `said`, for other languages."""
     if isinstance(value, str):
         return shorten_middle(value, LONGEST_TEXT)
     if isinstance(value, dict):
-        return {name: _capped(inner) for name, inner in value.items()}
+        said = {name: made for name, inner in value.items() if (made := _made_of(inner)) is not None}
+        capped = {name: _capped(inner) for name, inner in value.items()}
+        return {**capped, SAID: said} if said else capped
     return [_capped(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _made_of(value: Any) -> Any:
+    """Template and values of a sentence, or of those of a list; None where there is none, and of one that is cut."""
+    if isinstance(value, Text):
+        return as_fields(value)[1:] if len(value) <= LONGEST_TEXT else None
+    if isinstance(value, list) and any(isinstance(one, Text) for one in value):
+        return [_made_of(one) for one in value]
+    return None
 
 
 def digest_of(rows: Sequence[Row]) -> str:

@@ -39,7 +39,7 @@ def list_history(
     """
     _refuse_no_date(since)
     if run is not None and what not in {"runs", "records", "advice"}:
-        raise UsageError(f"--run goes with runs, records and advice; {what} belong to no run")
+        raise UsageError(say("--run goes with runs, records and advice; {what} belong to no run", what=what))
     history = History.open(store)
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]

@@ -11,8 +11,12 @@ from typing import Any
 
 from aoe_reports.site.facts import RunAdvice, RunFacts
 from aoe_reports.store import History, Where, equals
+from aoe_reports.texts import from_fields, join
 
 Row = dict[str, Any]
+
+SAID = "said"
+"""Where the body of a row has what its sentences were made of."""
 
 EVERY = (
     "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
@@ -126,8 +130,8 @@ def listed_rows(history: History, where: Where, workload: str | None) -> list[Ro
         }
         if row["state"] == "summary":
             summary = summary_of(row)
-            listed["advice"] = summary["why_not"] or "; ".join(str(one.get("headline")) for one in summary["headlines"])
-            listed["reason"] = str(summary["plan"].get("headline")) if summary["plan"] is not None else None
+            listed["advice"] = summary["why_not"] or join("; ", (_word(one) for one in summary["headlines"]))
+            listed["reason"] = _word(summary["plan"]) if summary["plan"] is not None else None
             more = {
                 name: summary[name] for name in ("why_not", "found", "stated", "devices", "headlines", "plan", "notes")
             }
@@ -149,12 +153,20 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     notes = body.get("notes") if isinstance(body.get("notes"), list) else []
     plan = body.get("plan")
     return {
-        "why_not": str(body["why_not"]) if body.get("why_not") is not None else None,
+        "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
         **{name: body[name] if _is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
         "headlines": [one for one in headlines or () if isinstance(one, dict)],
         "plan": plan if isinstance(plan, dict) else None,
-        "notes": [str(note) for note in notes or ()],
+        "notes": [_as_text(note) for note in notes or ()],
     }
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    return _as_text(row.get("headline"))
 
 
 def _is_number(value: Any) -> bool:
@@ -165,6 +177,31 @@ def body_of(row: Mapping[str, Any]) -> Row:
     """What a row says beside its columns; nothing where that is damaged."""
     try:
         body = json.loads(row["body"] or "{}")
-    except ValueError:
+        return _retold(body) if isinstance(body, dict) else {}
+    except (ValueError, RecursionError):
         return {}
-    return body if isinstance(body, dict) else {}
+
+
+def _retold(body: Row) -> Row:
+    """A body whose sentences can be said in other languages again, where it tells what they were made of."""
+    said = body.pop(SAID, None)
+    told = {
+        name: [_retold(one) if isinstance(one, dict) else one for one in value]
+        if isinstance(value, list)
+        else _retold(value)
+        if isinstance(value, dict)
+        else value
+        for name, value in body.items()
+    }
+    for name, made in said.items() if isinstance(said, dict) else ():
+        if isinstance(made, list):
+            told[name] = _text_of(told.get(name), made)
+    return told
+
+
+def _text_of(value: Any, made: list[Any]) -> Any:
+    if isinstance(value, str) and len(made) == 2:  # noqa: PLR2004 -- template, values
+        return from_fields([value, *made])
+    if isinstance(value, list) and len(value) == len(made):
+        return [_text_of(one, mine) if isinstance(mine, list) else one for one, mine in zip(value, made, strict=True)]
+    return value

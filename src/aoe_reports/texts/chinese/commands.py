@@ -111,4 +111,16 @@ TEXTS: Mapping[str, str] = {
     "what is known": "已知的结果",
     "what is named": "命名的运行",
     "what is remembered": "记入存储的内容",
+    # advice that is worked out when a profile is stored
+    "no table of tasks with their operators here; task_time stands in (it tells no types, no counters)": (
+        "此处没有带算子的任务表；以 task_time 代替（它没有类型，也没有计数器）"
+    ),
+    (
+        "timelines, databases and tables of communication of {size_mb:,.0f} MB were not looked into; `advise` on the profile "
+        "does"
+    ): "共 {size_mb:,.0f} MB 的时间线、数据库和通信表未查看；对该性能数据执行 `advise` 会查看",
+    "neither tasks nor steps here that advice could be on": "此处既没有任务也没有步，无从给出建议",
+    "no plan could be made: {why}": "无法制定计划：{why}",
+    "{message} [{rule}]": "{message} [{rule}]",
+    "--run goes with runs, records and advice; {what} belong to no run": "--run 用于 runs、records 和 advice；{what} 不属于任何运行",
 }

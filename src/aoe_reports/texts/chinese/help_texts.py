@@ -218,8 +218,8 @@ TEXTS: Mapping[str, str] = {
     "Check, normalise and store every run; doing it twice adds nothing.": (
         "检查、规范化并存入每个运行；重复执行不会增加内容。"
     ),
-    "List what is in the store, oldest first: runs, records, changes that were told, what people said of them.": (
-        "列出存储的内容，最早的在前：运行、记录、报告过的变化、人员对其的说明。"
+    "List what is in the store, oldest first: runs, records, changes that were told, what people said of them, advice, verdicts.": (
+        "列出存储的内容，最早的在前：运行、记录、报告过的变化、人员对其的说明、建议、实测结论。"
     ),
     "What to list.": "要列出的内容。",
     "Only this model, or this record's workload.": "只看该模型，或该工作负载的记录。",
@@ -326,4 +326,5 @@ TEXTS: Mapping[str, str] = {
         "显示配置文件或环境变量设置了哪些命令的哪些选项。"
     ),
     "Options that nobody changed, too.": "也显示未更改的选项。",
+    "Only this run, of runs, records or advice.": "仅此运行（用于 runs、records 或 advice）。",
 }

@@ -274,9 +274,6 @@ TEXTS: Mapping[str, str] = {
     "These are AOE's own claims from its microbenchmarks: only a new profile proves them.": (
         "这些是 AOE 基于自身微基准的宣称：只有新的采集才能证明。"
     ),
-    "The first {shown} of {count} are listed; report.json has them all.": (
-        "共 {count} 个，列出前 {shown} 个；全部见 report.json。"
-    ),
     "{model}: operator {name} ({kind}{rank})": "{model}：算子 {name}（{kind}{rank}）",
     "{model}: operator type {kind}{rank}": "{model}：算子类型 {kind}{rank}",
     # reports.morning
@@ -377,9 +374,6 @@ TEXTS: Mapping[str, str] = {
     ),
     "{number:,} later night": "{number:,} 夜",
     "{number:,} later nights": "{number:,} 夜",
-    "The first {shown} of {count} are listed; `--format json` has them all.": (
-        "共 {count} 个，列出前 {shown} 个；全部见 `--format json`。"
-    ),
     # renderers.figures, workflows.report
     "since {night}": "自 {night} 起",
     "{since}: {levels} {unit}": "{since}：{levels} {unit}",
@@ -669,4 +663,32 @@ TEXTS: Mapping[str, str] = {
     "usual mean": "通常平均",
     "usual shapes": "通常形状",
     "waited": "等待",
+    # advice, plans and verdicts that are stored with runs
+    "The first {shown} of {count} are listed; {whole} has them all.": "共 {count} 条，列出前 {shown} 条；{whole} 中有全部。",
+    "What could be gained": "可能的收益",
+    "No advice could be worked out of run {run}: {why}.": "无法为运行 {run} 得出建议：{why}。",
+    "Of run {run} ({model}).": "运行 {run}（{model}）。",
+    "Of run {run} ({model}): {headline}.": "运行 {run}（{model}）：{headline}。",
+    "Of run {run} ({model}): {headline} (the longest step of {devices} devices).": (
+        "运行 {run}（{model}）：{headline}（{devices} 个设备中单步最长者）。"
+    ),
+    (
+        "The {shown} with the largest bound of {count:,}. Bound is the most by which a step could get shorter; it is no "
+        "forecast, and bounds do not add up."
+    ): "{count:,} 条中上限最大的 {shown} 条。上限是单步耗时最多能缩短的量；它不是预测，且各上限不能相加。",
+    "{rule}: {advice}.": "{rule}：{advice}。",
+    "msprof (prof_rule), {rule}: {advice}": "msprof（prof_rule），{rule}：{advice}",
+    "Next tuning plan": "下一个调优计划",
+    "The first {shown} of {count}; expected and bound are us of one step.": (
+        "共 {count} 个，列出前 {shown} 个；预期与上限均为单步的微秒数。"
+    ),
+    "Claims against the clock": "宣称与实测",
+    "What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1.": (
+        "`verify` 用前后两次性能数据对 AOE 宣称的实测；变化为 after/before - 1。"
+    ),
+    "The first {shown} of {count} rows.": "共 {count} 行，列出前 {shown} 行。",
+    "Evidence": "依据",
+    "Plan": "计划",
+    "Row": "行",
+    "Why not": "为何没有",
 }
