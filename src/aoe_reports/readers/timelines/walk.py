@@ -46,6 +46,13 @@ _MAX_INT64 = 2**63
 _MAX_DIGITS = 20
 _JSON = json.JSONEncoder(default=float, ensure_ascii=False, separators=(",", ":"))
 
+# Made once: there may be as many such events as a file has.
+_NO_PHASE = say("no event with a 'ph'")
+_NO_TEXT = say("a 'name' that is no text")
+_NO_TIME = say("a 'ts' that is no time")
+_NO_DURATION = say("a 'dur' that is no duration (>= 0)")
+_NO_TASK = say("a task without name, ts or dur")
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -105,7 +112,7 @@ def read_event(event: Any) -> Row | Metadata | str:
     if isinstance(event, Broken):
         return event.reason
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
-        return say("no event with a 'ph'")
+        return _NO_PHASE
     if phase == "M":
         args = event["args"] if isinstance(event.get("args"), dict) else {}
         return Metadata(
@@ -117,13 +124,13 @@ def read_event(event: Any) -> Row | Metadata | str:
 
 def _flaw(event: dict[str, Any], start: int | None, duration: int | None) -> str | None:
     if not isinstance(event.get("name"), str | None):
-        return say("a 'name' that is no text")
+        return _NO_TEXT
     if event.get("ts") is not None and start is None:
-        return say("a 'ts' that is no time")
+        return _NO_TIME
     if event.get("dur") is not None and duration is None:
-        return say("a 'dur' that is no duration (>= 0)")
+        return _NO_DURATION
     if event["ph"] == "X" and (event.get("name") is None or start is None or duration is None):
-        return say("a task without name, ts or dur")
+        return _NO_TASK
     return None
 
 
