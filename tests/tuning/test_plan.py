@@ -463,3 +463,14 @@ def test_fixtures_of_two_ranks_choose_the_longer_step(cli: Cli, tmp_path: Path) 
     assert ended.code == 0
     assert "plan-device" in ended.rules()
     assert ended.json["scenario"] == "pytorch"  # torch_npu wrote it
+
+
+def test_the_report_is_in_the_language_that_is_asked_for_and_the_plan_is_not(planner: Planner, tmp_path: Path) -> None:
+    english, chinese = planner(into="en"), planner("--lang", "zh", into="zh")
+    assert chinese.json["rows"] == english.json["rows"]
+    assert (tmp_path / "zh" / "plan.json").read_bytes() == (tmp_path / "en" / "plan.json").read_bytes()
+    report = (tmp_path / "zh" / "report.md").read_text()
+    assert report.startswith("# 调优计划（opat，offline）")
+    assert "overlapped：与其他任务重叠，一步中等待它的时间不足" in report
+    assert "（4 个算子）" in report
+    assert "节省时间 24.6%（默认值：没有同类型的结果）" in report

@@ -724,6 +724,24 @@ def test_measuring_again_is_written_down(bench: Bench) -> None:
     assert subprocess.run([script], env=environment, capture_output=True, check=False).returncode == 2
 
 
+def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) -> None:
+    bench.plan()
+    english = bench.tune()
+    page = (bench.folder / "remeasure.md").read_text()
+    chinese = bench.tune("--restart", "--lang", "zh")
+    assert [row["reason"] for row in chinese.json["rows"]] == [row["reason"] for row in english.json["rows"]]
+    assert "opat：已完成 3/3 个算子，优化 3 个，最大收益 +60.0%" in chinese.err
+    told = (bench.folder / "remeasure.md").read_text()
+    assert told.startswith("# 重新测量\n")
+    assert told.count("\n") == page.count("\n")
+    assert [line for line in told.splitlines() if line.startswith("   ")] == [
+        line for line in page.splitlines() if line.startswith("   ")
+    ]
+    refused = bench.tune(AOE_REPORTS_LANG="zh")
+    assert refused.code == 2
+    assert f"{bench.folder}：已调优过" in refused.err
+
+
 def test_the_stand_in_says_what_it_is() -> None:
     assert "Stands in for `aoe` in tests" in STAND_IN.read_text()
     assert (Path(STAND_IN).parent / "README.md").is_file()

@@ -85,6 +85,18 @@ def test_the_planted_truth_is_told(bench: Bench, outcome: Outcome, verdict: str,
     assert "Noise: " in (bench.folder / "verify.md").read_text()
 
 
+def test_the_page_is_in_the_language_that_is_asked_for_and_the_verdict_is_not(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "bank-not-used", 1)
+    english, document = verified(bench, loop), left(bench)
+    chinese = verified(bench, loop, "--lang", "zh")
+    assert left(bench) == document
+    assert chinese.json == english.json
+    page = (bench.folder / "verify.md").read_text()
+    assert "未重现：实测没有 AOE 声称的收益。" in page
+    assert "调优后的知识库未被使用的迹象：block 数都与调优前相同：kernel 没有变化。" in page
+    assert 'lang="zh' in (bench.folder / "verify.html").read_text()
+
+
 def test_the_savings_add_up_to_the_step(bench: Bench) -> None:
     parts = verified(bench, write_loop(bench.root / "loop", "faster", 4)).json["reconciliation"]
     whole = parts["operators_us"] + parts["others_us"] - parts["hidden_by_overlap_us"]

@@ -226,7 +226,7 @@ def _counted(tasks: Sequence[TuningTask], unread: int) -> str:
     said = join(
         ", ",
         (
-            say("{count} {outcome}", count=counts[outcome], outcome=say(outcome))
+            say("{number} {outcome}", number=counts[outcome], outcome=say(outcome))
             for outcome in OUTCOMES
             if counts[outcome]
         ),
@@ -255,7 +255,7 @@ def _task(number: int, task: TuningTask) -> Section:
     rows = _modifications(task.largest)
     if task.modified:
         ways = (
-            say("{count} {outcome}", count=count, outcome=say(_CHANGES[way]) if way in _CHANGES else way)
+            say("{number} {outcome}", number=count, outcome=say(_CHANGES[way]) if way in _CHANGES else way)
             for way, count in sorted(task.updates.items())
         )
         sentences.append(

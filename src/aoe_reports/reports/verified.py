@@ -129,7 +129,7 @@ def _tried(plan: Mapping[str, Any], outcome: Mapping[str, Any]) -> Section:
     if isinstance(counts, dict) and counts:
         said = join(
             ", ",
-            (say("{count} {outcome}", count=number, outcome=say(str(status))) for status, number in counts.items()),
+            (say("{number} {outcome}", number=number, outcome=say(str(status))) for status, number in counts.items()),
         )
         sentences.append(say("What came of it: {said}.", said=said))
     if not outcome:
@@ -173,7 +173,7 @@ def _measured(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> Se
     drawn = [row for row in operators if row["change"] is not None and row["claimed_change"] is not None][:SHOWN]
     chart = _chart(drawn) if drawn else None
     if chart is not None:
-        sentences.append(say("{text}.", text=chart.description))
+        sentences.append(say("{description}.", description=chart.description))
     return Section(title, sentences, Grid(shown_columns("verify", shown), shown), chart, lines=_how(facts))
 
 
