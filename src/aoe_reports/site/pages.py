@@ -24,7 +24,7 @@ ASSETS = ("style.css", "site.js", "compare.js", "icon.svg", "uPlot.iife.min.js",
 
 def _shown(value: Any) -> Any:
     """Control characters and direction marks of names are spelled out wherever they are printed."""
-    return plain(value) if value.__class__ is str else value
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

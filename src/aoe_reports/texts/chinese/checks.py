@@ -279,7 +279,7 @@ TEXTS: Mapping[str, str] = {
     "verifying": "验证",
     "adopting banks": "采用知识库",
     "not JSON, and not merely cut off": "不是 JSON，且并非仅被截断",
-    "the text ends before the document does": "文本在文档结束之前终止",
+    "the text ends before the document does": "文本在文档结束之前就结束了",
     "a key stands twice in one object; all are read (in tables: an error, nothing is)": (
         "同一对象中某个键出现两次；全部读取（在表中为错误，均不读取）"
     ),
