@@ -105,7 +105,9 @@ def from_fields(fields: Any) -> str:
     english, template, values = fields
     from aoe_reports.texts.chinese import CATALOGUE  # noqa: PLC0415 -- nobody else needs to load it
 
-    if not isinstance(template, str) or template not in CATALOGUE or not isinstance(values, dict) or not values:
+    if not isinstance(template, str) or template not in CATALOGUE or not isinstance(values, dict):
+        return str(english)
+    if not values and template != english:  # nothing was put into it, so it was the text itself
         return str(english)
     try:
         text = _made(str(english), template, {name: _of_field(value) for name, value in values.items()})
