@@ -69,7 +69,7 @@ TEXTS: Mapping[str, str] = {
     "model {value}": "模型 {value}",
     "step {value}": "步 {value}",
     # why operators take more or less, parts of a step
-    "both": "两侧都有",
+    "both": "两侧",
     "same": "相同",
     "slower-calls": "调用变慢",
     "faster-calls": "调用变快",
