@@ -16,7 +16,6 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.store import History, Run
-from aoe_reports.texts import in_language
 from aoe_reports.workflows.advising import STORED_ADVICE, Advisor
 from aoe_reports.workflows.ingest import Gathered, gather_runs
 from aoe_reports.workflows.options import RunOptions

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from commandline import Cli
+from commandline import FIXTURES, Cli
 
 from aoe_reports.checks.options import OPTION_RULES
+from aoe_reports.findings import Finding
+from aoe_reports.texts import in_language
 from aoe_reports.texts.chinese import CATALOGUE
+from aoe_reports.workflows.check import Wanted, check_paths
 from aoe_reports.workflows.rules import READING_RULES
 
 
@@ -33,3 +37,13 @@ def test_a_schema_speaks_chinese_with_the_names_of_the_file(cli: Cli, tmp_path: 
     assert '缺少必需的属性 "timestamp"' in said
     assert '"a} {b" 的类型不是' in said
     assert "is a required" not in said
+
+
+def test_findings_that_were_laid_aside_are_said_as_before() -> None:
+    """Thousands of findings are kept as JSON until they are printed."""
+    findings = list(check_paths([FIXTURES], Wanted()).findings)
+    back = [Finding.from_fields(json.loads(json.dumps(finding.as_fields()))) for finding in findings]
+    assert back == findings
+    said = [[in_language(finding.as_text(), "zh") for finding in some] for some in (findings, back)]
+    assert said[0] == said[1]
+    assert len(findings) > 50

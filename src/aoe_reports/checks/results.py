@@ -587,11 +587,11 @@ def _improvement(result: TuningResult) -> Iterator[tuple[str, str, bool]]:
         other = _within(said, before, after, time_saved)
         gain = speed_up(before, after)
         what = say(
-            "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%",
+            "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain}%",
             claim=text[:40],
             before=_printed(before),
             after=_printed(after),
-            gain=gain,
+            gain=f"{gain:.2f}",
         )
         if other:
             what = join("; ", (what, say("{claim} is the time saved (1 - after/before)", claim=text[:40])))

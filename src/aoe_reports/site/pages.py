@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from aoe_reports.renderers.values import plain
 from aoe_reports.site.cells import table
-from aoe_reports.texts import Text
 from aoe_reports.texts.pages import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
@@ -26,7 +25,7 @@ ASSETS = ("style.css", "site.js", "compare.js", "icon.svg", "uPlot.iife.min.js",
 
 def _shown(value: Any) -> Any:
     """Control characters and direction marks of names are spelled out wherever they are printed."""
-    return plain(value) if value.__class__ in {str, Text} else value
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 class _Constants(NodeTransformer):

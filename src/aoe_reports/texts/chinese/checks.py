@@ -208,8 +208,8 @@ TEXTS: Mapping[str, str] = {
     "{name!r} is named as failed and as modified": "{name!r} 既被列为失败，又被列为已修改",
     "{key} is {value}; expected a time above 0": "{key} 为 {value}；应为大于 0 的时间",
     "after tuning {after}, before {before}: not faster": "调优后为 {after}，调优前为 {before}：没有变快",
-    "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain:.2f}%": (
-        "标称 {claim}；调优前 {before}、调优后 {after} 对应的加速比（before/after - 1）为 {gain:.2f}%"
+    "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain}%": (
+        "标称 {claim}；调优前 {before}、调优后 {after} 对应的加速比（before/after - 1）为 {gain}%"
     ),
     "{claim} is the time saved (1 - after/before)": "{claim} 是节省时间的比例（1 - after/before）",
     "repo_key {name!r} is no unsigned 64-bit number": "repo_key {name!r} 不是 64 位无符号数",

@@ -122,12 +122,13 @@ TEXTS: Mapping[str, str] = {
     "no-times": "没有时间",
     "too-few-nights": "夜数不足",
     # why something takes another time
+    "both": "两侧",
     "same": "相同",
     "slower-calls": "调用变慢",
     "faster-calls": "调用变快",
     "more-calls": "调用增多",
     "fewer-calls": "调用减少",
-    "changed-shapes": "shape 变化",
+    "changed-shapes": "形状变化",
     "changed-formats": "格式变化",
     "changed-data-types": "数据类型变化",
     "changed-inputs": "输入变化",
@@ -137,7 +138,6 @@ TEXTS: Mapping[str, str] = {
     "fp_bp": "前向到反向",
     "iteration_refresh": "迭代拖尾",
     "data_aug_bound": "数据增强拖尾",
-    "both": "两侧",
     # why a device waits
     # what bounds an operator, how its shapes are
     "memory-bandwidth": "内存带宽",
