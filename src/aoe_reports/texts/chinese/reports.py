@@ -691,4 +691,12 @@ TEXTS: Mapping[str, str] = {
     "Plan": "计划",
     "Row": "行",
     "Why not": "为何没有",
+    # several reports
+    "{text}.": "{text}。",
+    "What to do": "怎么办",
+    "Before (ms)": "之前 (ms)",
+    "After (ms)": "之后 (ms)",
+    "{count} {outcome}": "{count} 个{outcome}",
+    "Model before (ms)": "模型之前 (ms)",
+    "Model after (ms)": "模型之后 (ms)",
 }
