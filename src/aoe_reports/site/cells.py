@@ -62,7 +62,7 @@ def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
 
 def sentence(text: str | None) -> str:
     """A cell with a text that is read to its end."""
-    return f'<td class="text long">{words(text)}</td>'
+    return f'<td class="text long said">{words(text)}</td>'
 
 
 @lru_cache(maxsize=16384, typed=True)

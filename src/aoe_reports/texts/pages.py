@@ -327,7 +327,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "{count} 条中上限最大的 {shown} 条。上限是一步最多可缩短的时间；它不是预测，且不能相加。",
     ),
     "advice_none": ("No rule has anything to say.", "没有规则给出建议。"),
-    "advice_device": ("{place}: {headline}.", "{place}：{headline}."),
+    "advice_device": ("{place}: {headline}.", "{place}：{headline}。"),
     "devices_of": ("The {shown} longest steps of {count} devices.", "{count} 个设备中单步最长的 {shown} 个。"),
     "the_step": ("the step", "整步"),
     "bound_us": ("Bound (us of a step)", "上限（微秒/步）"),
