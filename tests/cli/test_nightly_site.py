@@ -56,3 +56,25 @@ def test_nothing_to_store_leaves_a_report_and_no_pages(cli: Cli, tmp_path: Path)
     empty.mkdir()
     cli("nightly", str(empty), "--store", str(tmp_path / "history"), "--site", str(tmp_path / "site"))
     assert {path.name for path in (tmp_path / "site").iterdir()} == REPORTS
+
+
+def test_a_night_that_is_stored_already_is_judged_as_the_store_has_it(cli: Cli, tmp_path: Path) -> None:
+    nights = write_nights(tmp_path / "nights")
+    store = str(tmp_path / "history")
+    cli("ingest", str(nights[0].parent), "--store", store, "--workload", "net", "--hardware", "npu")
+    ended = cli("nightly", str(nights[-1]), "--store", store, "--workload", "net", "--format", "json")
+    told = cli("regressions", "--store", store, "--format", "json").json
+    assert ended.code == 1, ended.err
+    changed, expected = ([row["series_id"] for row in rows] for rows in (ended.json["changes"], told["rows"]))
+    assert changed == expected
+    assert len(changed) == 3
+
+
+def test_a_night_without_the_name_of_the_hardware_of_all_others_is_told(cli: Cli, tmp_path: Path) -> None:
+    nights = write_nights(tmp_path / "nights", nights=12)
+    store = str(tmp_path / "history")
+    for night in nights[:-1]:
+        cli("ingest", str(night), "--store", store, "--workload", "net", "--hardware", "npu")
+    ended = cli("nightly", str(nights[-1]), "--store", store, "--workload", "net", "--format", "json")
+    (finding,) = (one for one in ended.json["findings"] if one["rule"] == "hardware-unnamed")
+    assert (finding["severity"], "others of npu" in finding["message"]) == ("warning", True)

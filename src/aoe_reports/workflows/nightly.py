@@ -15,7 +15,7 @@ from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.language import report_in
 from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
-from aoe_reports.store import Run
+from aoe_reports.store import History, Run, equals
 from aoe_reports.texts import Language, join, say
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
 from aoe_reports.workflows.options import RunOptions
@@ -60,7 +60,7 @@ def run_nightly(
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     found = None
     if measured:
-        ours = frozenset[str]().union(*(item.series for item in measured))
+        ours = _series_of(measured, store)
         chosen = replace(selection or RegressionSelection(), series=ours, record=True)
         found = find_regressions(store, chosen, "nightly")
         findings = in_order([*findings, *(one for one in found.findings if one.rule != "not-enough-data")])
@@ -92,6 +92,22 @@ def run_nightly(
         if stored:  # else there may be no store, and the pages are what they were
             build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
     return result
+
+
+KEPT = frozenset({"unchanged", "less-complete"})
+"""Outcomes after which the store has a run as it was stored before, maybe under other names than it was read under now."""
+
+
+def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
+    """The series of these runs, as the store has them."""
+    ours = frozenset[str]().union(*(item.series for item in measured if item.outcome not in KEPT))
+    kept = {item.run.header.run_id: item.run.header.night for item in measured if item.outcome in KEPT}
+    if not kept:
+        return ours
+    nights = [equals("night", min(kept.values()), ">="), equals("night", max(kept.values()), "<=")]
+    stored = History.open(store).records(["run_id", "series_id"], nights)
+    pairs = zip(stored["run_id"].to_pylist(), stored["series_id"].to_pylist(), strict=True)
+    return ours | {series for run, series in pairs if run in kept}
 
 
 def _course(found: Regressions, changes: Sequence[dict[str, Any]]) -> Course | None:

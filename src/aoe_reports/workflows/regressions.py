@@ -11,6 +11,7 @@ import polars as pl
 
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
+from aoe_reports.records.context import UNKNOWN
 from aoe_reports.regression.baselines import Acceptance, Course, Level, Move, Scatter, Standing, ordinal, stand
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.regression.detector import Change
@@ -710,19 +711,20 @@ def _mixed_hardware(judged: Judged) -> list[Finding]:
     kinds: dict[str, set[str]] = {}
     for model, hardware in facts.select("model", "hardware").unique().iter_rows():
         kinds.setdefault(str(model), set()).add(str(hardware))
-    return [
-        Finding(
-            "info",
-            "several-hardware",
-            model,
-            say(
-                "measured on {names}: nights on one are never held against nights on another",
-                names=join(", ", sorted(found)),
-            ),
+    return [_of_hardware(model, found) for model, found in sorted(kinds.items()) if len(found) > 1]
+
+
+def _of_hardware(model: str, kinds: set[str]) -> Finding:
+    """Nights that nobody said the hardware of are most likely those of a kind that was named, and were meant to be."""
+    names = join(", ", sorted(kinds - {UNKNOWN}))
+    if UNKNOWN in kinds:
+        message = say(
+            "some nights are of unknown hardware, others of {names}: they are never held against each other (see --hardware)",
+            names=names,
         )
-        for model, found in sorted(kinds.items())
-        if len(found) > 1
-    ]
+        return Finding("warning", "hardware-unnamed", model, message)
+    message = say("measured on {names}: nights on one are never held against nights on another", names=names)
+    return Finding("info", "several-hardware", model, message)
 
 
 def _is_asked(facts: Mapping[str, Any], selection: RegressionSelection) -> bool:

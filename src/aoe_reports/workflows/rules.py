@@ -165,6 +165,12 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "a workload measured on several kinds of hardware: each kind has series of its own",
     ),
     (
+        "hardware-unnamed",
+        "warning",
+        "the store",
+        "some nights of a workload name their hardware, others do not: they are series of their own, compared with nothing",
+    ),
+    (
         "change-withdrawn",
         "warning",
         "the store",

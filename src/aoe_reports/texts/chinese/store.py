@@ -216,4 +216,10 @@ TEXTS: Mapping[str, str] = {
     "these are records of workload {model!r} (run {run_id}); they are not stored as {workload!r}": (
         "这些是工作负载 {model!r} 的记录（运行 {run_id}）；不会以 {workload!r} 存入"
     ),
+    "some nights are of unknown hardware, others of {names}: they are never held against each other (see --hardware)": (
+        "部分夜的硬件未知，其他夜为 {names}：两者从不相互比较（参见 --hardware）"
+    ),
+    "some nights of a workload name their hardware, others do not: they are series of their own, compared with nothing": (
+        "某工作负载的部分夜注明了硬件，其他夜没有：它们各成序列，不与任何内容比较"
+    ),
 }
