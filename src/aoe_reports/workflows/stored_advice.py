@@ -39,6 +39,7 @@ _OF_CANDIDATES = (
     "position", "kind", "rank_id", "device_id", "op_type", "op_name", "input_shapes", "count", "total_us", "share", "bound_by",
     "bound_saving_us", "expected_saving_us", "cost_s", "reason",
 )  # fmt: skip
+_MOST = 2**63
 NAMES = {
     "advice": _OF_ADVICE,
     "msprof": _OF_ADVICE,
@@ -155,14 +156,23 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     return {
         "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
         **{name: body[name] if _is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
-        "headlines": [one for one in headlines or () if isinstance(one, dict)],
-        "plan": plan if isinstance(plan, dict) else None,
+        "headlines": [_flat(one) for one in headlines or () if isinstance(one, dict)],
+        "plan": _flat(plan) if isinstance(plan, dict) else None,
         "notes": [_as_text(note) for note in notes or ()],
     }
 
 
+def _flat(told: Row) -> Row:
+    """Names with texts and numbers; whatever else stands there nobody of us wrote, and it may be nested without end."""
+    return {name: value for name, value in told.items() if _is_plain(value)}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool) or _is_number(value)
+
+
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else str(value) if _is_plain(value) else type(value).__name__
 
 
 def _word(row: Mapping[str, Any]) -> str:
@@ -170,7 +180,10 @@ def _word(row: Mapping[str, Any]) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a number that every JSON takes."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < _MOST
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def body_of(row: Mapping[str, Any]) -> Row:
