@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 from aoe_reports.site.facts import RunAdvice, RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.texts import from_fields, join
+from aoe_reports.workflows.bodies import is_number
 
 Row = dict[str, Any]
 
@@ -39,7 +39,6 @@ _OF_CANDIDATES = (
     "position", "kind", "rank_id", "device_id", "op_type", "op_name", "input_shapes", "count", "total_us", "share", "bound_by",
     "bound_saving_us", "expected_saving_us", "cost_s", "reason",
 )  # fmt: skip
-_MOST = 2**63
 NAMES = {
     "advice": _OF_ADVICE,
     "msprof": _OF_ADVICE,
@@ -108,7 +107,7 @@ def plain_row(row: Mapping[str, Any]) -> Row:
     known = {
         **{name: row.get(name) for name in COLUMNS},
         **{name: body[name] if isinstance(body.get(name), str) else None for name in _WORDS},
-        **{name: body[name] if _is_number(body.get(name)) else None for name in _NUMBERS},
+        **{name: body[name] if is_number(body.get(name)) else None for name in _NUMBERS},
     }
     return {name: known[name] for name in NAMES[row["state"]]}
 
@@ -155,7 +154,7 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     plan = body.get("plan")
     return {
         "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
-        **{name: body[name] if _is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
+        **{name: body[name] if is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
         "headlines": [_flat(one) for one in headlines or () if isinstance(one, dict)],
         "plan": _flat(plan) if isinstance(plan, dict) else None,
         "notes": [_as_text(note) for note in notes or ()],
@@ -168,7 +167,7 @@ def _flat(told: Row) -> Row:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool) or _is_number(value)
+    return value is None or isinstance(value, str | bool) or is_number(value)
 
 
 def _as_text(value: Any) -> str:
@@ -177,13 +176,6 @@ def _as_text(value: Any) -> str:
 
 def _word(row: Mapping[str, Any]) -> str:
     return _as_text(row.get("headline"))
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number that every JSON takes."""
-    if isinstance(value, int):
-        return not isinstance(value, bool) and abs(value) < _MOST
-    return isinstance(value, float) and math.isfinite(value)
 
 
 def body_of(row: Mapping[str, Any]) -> Row:
