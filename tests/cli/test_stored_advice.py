@@ -288,9 +288,22 @@ def test_hostile_names_are_text_and_long_ones_are_cut(cli: Cli, tmp_path: Path) 
     assert cli("report", "--store", store, "--format", "html").out.count("<script>alert") == 0
 
 
-@pytest.mark.parametrize(
-    "body", ["[1]", "{", '{"headlines": [3, {"headline": 5}], "plan": [], "notes": 1}', '{"position": "x"}']
-)
+NESTED = "[" * 400 + "]" * 400
+HUGE = "9" * 400
+BODIES = {
+    "list": "[1]",
+    "cut": "{",
+    "wrong types": '{"headlines": [3, {"headline": 5}], "plan": [], "notes": 1}',
+    "position": '{"position": "x"}',
+    "no float": f'{{"position": {HUGE}, "bound_us": {HUGE}, "found": {HUGE}, "plan": {{"candidates": {HUGE}}}}}',
+    "no 64 bits": '{"bound_us": 9223372036854775808, "headlines": [{"step_us": 1e999}]}',
+    "nested": f'{{"headlines": [{{"headline": {NESTED}}}], "plan": {{"headline": {NESTED}}}, "notes": [{NESTED}]}}',
+    "nested reason": f'{{"why_not": {NESTED}}}',
+    "made of no float": f'{{"advice": "x", "said": {{"advice": ["{{name}} {{value:.1%}}", {{"name": "a", "value": {HUGE}}}]}}}}',
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_bodies_that_make_no_sense_break_no_page(cli: Cli, tmp_path: Path, body: str) -> None:
     store = tmp_path / "s"
     ingested(cli, profile(tmp_path / "p", ["conv1"]), store)
@@ -301,7 +314,12 @@ def test_bodies_that_make_no_sense_break_no_page(cli: Cli, tmp_path: Path, body:
     other = tmp_path / "other"
     assert cli("store", "import", tmp_path / "rows.jsonl", "--store", other).code == 0
     assert cli("site", "--store", other, "-o", tmp_path / "site").code == 0
-    assert cli("report", "--store", other).code == 0
+    (page,) = (tmp_path / "site" / "runs").glob("2*.json")
+    json.loads(page.read_text(), parse_constant=pytest.fail)
+    for language in ("en", "zh"):
+        assert cli("report", "--store", other, "--lang", language).code == 0
+        assert cli("report", "--store", other, "--lang", language, "--format", "json").json["advice"]
+        assert cli("history", "advice", "--store", other, "--lang", language).code == 0
     assert len(stored(cli, other)) == len([row for row in lines if row["kind"] == "advice"])
 
 

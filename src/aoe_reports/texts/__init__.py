@@ -117,7 +117,7 @@ def from_fields(fields: Any) -> str:
         in_language(text, "zh")
         if english not in {again := _english(text), capital(again)}:
             return english
-    except (KeyError, IndexError, TypeError, ValueError):  # values of another template of that name
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):  # values of another template of that name
         return english
     return text
 

@@ -22,6 +22,7 @@ from aoe_reports.tuning.outcome import type_key
 from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, gains_of_result, saved_share
 from aoe_reports.tuning.ranking import Known
 from aoe_reports.workflows.banks import MAX_BANK_FILE_BYTES
+from aoe_reports.workflows.bodies import body_of
 
 
 @dataclass(slots=True)
@@ -131,12 +132,12 @@ class Earlier:
             if run["run_kind"] == "tuning":
                 self._take_run(run, improved.get(run["run_id"], []), workload)
         for row in history.rows("verdict", ("scope", "op_type", "body")).to_pylist():
-            change = json.loads(row["body"]).get("change") if row["scope"] == "operator" else None
+            change = body_of(row["body"]).get("change") if row["scope"] == "operator" else None
             if change is not None and row["op_type"]:
                 self.gains.append(Gain(row["op_type"], -change, measured=True))
 
     def _take_run(self, run: Mapping[str, Any], improved: Sequence[str], workload: str | None) -> None:
-        body = json.loads(run["body"] or "{}")
+        body = body_of(run["body"])
         kind, summary = body.get("kind"), body.get("summary") or {}
         complete = bool(improved) or body.get("model_result_ms") is not None
         self._cost(str(kind), body.get("tuning_time_s"), summary, complete=complete)
@@ -164,7 +165,7 @@ class Earlier:
             return
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # or nested without end
             message = say("no JSON object; an entry of a bank of operators is one a line")
             self.findings.append(Finding("warning", "bank-entry", str(path), message, line=number))
             return

@@ -14,6 +14,7 @@ from aoe_reports.records.row import record_of_row
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 from aoe_reports.texts import say
+from aoe_reports.workflows.bodies import body_of
 from aoe_reports.workflows.export import documents_of
 from aoe_reports.workflows.stored_advice import listed_rows
 
@@ -151,7 +152,7 @@ def verdict_rows(
         }
         for row in rows
         if workload in {None, row["model"]} and scope in {None, row["scope"]}
-        for body in [_body(row["body"])]
+        for body in [body_of(row["body"])]
     ]
 
 
@@ -163,7 +164,7 @@ def _body(text: str | None) -> dict[str, Any]:
     """What a row says of itself; nothing where that is damaged: `regressions` refuses such a store."""
     try:
         body = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return body if isinstance(body, dict) else {}
 

@@ -24,6 +24,7 @@ from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS, message_of
 from aoe_reports.texts import Language, join, say
+from aoe_reports.workflows.bodies import body_of
 from aoe_reports.workflows.history import verdict_rows
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
@@ -310,7 +311,7 @@ def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[Row]:
 def _facts_of(run: Row) -> RunFacts:
     return RunFacts(
         run["run_id"], run["run_kind"], run["night"], run["timestamp_ns"], run["model"], run["hardware"] or "unknown",
-        run["status"] or "unknown", run["path"] or "", {}, json.loads(run["body"] or "{}"),
+        run["status"] or "unknown", run["path"] or "", {}, body_of(run["body"]),
     )  # fmt: skip
 
 

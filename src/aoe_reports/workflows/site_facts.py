@@ -20,6 +20,7 @@ from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, S
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import message_of
 from aoe_reports.store.parts import Part
+from aoe_reports.workflows.bodies import body_of
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
 Row = dict[str, Any]
@@ -30,6 +31,13 @@ _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
     "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
 )  # fmt: skip
+_NO_VERDICT = dict.fromkeys(
+    (
+        "verdict_of_job", "scope", "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us",
+        "measured_before_us", "measured_after_us", "change", "ci_low", "ci_high",
+    )
+)  # fmt: skip
+"""What pages ask of a verdict, where its row does not say."""
 _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "runtime_config")
 
 
@@ -46,8 +54,8 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
         histories, gone = _histories(history, ids, incomplete)
         series = _series(history, told, histories, gone, nights, incomplete)
     verdicts = [
-        {"model": row["model"], "night": row["night"], **json.loads(row["body"])}
-        for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "body"))
+        {**_NO_VERDICT, **body_of(row["body"]), "model": row["model"], "night": row["night"], "verdict": row["state"]}
+        for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
         .sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")])
         .to_pylist()
     ]
@@ -91,7 +99,7 @@ def _runs(history: History) -> list[RunFacts]:
             row["status"] or "unknown",
             row["path"] or "",
             dict(_flat(row)),
-            json.loads(row["body"] or "{}"),
+            body_of(row["body"]),
             findings.get(row["run_id"], []),
             f"{row['content_hash']} {row['normaliser_version']}",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 from aoe_reports.site.facts import RunAdvice, RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.texts import from_fields, join
+from aoe_reports.workflows.bodies import is_number
 
 Row = dict[str, Any]
 
@@ -107,7 +107,7 @@ def plain_row(row: Mapping[str, Any]) -> Row:
     known = {
         **{name: row.get(name) for name in COLUMNS},
         **{name: body[name] if isinstance(body.get(name), str) else None for name in _WORDS},
-        **{name: body[name] if _is_number(body.get(name)) else None for name in _NUMBERS},
+        **{name: body[name] if is_number(body.get(name)) else None for name in _NUMBERS},
     }
     return {name: known[name] for name in NAMES[row["state"]]}
 
@@ -154,23 +154,28 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     plan = body.get("plan")
     return {
         "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
-        **{name: body[name] if _is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
-        "headlines": [one for one in headlines or () if isinstance(one, dict)],
-        "plan": plan if isinstance(plan, dict) else None,
+        **{name: body[name] if is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
+        "headlines": [_flat(one) for one in headlines or () if isinstance(one, dict)],
+        "plan": _flat(plan) if isinstance(plan, dict) else None,
         "notes": [_as_text(note) for note in notes or ()],
     }
 
 
+def _flat(told: Row) -> Row:
+    """Names with texts and numbers; whatever else stands there nobody of us wrote, and it may be nested without end."""
+    return {name: value for name, value in told.items() if _is_plain(value)}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool) or is_number(value)
+
+
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else str(value) if _is_plain(value) else type(value).__name__
 
 
 def _word(row: Mapping[str, Any]) -> str:
     return _as_text(row.get("headline"))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def body_of(row: Mapping[str, Any]) -> Row:

@@ -1,0 +1,82 @@
+"""What stored rows say beside their columns, as JSON: a store that was imported is somebody else's."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+MOST = 2**63
+"""No JSON that we write has larger whole numbers."""
+DEEPEST = 20
+"""What we write into bodies is nested less."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number that every JSON takes."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < MOST
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_number, value.values()))
+
+
+def _are_modifications(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and all(_is_text(one.get(name)) for name in ("name", "unit"))
+        and all(name in one and (one[name] is None or is_number(one[name])) for name in ("before", "after"))
+        for one in value
+    )
+
+
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(
+        (
+            "advice", "kind", "tuning_name", "op_type", "op_name", "input_shapes", "verdict", "reason", "verdict_of_job",
+            "bank_digest", "scope",
+        ),
+        _is_text,
+    ),
+    **dict.fromkeys(
+        (
+            "model_baseline_ms", "model_result_ms", "tuning_time_s", "modified", "claimed_before_us", "claimed_after_us",
+            "measured_before_us", "measured_after_us", "claimed_change", "change", "ci_low", "ci_high",
+        ),
+        is_number,
+    ),
+    "failed_operators": _are_texts,
+    "summary": _are_numbers,
+    "modifications": _are_modifications,
+}  # fmt: skip
+"""What the values are that are computed with or shown, by their names."""
+
+
+def body_of(text: str | None) -> dict[str, Any]:
+    """What a row says of itself; what is not as it was written is left out, and all of it where it is no JSON object."""
+    try:
+        body = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(body, dict):
+        return {}
+    return {name: value for name, value in body.items() if value is None or _FITS.get(name, _is_usual)(value)}
+
+
+def _is_usual(value: Any, depth: int = 0) -> bool:
+    """Whether it can be shown, and written as JSON again."""
+    if value is None or isinstance(value, str | bool) or is_number(value):
+        return True
+    inner = list(value.values()) if isinstance(value, dict) else value
+    return isinstance(inner, list) and depth < DEEPEST and all(_is_usual(one, depth + 1) for one in inner)

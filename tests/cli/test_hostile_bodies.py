@@ -1,0 +1,104 @@
+"""Stores that somebody else exported: bodies of runs and verdicts that are not as they were written break nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import Cli
+
+NESTED = "[" * 1500 + "]" * 1500
+DEEP = json.loads("[" * 400 + "]" * 400)
+HUGE = 10**400
+RUNS = {
+    "list": "[1]",
+    "number": "5",
+    "cut": "{",
+    "nested": NESTED,
+    "huge": json.dumps({"advice": HUGE, "model_baseline_ms": HUGE, "soc": HUGE}),
+    "wrong types": json.dumps(
+        {
+            "kind": "opat",
+            "failed_operators": 5,
+            "summary": [1],
+            "modifications": [{}],
+            "model_baseline_ms": "x",
+            "modified": {},
+        }
+    ),
+    "wrong types within": json.dumps(
+        {"kind": "opat", "failed_operators": [5], "summary": {"repo_add_num": "x"}, "soc": DEEP}
+    ),
+}
+VERDICTS = {
+    "none": None,
+    "list": "[1]",
+    "cut": "{",
+    "nested": NESTED,
+    "huge": json.dumps(dict.fromkeys(("change", "ci_low", "ci_high", "claimed_before_us"), HUGE)),
+    "texts": json.dumps(dict.fromkeys(("change", "ci_low", "ci_high", "measured_before_us", "scope"), "<script>")),
+    "lists": json.dumps(dict.fromkeys(("change", "op_name", "verdict", "model", "night"), DEEP)),
+    "infinite": '{"change": NaN, "ci_low": NaN, "ci_high": Infinity}',
+}
+COMMANDS = (("report",), ("history", "runs"), ("history", "verdicts"))
+
+
+def nothing_breaks(cli: Cli, rows: list[dict[str, Any]], folder: Path) -> None:
+    """Import these rows, build the site, ask for every list."""
+    (folder / "hostile.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    store = folder / "hostile"
+    assert cli("store", "import", folder / "hostile.jsonl", "--store", store).code == 0
+    assert cli("site", "--store", store, "-o", folder / "site", "--lang", "zh").code == 0
+    for page in (folder / "site").rglob("*.json"):
+        json.loads(page.read_text(), parse_constant=pytest.fail)
+    assert not [page for page in (folder / "site").rglob("*.html") if "<script>" in page.read_text().split("<body")[1]]
+    for command in COMMANDS:
+        assert cli(*command, "--store", store).code in {0, 1}
+        ended = cli(*command, "--store", store, "--format", "json")
+        assert ended.code in {0, 1}
+        assert ended.json
+
+
+def exported(cli: Cli, folder: Path, *paths: Path) -> list[dict[str, Any]]:
+    cli("ingest", *paths, "--store", folder / "s", "--workload", "net")
+    assert cli("store", "export", folder / "rows.jsonl", "--store", folder / "s").code == 0
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("body", RUNS.values(), ids=RUNS)
+def test_bodies_of_runs(cli: Cli, msprof: Path, aoe: Path, tmp_path: Path, body: str) -> None:
+    rows = exported(cli, tmp_path, msprof / "exports_of_2022", aoe)
+    assert {row["run_kind"] for row in rows if row["kind"] == "run"} == {"profile", "tuning"}
+    changed = [{**row, "body": body} if row["kind"] == "run" else row for row in rows]
+    nothing_breaks(cli, changed, tmp_path)
+    planned = cli("plan", msprof / "exports_of_2022", "--store", tmp_path / "hostile", "-o", tmp_path / "plan")
+    assert planned.code in {0, 1}, planned.err
+
+
+@pytest.mark.parametrize("body", VERDICTS.values(), ids=VERDICTS)
+def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | None) -> None:
+    rows = exported(cli, tmp_path, msprof / "exports_of_2022")
+    common = {name: rows[0][name] for name in ("run_id", "timestamp_ns", "night")}
+    about = {"model": "net", "scope": "operator", "op_type": "MatMulV2", "op_name": "x", "subject": "x"}
+    verdict = {"kind": "verdict", **common, **about, "state": "confirmed", "body": body}
+    nothing_breaks(cli, [*rows, verdict], tmp_path)
+    (told,) = cli("history", "verdicts", "--store", tmp_path / "hostile", "--format", "json").json["rows"]
+    assert (told["workload"], told["verdict"]) == ("net", "confirmed")
+    planned = cli("plan", msprof / "exports_of_2022", "--store", tmp_path / "hostile", "-o", tmp_path / "plan")
+    assert planned.code in {0, 1}, planned.err
+
+
+def test_an_entry_of_a_bank_that_is_nested_without_end_is_told(
+    cli: Cli, msprof: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = tmp_path / "bank" / "Ascend910B"
+    bank.mkdir(parents=True)
+    (bank / "AiCore_runtime_kb.json").write_text("[" * 100_000 + '\n{"op": "a"}\n')
+    monkeypatch.setenv("TUNE_BANK_PATH", str(tmp_path / "bank"))
+    ended = cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s", "--workload", "net")
+    assert ended.code in {0, 1}
+    rows = cli("history", "advice", "--store", tmp_path / "s", "--format", "json").json["rows"]
+    notes = [note for row in rows if row["summary"] for note in row["summary"]["notes"]]
+    assert [note for note in notes if "bank-entry" in note]
