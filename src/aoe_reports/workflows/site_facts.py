@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from aoe_reports.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
-from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
+from aoe_reports.regression.detector import Change, Levels, Parameters, Verdict, find_levels
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.results import join_name
 from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
@@ -287,13 +287,13 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
     return judged.verdicts, 0
 
 
-def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
-    """What `regressions --whole-history` says of these series: all series that ever were share its budget."""
+def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Levels]:
+    """What changes `regressions --whole-history` tells of these series: all series that ever were share its budget."""
     least = Parameters().least_nights
     values = histories.values_ms
     counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
     eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
-    return detect_changes(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
+    return find_levels(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
 
 
 def _changes(verdict: Verdict) -> list[Change]:
