@@ -329,8 +329,16 @@ class _Examined:
 
     def _loss(self, deviations: Floats) -> Floats:
         """Twice the negative log likelihood of deviations; a spike costs -2 log(rare), however far it is."""
-        squares = np.minimum(np.square(deviations / self.sigma), 200.0)
-        return np.asarray(-2 * np.log((1 - self.rare) * np.exp(-0.5 * squares) + self.rare))
+        losses = deviations / self.sigma
+        # in place: most of the time would go on new memory
+        np.minimum(np.square(losses, out=losses), 200.0, out=losses)
+        losses *= -0.5
+        np.exp(losses, out=losses)
+        losses *= 1 - self.rare
+        losses += self.rare
+        np.log(losses, out=losses)
+        losses *= -2
+        return losses
 
     def _prove(self, start: int, change: int, end: int) -> tuple[float, float, float]:
         """(squared standard score of a change between two edges, level before, level after)."""
@@ -399,9 +407,10 @@ class _Examined:
         """Twice the negative log likelihood of the nights around their levels as AR(1) noise of the memory that fits best."""
         residuals = self.logs - np.repeat(self.levels, np.diff(self.edges))
         news = residuals[1:] - _MEMORIES[:, None] * residuals[:-1]
-        spread = MAD_TO_SIGMA * np.median(np.abs(news), axis=1, keepdims=True)
-        limits = noise.CLIP * np.maximum(spread, noise.FLOOR)
-        squares = np.square(np.minimum(np.abs(news), limits)).mean(axis=1)
+        np.abs(news, out=news)
+        limits = noise.CLIP * np.maximum(MAD_TO_SIGMA * _median(news)[:, None], noise.FLOOR)
+        np.minimum(news, limits, out=news)
+        squares = np.square(news, out=news).mean(axis=1)
         return len(news[0]) * math.log(max(float(squares.min()), noise.FLOOR**2))
 
     def _statistic(self, start: int, change: int, end: int) -> float:
@@ -598,16 +607,18 @@ def _time(log: float) -> float:
 
 def _middle(part: Floats, limit: float) -> float:
     """The median, moved to the mean of the values clipped around it, twice."""
-    middle = _median(part)
+    middle = float(_median(part))
     for _ in range(2):
         middle += float(np.minimum(np.maximum(part - middle, -limit), limit).sum()) / len(part)
     return middle
 
 
-def _median(part: Floats) -> float:
-    half = len(part) // 2
-    ordered = np.partition(part, (half - 1, half) if half else 0)
-    return float(ordered[half]) if len(part) % 2 else float(ordered[half - 1] + ordered[half]) / 2
+def _median(values: Floats) -> Any:
+    """Along the last axis, in a third of the time that `np.median` takes."""
+    count = values.shape[-1]
+    half = count // 2
+    ordered = np.partition(values, (half - 1, half) if half else 0)
+    return ordered[..., half] if count % 2 else (ordered[..., half - 1] + ordered[..., half]) / 2
 
 
 _SHARES = np.linspace(0.0, 1.0, 33)
