@@ -100,6 +100,15 @@ def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArr
     return pa.chunked_array([pa.DictionaryArray.from_arrays(places, words)])
 
 
+def scalar(value: str | int) -> pa.Scalar:
+    """A word or a whole number as what Arrow compares with."""
+    if isinstance(value, int):
+        return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(np.array([value], dtype=np.int64))])[0]
+    raw = value.encode()
+    ends = pa.py_buffer(np.array([0, len(raw)], dtype=np.int32))
+    return pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(raw)])[0]
+
+
 def keep_where(mask: Mask) -> pa.Array:
     """A mask as what `Table.filter` takes."""
     return pa.Array.from_buffers(pa.bool_(), len(mask), [None, _packed(mask)])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.regression.budget import Budget
-from aoe_reports.regression.detector import Parameters, Verdict, detect_changes, review_history
+from aoe_reports.regression.detector import Parameters, Verdict, detect_changes, find_levels, review_history
 from aoe_reports.regression.partition import partition
 
 
@@ -184,6 +184,19 @@ def test_a_series_is_judged_by_itself(random) -> None:
     random.shuffle(order)
     assert detect_changes(table[order]) == [whole[row] for row in order]
     assert detect_changes(table[order[0]]) == [whole[order[0]]]
+
+
+@pytest.mark.parametrize("hindsight", [False, True])
+def test_levels_are_those_of_the_verdicts(hindsight: bool) -> None:
+    table = np.stack([stepped(seed, at=20 + seed % 90, shift=0.02 * (seed % 4)) for seed in range(100)])
+    table[::7, 90:] = np.nan
+    table[3], table[4, 5:] = np.nan, 0.0  # without a time; too few nights
+    parameters = Parameters(hindsight=hindsight)
+    verdicts = detect_changes(table, parameters)
+    assert {len(verdict.changes) for verdict in verdicts} >= {0, 1}
+    assert [(one.changes, one.level) for one in find_levels(table, parameters)] == [
+        (verdict.changes, verdict.level) for verdict in verdicts
+    ]
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=60))

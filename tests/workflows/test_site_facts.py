@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,18 +29,21 @@ rows = st.lists(
 def test_a_month_is_what_put_together_makes_of_it(told: list[tuple[str, int, int, float | None]], single: bool) -> None:
     if single:  # one run a night: the quick way
         told = list({(series, night): (series, night, 0, value) for series, night, _, value in told}.values())
-    records = pl.DataFrame(
+    records = pa.table(
         {
-            "series_id": [row[0] for row in told],
-            "night": [f"2026-01-{row[1]:02}" for row in told],
-            "run_id": [f"run-{row[1]}-{row[2]}" for row in told],
-            "timestamp_ns": [row[1] * 100 + row[2] for row in told],
-            "runtime_ms_mean": pl.Series([row[3] for row in told], dtype=pl.Float64),
-            "row": pl.Series([SERIES.index(row[0]) for row in told], dtype=pl.UInt32),
+            "series_id": pa.array([row[0] for row in told], pa.string()),
+            "night": pa.array([f"2026-01-{row[1]:02}" for row in told], pa.string()),
+            "run_id": pa.array([f"run-{row[1]}-{row[2]}" for row in told], pa.string()),
+            "timestamp_ns": pa.array([row[1] * 100 + row[2] for row in told], pa.int64()),
+            "runtime_ms_mean": pa.array([row[3] for row in told], pa.float64()),
         }
     )
-    expected = put_together(records)
-    of_rows, nights, values, runs = _block(records, {name: place for place, name in enumerate(SERIES)})
+    expected = put_together(pl.DataFrame(records))
+    places = np.array([SERIES.index(row[0]) for row in told], dtype=np.int64)
+    everything = np.ones(len(told), dtype=bool)
+    of_rows, nights, values, runs = _block(
+        records, places, everything, {name: place for place, name in enumerate(SERIES)}
+    )
     order = np.argsort(of_rows)
     names = [SERIES[row] for row in np.asarray(of_rows)[order]]
     assert names == sorted(expected.facts["series_id"].to_list())

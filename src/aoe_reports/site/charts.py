@@ -54,10 +54,11 @@ def history_chart(
     if not known.any():
         return Markup()
     across = np.asarray(days, dtype=np.float64)
+    times = values[known]
     spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
     ends = [end for one in levels for end in (one.first, one.last)]
-    low = min(float(values[known].min()), min(ends, default=math.inf) / spread)
-    high = max(float(values[known].max()), max(ends, default=-math.inf) * spread)
+    low = min(float(times.min()), min(ends, default=math.inf) / spread)
+    high = max(float(times.max()), max(ends, default=-math.inf) * spread)
     ticks = _ticks(low, high)
     low, high = min(low, ticks[0]), max(high, ticks[-1])
     x = _Axis(across[0], max(across[-1], across[0] + 1), _LEFT, WIDTH - _RIGHT)
@@ -70,11 +71,11 @@ def history_chart(
     ]
     parts += [
         f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
-        for day, label, side in _dates(days)
+        for day, label, side in _dates(int(days[0]), int(days[-1]))
     ]
     if sigma is not None:
         parts += [_band(one, across, x, y, spread) for one in levels]
-    parts.append(_line(across[known], values[known], x, y))
+    parts.append(_line(across[known], times, x, y))
     parts += [
         f'<path class="level" d="M{x(across[one.start]):.0f} {y(one.first):.1f}'
         f'L{x(across[one.until - 1]):.0f} {y(one.last):.1f}"/>'
@@ -109,12 +110,21 @@ def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
     if len(values) == 1:
         return f'<circle class="dot" cx="{x(across[0]):.0f}" cy="{y(values[0]):.0f}" r="3"/>'
     if len(values) > 2 * BUCKETS:
-        starts = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], BUCKETS + 1)[:-1]))
-        pairs = np.stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)], axis=1)
+        starts = _buckets(across.tobytes())
+        pairs = np.empty((len(starts), 2))
+        pairs[:, 0], pairs[:, 1] = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
         across, values = np.repeat(across[starts], 2), pairs.ravel()
-    places = np.rint(np.stack([x(across), y(values)], axis=1)).astype(np.int64)
+    places = np.empty((len(values), 2), dtype=np.int64)
+    places[:, 0], places[:, 1] = np.rint(x(across)), np.rint(y(values))
     points = orjson.dumps(places.ravel(), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode()  # numbers and commas
     return f'<polyline class="line" points="{points}"/>'
+
+
+@lru_cache(maxsize=64)
+def _buckets(across: bytes) -> Any:
+    """Where each column of pixels begins among the nights: most series share them."""
+    nights = np.frombuffer(across, dtype=np.float64)
+    return np.unique(np.searchsorted(nights, np.linspace(nights[0], nights[-1], BUCKETS + 1)[:-1]))
 
 
 def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
@@ -133,9 +143,9 @@ FEW_DAYS = 10
 """Over fewer days only the ends are named."""
 
 
-def _dates(days: Days) -> list[tuple[int, str, str]]:
+@lru_cache(maxsize=256)
+def _dates(first: int, last: int) -> Sequence[tuple[int, str, str]]:
     """Dates under a chart: the first, the last, and some between."""
-    first, last = int(days[0]), int(days[-1])
     if first == last:
         return [(first, date.fromordinal(first).isoformat(), "start")]
     inner = [first + (last - first) * place // 5 for place in range(1, 5)] if last - first >= FEW_DAYS else []

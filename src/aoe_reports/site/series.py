@@ -345,16 +345,20 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
+@lru_cache(maxsize=256)
+def _spans(days: bytes) -> Sequence[tuple[int, int]]:
+    """(first day, how many) of each run of dates: most series share them."""
+    numbers = np.frombuffer(days, dtype=np.int64) - _EPOCH
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return [(int(part[0]), len(part)) for part in parts if len(part)]
+
+
 def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
-    numbers = days - _EPOCH
-    spans = [
-        [int(part[0]), len(part)] for part in np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1) if len(part)
-    ]
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
     told = {
-        "days": spans,
+        "days": _spans(days.tobytes()),
         "values": np.round(series.values_ms * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in levels],
         "changes": [leap.start for leap in series.leaps],

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.columns import scalar
+
 Sign = Literal["=", "!=", "<=", ">="]
 
 _COMPARE: dict[Sign, Callable[[Any, Any], Any]] = {
@@ -95,6 +97,6 @@ def undecided(where: Where, bounds: Mapping[str, tuple[Any, Any]]) -> list[AnyOf
 def matching(rows: pa.Table, where: Where) -> pa.Table:
     """The rows that fit."""
     for choice in alternatives(where):
-        masks = [_COMPARE[c.sign](rows[c.column], pa.scalar(c.value)) for c in choice]
+        masks = [_COMPARE[c.sign](rows[c.column], scalar(c.value)) for c in choice]
         rows = rows.filter(reduce(pc.or_kleene, masks))
     return rows

@@ -68,7 +68,7 @@ class History:
     def rows(self, kind: str, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:
         """Rows of one kind."""
         names = list(columns) if columns else ROWS.names
-        empty = pa.schema([ROWS.field(name) for name in names]).empty_table()
+        empty = pa.Table.from_batches([], schema=pa.schema([ROWS.field(name) for name in names]))
         parts = self.log.parts(kind, where)
         return pa.concat_tables([empty, *(self.log.folder.read(part, names, where) for part in parts)])
 

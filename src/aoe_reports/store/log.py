@@ -127,7 +127,7 @@ class Log:
         if self._behind:
             self.refresh()
         if self._actions is None:
-            self._actions = pa.table(self._table.get_add_actions(flatten=True))
+            self._actions = pa.RecordBatchReader.from_stream(self._table.get_add_actions(flatten=True)).read_all()
         return self._actions
 
     def refresh(self) -> None:

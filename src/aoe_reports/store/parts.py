@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
+from aoe_reports.columns import scalar
 from aoe_reports.errors import StoreError
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
@@ -264,7 +265,7 @@ def _column(read: pa.Table, part: Part, name: str) -> Any:
     """A column as ROWS says; what the file does not have is what the partition says, or null."""
     kind = ROWS.field(name).type if name in ROWS.names else read.schema.field(name).type
     if name in PARTITIONS:
-        return pa.repeat(pa.scalar(getattr(part, name), kind), read.num_rows)
+        return pa.repeat(scalar(getattr(part, name)), read.num_rows)
     if name not in read.column_names:
         return pa.nulls(read.num_rows, kind)
     return read[name] if read.schema.field(name).type == kind else read[name].cast(kind)
@@ -314,17 +315,20 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 def possible(actions: pa.Table, kind: str | None, where: Where) -> pa.Table:
     """The add actions of one kind, without most of those that cannot hold what is asked for: thousands become few at once."""
     if kind is not None:
-        actions = actions.filter(pc.equal(actions["partition.kind"], kind))
+        actions = actions.filter(pc.equal(actions["partition.kind"], scalar(kind)))
     for choice in alternatives(where):
         for condition in choice if len(choice) == 1 else ():
-            least, most = f"min.{condition.column}", f"max.{condition.column}"
+            least, most, value = f"min.{condition.column}", f"max.{condition.column}", scalar(condition.value)
             if least in actions.column_names and condition.sign in {"=", ">="}:
-                actions = actions.filter(
-                    pc.fill_null(pc.greater_equal(actions[most], condition.value), fill_value=True)
-                )
+                actions = actions.filter(_may_fit(actions[most], pc.greater_equal(actions[most], value)))
             if least in actions.column_names and condition.sign in {"=", "<="}:
-                actions = actions.filter(pc.fill_null(pc.less_equal(actions[least], condition.value), fill_value=True))
+                actions = actions.filter(_may_fit(actions[least], pc.less_equal(actions[least], value)))
     return actions
+
+
+def _may_fit(bounds: Any, fits: Any) -> Any:
+    """What fits, or has no bound that is known."""
+    return pc.or_kleene(pc.is_null(bounds), fits)
 
 
 def parts_of(actions: pa.Table) -> list[Part]:

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
+from aoe_reports.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
-from aoe_reports.regression.detector import Change, Parameters, Verdict, detect_changes
+from aoe_reports.regression.detector import Change, Levels, Parameters, Verdict, find_levels
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.results import join_name
 from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, SeriesFacts, StoreFacts
@@ -124,17 +126,18 @@ def _text(value: Any) -> str:
 def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> tuple[Histories, Sequence[int]]:
     """The whole histories of these series, a month at a time: no night lies in two of them; of others how many nights."""
     row_of = {series_id: row for row, series_id in enumerate(ids)}
-    known = pl.DataFrame({"series_id": list(ids)}).with_row_index("row")
     blocks = []
     gone: Counter[str] = Counter()
     for month, parts in sorted(_months(history.log.parts("record")).items()):
-        records = pl.concat([pl.DataFrame(history.log.folder.read(part, _TIMES)) for part in parts]).filter(
-            pl.col("night").str.starts_with(month), ~pl.col("run_id").is_in(list(incomplete))
-        )
-        gone.update(_counted_nights(records.join(known, on="series_id", how="anti")))
-        records = records.join(known, on="series_id")
-        if not records.is_empty():
-            blocks.append(_block(records, row_of))
+        records = pa.concat_tables([history.log.folder.read(part, _TIMES, coded=True) for part in parts])
+        numbers, words = codes(records["series_id"])
+        rows = _looked_up(numbers, [row_of.get(series_id, _GONE) for series_id in words], _NONE)
+        numbers, words = codes(records["night"])
+        kept = _looked_up(numbers, [night.startswith(month) for night in words], False)
+        numbers, words = codes(records["run_id"])
+        kept &= _looked_up(numbers, [run_id not in incomplete for run_id in words], False)
+        gone.update(_counted_nights(records, kept & (rows == _GONE)))
+        blocks.append(_block(records, rows, kept & (rows >= 0), row_of))
     nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
     shape = (len(ids), len(nights))
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
@@ -148,49 +151,65 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
     return Histories(missing, nights, values, unused, runs, unused), list(gone.values())
 
 
-def _counted_nights(records: pl.DataFrame) -> dict[str, int]:
+_GONE, _NONE = -1, -2
+"""Instead of a row: of a series that is measured no more, of a record without a series."""
+
+
+def _looked_up(numbers: Ints, told: Sequence[Any], of_none: Any) -> Any:
+    """What is told of the word of each row, by the numbers that `codes` gives."""
+    return np.array([of_none, *told])[numbers]
+
+
+def _counted_nights(records: pa.Table, gone: Mask) -> dict[str, int]:
     """Nights with a time of each series that is measured no more: it takes its share of the budget of whole histories."""
-    if records.is_empty():
+    if not gone.any():
         return {}
     time = pl.col("runtime_ms_mean")
     nights = (
-        records.filter(pl.col("source") != "aoe", (time > LEAST_MS) & (time < MOST_MS))
+        pl.DataFrame(records.filter(keep_where(gone)))
+        .filter(pl.col("source") != "aoe", (time > LEAST_MS) & (time < MOST_MS))
         .select("series_id", "night")
         .unique()
     )
     return dict(nights.group_by("series_id").len().iter_rows())
 
 
-def _block(records: pl.DataFrame, row_of: Mapping[str, int]) -> tuple[Any, Sequence[str], Floats, Any]:
-    """Rows of series, nights, and both as a table of times and runs: what `put_together` makes of these records.
+def _block(
+    records: pa.Table, rows: Ints, kept: Mask, row_of: Mapping[str, int]
+) -> tuple[Any, Sequence[str], Floats, Any]:
+    """Rows of series, nights, and both as a table of times and runs: what `put_together` makes of the records kept.
 
-    Where each night has one run, there is nothing to put together, and it is done in a third of the time.
+    Where each night has one run, there is nothing to put together, and it is done in a fraction of the time.
     """
-    times = records.filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
-    if times.is_empty():
-        return np.empty(0, dtype=np.int64), [], np.empty((0, 0)), np.empty((0, 0), dtype=object)
-    nights, columns = _numbered(times["night"])
-    places = times["row"].to_numpy().astype(np.int64), columns
-    if len(np.unique(places[0] * len(nights) + places[1])) < times.height:
-        block = put_together(records)
-        rows = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
-        return rows, block.nights, block.values_ms, block.runs
-    rows, numbers = np.unique(places[0], return_inverse=True)
-    shape = len(rows), len(nights)
+    times, measured = floats(records["runtime_ms_mean"])
+    kept = kept & measured & ~np.isnan(times)
+    nights, columns = _numbered(records["night"], kept)
+    numbers = rows[kept]
+    shape = len(row_of), len(nights)
+    taken = np.zeros(shape, dtype=bool)
+    taken[numbers, columns] = True
+    if np.count_nonzero(taken) < len(numbers):
+        block = put_together(pl.DataFrame(records.filter(keep_where(kept))))
+        of_block = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
+        return of_block, block.nights, block.values_ms, block.runs
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
-    found = times["runtime_ms_mean"].to_numpy()
-    values[numbers, places[1]] = np.where((found > LEAST_MS) & (found < MOST_MS), found, 0.0)
-    names, of_rows = _numbered(times["run_id"])
-    shared = np.empty(len(names), dtype=object)
-    shared[:] = names
-    runs[numbers, places[1]] = shared[of_rows]
-    return rows, nights, values, runs
+    found = times[kept]
+    values[numbers, columns] = np.where((found > LEAST_MS) & (found < MOST_MS), found, 0.0)
+    names, of_rows = _numbered(records["run_id"], kept)
+    runs[numbers, columns] = np.array(names, dtype=object)[of_rows]
+    present = np.flatnonzero(taken.any(axis=1))
+    return present, nights, values[present], runs[present]
 
 
-def _numbered(texts: pl.Series) -> tuple[list[str], Any]:
-    """The different texts in order, and of each row the number of its text."""
-    names = texts.unique().sort()
-    return names.to_list(), texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+def _numbered(column: pa.ChunkedArray, kept: Mask) -> tuple[list[str], Any]:
+    """The different texts of the rows kept in order, and of each of them the number of its text."""
+    numbers, words = codes(column)
+    numbers = numbers[kept] - 1
+    used = np.flatnonzero(np.bincount(numbers, minlength=len(words)))
+    used = used[np.argsort(np.array(words, dtype=object)[used])]
+    places = np.zeros(len(words), dtype=np.int64)
+    places[used] = np.arange(len(used))
+    return [words[place] for place in used], places[numbers]
 
 
 def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
@@ -276,13 +295,13 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
     return judged.verdicts, 0
 
 
-def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Verdict]:
-    """What `regressions --whole-history` says of these series: all series that ever were share its budget."""
+def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Levels]:
+    """What changes `regressions --whole-history` tells of these series: all series that ever were share its budget."""
     least = Parameters().least_nights
     values = histories.values_ms
     counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
     eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
-    return detect_changes(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
+    return find_levels(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
 
 
 def _changes(verdict: Verdict) -> list[Change]:
