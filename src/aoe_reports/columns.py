@@ -104,7 +104,7 @@ def scalar(value: str | int) -> pa.Scalar:
     """A word or a whole number as what Arrow compares with."""
     if isinstance(value, int):
         return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(np.array([value], dtype=np.int64))])[0]
-    raw = value.encode()
+    raw = value.encode(errors="surrogatepass")
     ends = pa.py_buffer(np.array([0, len(raw)], dtype=np.int32))
     return pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(raw)])[0]
 
