@@ -221,17 +221,52 @@ def test_what_one_run_has_alone_is_a_row_of_its_own(cli: Cli, nights: Path, tmp_
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def test_pages_warn_of_what_compare_refuses(cli: Cli, nights: Path, tmp_path: Path) -> None:
+    """Another version and a night without operators: both pages say so, and that side's sums are no zero."""
+    first, *_, last = sorted(nights.iterdir())[:4]
+    for night, version in ((first, "8.0"), (last, "8.5")):
+        shutil.copytree(night, tmp_path / version / night.name)
+    for table in (tmp_path / "8.5").rglob("*.csv"):
+        if not table.name.startswith("step_trace"):
+            table.unlink()
+    for version in ("8.0", "8.5"):
+        ingest([tmp_path / version], str(tmp_path / "store"), RunOptions(MODEL, engine_version=version), Gathered())
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    records, version = sorted(told["not_comparable"], key=lambda one: one["fact"] == "engine_version")
+    assert version == {"fact": "engine_version", "baseline": "8.0", "candidate": "8.5"}
+    assert (records["fact"], records["candidate"], records["baseline"] > 0) == ("operator_records", 0, True)
+    whole = told["totals"]["op"]
+    assert whole["baseline_total_us"] > 0
+    assert (whole["candidate_total_us"], whole["difference_us"]) == (None, None)
+    page = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
+    warning = "Other version of the engine: 8.0 in the baseline, 8.5 in the candidate"
+    address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
+    for shown in (page, Page(dump(address, tmp_path))):
+        assert {"role": "note", "class": "warned"}.items() <= next(
+            known.items() for _, known in shown.tags if known.get("role") == "note"
+        )
+        assert warning in shown.text
+        assert f"the baseline has {records['baseline']}" in shown.text
+        assert "candidate: not stored." in shown.text
+    assert f"the last night before with a run, {first.name}" in page.text
+
+
+def dump(address: str, folder: Path) -> str:
+    """A page as chromium leaves it."""
+    return subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'browser'}",
+         "--virtual-time-budget=8000", "--dump-dom", address],
+        capture_output=True, text=True, check=False, timeout=120,
+    ).stdout  # fmt: skip
+
+
 def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path: Path) -> None:
     cli("site", "--store", store, "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
     prebuilt = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
-    ended = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}",
-         "--virtual-time-budget=8000", "--dump-dom",
-         f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    shown = Page(ended.stdout).text
+    address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
+    shown = Page(dump(address, tmp_path)).text
     wanted = prebuilt.text[prebuilt.text.index("What a step goes on") :]
     numbers = re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", wanted)
     assert len(numbers) > 50

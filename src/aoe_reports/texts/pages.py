@@ -460,12 +460,43 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "compare_models": ("The newest night against its baseline", "最新一夜与基线"),
     "compare_of": ("{model}, {night} against its baseline", "{model}，{night} 与基线"),
     "compare_segment": (
-        "The baseline is the last run before the model's step changed.",
-        "基线是该模型单步耗时变化之前的最后一次运行。",
+        "The baseline is the last run before the model's step changed, of the night {night}.",
+        "基线是该模型单步耗时变化之前的最后一次运行（{night} 夜）。",
     ),
     "compare_night": (
-        "The baseline is the night before: the model's step has not changed in the watched nights.",
-        "基线是前一夜：在监视的夜中该模型的单步耗时没有变化。",
+        "The baseline is the night before, {night}: the model's step has not changed in the watched nights.",
+        "基线是前一夜（{night}）：在监视的夜中该模型的单步耗时没有变化。",
+    ),
+    "compare_last_night": (
+        "The baseline is the last night before with a run, {night}: the model's step has not changed in the watched nights.",
+        "基线是此前最近有运行的一夜（{night}）：在监视的夜中该模型的单步耗时没有变化。",
+    ),
+    "not_comparable": ("These two runs are not comparable.", "这两次运行不可比较。"),
+    "not_comparable_about": (
+        "The command line refuses to compare them. What follows may come from how they were measured and not from the model.",
+        "命令行拒绝比较它们。以下差异可能源于测量方式，而非模型本身。",
+    ),
+    "fact_differs": (
+        "{fact}: {baseline} in the baseline, {candidate} in the candidate",
+        "{fact}：基线为 {baseline}，候选为 {candidate}",
+    ),
+    "fact_hardware": ("Other hardware", "硬件不同"),
+    "fact_engine_version": ("Other version of the engine", "引擎版本不同"),
+    "fact_profiler_level": ("Other profiler level", "采集级别不同"),
+    "fact_aic_metrics": ("Other set of AI Core metrics", "AI Core 指标集不同"),
+    "fact_steps": ("Other number of steps", "步数不同"),
+    "fact_ranks": ("Other ranks", "rank 不同"),
+    "records_missing_baseline": (
+        "No operator records of the baseline are stored; the candidate has {count}",
+        "基线没有保存算子记录；候选有 {count} 条",
+    ),
+    "records_missing_candidate": (
+        "No operator records of the candidate are stored; the baseline has {count}",
+        "候选没有保存算子记录；基线有 {count} 条",
+    ),
+    "compare_one_side": (
+        "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
+        "{count} 项中最大的 {shown} 项。合计（微秒），基线：{baseline}；候选：{candidate}。",
     ),
     "compare_previous": ("Compare with the run before", "与前一次运行比较"),
     "compare_op_type": ("Operator types", "算子类型"),
@@ -496,8 +527,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "part_computing": ("computing", "计算"),
     "part_communication": ("communication, not overlapped", "未重叠的通信"),
     "part_free": ("free", "空闲"),
-    "of_steps": ("mean of {count} steps", "{count} 步的平均"),
-    "tasks_of": ("{count} tasks", "{count} 个任务"),
+    "of_steps": ("mean, steps: {count}", "平均，步数：{count}"),
+    "tasks_of": ("tasks: {count}", "任务：{count}"),
     "untimed": (
         "Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.",
         "没有总时间、未列入表格的记录：基线 {baseline} 条，候选 {candidate} 条。",
