@@ -123,9 +123,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "最新一夜 {night}：{runs} 次运行，{errors} 个错误，{warnings} 个警告，{infos} 条提示。",
     ),
     "health_odd": (
-        "{count} runs of the last {nights} nights are not whole: they are compared with nothing, or in part.",
-        "最近 {nights} 夜中有 {count} 次运行不完整：不参与比较，或仅部分参与。",
+        "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
+        "最近 {nights} 夜中不完整的运行（不参与比较，或仅部分参与）：{count} 次。",
     ),
+    "not_whole_more": ("and {count} more", "以及另外 {count} 次"),
     "health_behind": ("{model}: no run since {night}.", "{model}：自 {night} 起没有运行。"),
     "health_missing": (
         "{model}: {missing} of the last {dates} dates have no run ({which}).",
@@ -195,6 +196,9 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "do_suspect": ("Run the night again: a third night decides.", "重新运行一次：第三夜决定。"),
     "do_recovered": ("Nothing.", "无需处理。"),
     "do_improved": ("Check whether the work is still the same:", "检查工作内容是否仍相同："),
+    "compare_sides": ("Compare the runs of {before} and {after}", "比较 {before} 与 {after} 的运行"),
+    "run_before": ("Run before, {night}", "之前的运行，{night}"),
+    "run_since": ("Run since, {night}", "之后的运行，{night}"),
     "accept": ("If the new level is meant, say so, and why:", "如果新的水平是预期的，请确认并说明原因："),
     "together": ("What moved with it", "同时变化的序列"),
     "together_about": (
@@ -287,9 +291,20 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "Compute tasks by operator type: {shown} of {count} types, {total} us in all.",
         "按算子类型的计算任务：{count} 种中的 {shown} 种，合计 {total} 微秒。",
     ),
+    "hotspots_about_ranks": (
+        (
+            "Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, "
+            "{total} us in all. Shares are of the computing of the same rank and device."
+        ),
+        "按算子类型的计算任务，各 rank 与设备分别列出：{ranks} 个设备上 {count} 种类型中最长的 {shown} 项，合计 {total} 微秒。份额以同一 rank 与设备的计算时间为整体。",
+    ),
     "hotspots_chart": ("Share of computing by operator type", "各算子类型占计算的份额"),
     "operators": ("Operators", "算子"),
     "operators_about": ("The {shown} longest of {count}.", "共 {count} 个，显示最长的 {shown} 个。"),
+    "operators_about_ranks": (
+        "The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.",
+        "{ranks} 个设备上 {count} 个算子中最长的 {shown} 项，各 rank 与设备分别列出。",
+    ),
     "no_hotspots": ("No operator of this run is stored.", "没有保存这次运行的算子。"),
     "op_type": ("Operator type", "算子类型"),
     "op_name": ("Operator", "算子"),
