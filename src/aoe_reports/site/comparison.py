@@ -101,7 +101,7 @@ def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterat
         {
             **{name: side.facts.get(key) for name, key in MUST_MATCH.items()},
             "steps": max((step["steps"] for step in details.steps if step["steps"]), default=None),
-            "ranks": ", ".join(sorted({str(key[1]) for key in details.groups.keys if key[1] is not None})) or None,
+            "ranks": ", ".join(sorted({"?" if key[1] is None else str(key[1]) for key in details.groups.keys})) or None,
         }
         for side, details in ((pair.baseline, before), (pair.candidate, after))
     ]
@@ -167,7 +167,8 @@ def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, An
             if values != [None, None]:
                 about = {"rank_id": key[0], "device_id": key[1], "workload": key[2], "part": part}
                 counts = {"baseline_steps": was.get("steps"), "candidate_steps": became.get("steps")}
-                yield {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
+                row = {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
+                yield {**row, "difference_ms": None} if None in values else row  # a part that is not stored is no 0
 
 
 @lru_cache(maxsize=64)

@@ -90,7 +90,7 @@
         const values = [was, became].map((step) => (step ? step[4 + at] : null));
         if (values[0] === null && values[1] === null) return;
         const counts = [was, became].map((step) => (step ? say("of_steps", { count: step[3] }) : null));
-        rows.push([[texts["part_" + part], where], [signed((values[1] || 0) - (values[0] || 0))], [ratio(...values)],
+        rows.push([[texts["part_" + part], where], [values.includes(null) ? null : signed(values[1] - values[0])], [ratio(...values)],
           [shown(values[0]), counts[0]], [shown(values[1]), counts[1]]]);
       });
     }
@@ -123,7 +123,7 @@
     const told = [before, after].map((run) => [
       ...mustMatch.map(([name, key]) => [name, run.facts[key] ?? null]),
       ["steps", run.steps.reduce((most, step) => Math.max(most, step[3] || 0), 0) || null],
-      ["ranks", [...new Set(run.groups.map((one) => one.key[1]).filter((rank) => rank !== null).map(String))].sort().join(", ") || null],
+      ["ranks", [...new Set(run.groups.map((one) => (one.key[1] === null ? "?" : String(one.key[1]))))].sort().join(", ") || null],
     ]);
     const found = told[0].flatMap(([name, was], at) => {
       const became = told[1][at][1];
