@@ -102,6 +102,11 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     told = cli("regressions", "--store", store, "--format", "json").json
     index = json.loads((tmp_path / "site" / "index.json").read_text())
     assert (index["rows"], index["budget"]) == (told["rows"], told["budget"])
+    for group, ids in index["groups"].items():  # in the order of the page
+        _, found, rest = (tmp_path / "site" / "index.html").read_text().partition(f'<section id="{group}"')
+        shown = re.findall(r'<th scope="row"[^>]*><a href="series/([^"]+)\.html"', rest.partition("</section>")[0])
+        assert shown == ids[: len(shown)]
+        assert bool(found) == bool(ids)
     every = cli("regressions", "--store", store, "--all", "--format", "json").json["rows"]
     twins = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "site" / "series").glob("*.json")}
     del twins["index"]
@@ -125,7 +130,10 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert len(others) == 2
     links = Page((tmp_path / "site" / "series" / f"{step['series_id']}.html").read_text()).links
     assert {f"{other}.html" for other in others} <= set(links)
-    assert f"aoe-reports ack {incident['incident']} " in page
+    since = next(row["since_run"] for row in every if row["series_id"] == step["series_id"])
+    assert any(re.fullmatch(rf"\.\./compare\.html#a=[\w-]+&b={since}", link) for link in links)
+    assert f"../runs/{since}.html" in links
+    assert f"aoe-reports ack {incident['incident']} --reason 'TEXT' --store {store}" in page
     front = Page((tmp_path / "site" / "index.html").read_text()).text
     assert f"{step['change']:.1%} slower since {step['since']}" in front
     assert "layer6/conv +28.1 us (calls take longer)" in front
@@ -221,17 +229,52 @@ def test_what_one_run_has_alone_is_a_row_of_its_own(cli: Cli, nights: Path, tmp_
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
+def test_pages_warn_of_what_compare_refuses(cli: Cli, nights: Path, tmp_path: Path) -> None:
+    """Another version and a night without operators: both pages say so, and that side's sums are no zero."""
+    first, *_, last = sorted(nights.iterdir())[:4]
+    for night, version in ((first, "8.0"), (last, "8.5")):
+        shutil.copytree(night, tmp_path / version / night.name)
+    for table in (tmp_path / "8.5").rglob("*.csv"):
+        if not table.name.startswith("step_trace"):
+            table.unlink()
+    for version in ("8.0", "8.5"):
+        ingest([tmp_path / version], str(tmp_path / "store"), RunOptions(MODEL, engine_version=version), Gathered())
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    records, version = sorted(told["not_comparable"], key=lambda one: one["fact"] == "engine_version")
+    assert version == {"fact": "engine_version", "baseline": "8.0", "candidate": "8.5"}
+    assert (records["fact"], records["candidate"], records["baseline"] > 0) == ("operator_records", 0, True)
+    whole = told["totals"]["op"]
+    assert whole["baseline_total_us"] > 0
+    assert (whole["candidate_total_us"], whole["difference_us"]) == (None, None)
+    page = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
+    warning = "Other version of the engine: 8.0 in the baseline, 8.5 in the candidate"
+    address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
+    for shown in (page, Page(dump(address, tmp_path))):
+        assert {"role": "note", "class": "warned"}.items() <= next(
+            known.items() for _, known in shown.tags if known.get("role") == "note"
+        )
+        assert warning in shown.text
+        assert f"the baseline has {records['baseline']}" in shown.text
+        assert "candidate: not stored." in shown.text
+    assert f"the last night before with a run, {first.name}" in page.text
+
+
+def dump(address: str, folder: Path) -> str:
+    """A page as chromium leaves it."""
+    return subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'browser'}",
+         "--virtual-time-budget=8000", "--dump-dom", address],
+        capture_output=True, text=True, check=False, timeout=120,
+    ).stdout  # fmt: skip
+
+
 def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path: Path) -> None:
     cli("site", "--store", store, "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
     prebuilt = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
-    ended = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}",
-         "--virtual-time-budget=8000", "--dump-dom",
-         f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    shown = Page(ended.stdout).text
+    address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
+    shown = Page(dump(address, tmp_path)).text
     wanted = prebuilt.text[prebuilt.text.index("What a step goes on") :]
     numbers = re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", wanted)
     assert len(numbers) > 50
@@ -289,6 +332,23 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     assert "no table that says so" in page  # what a step goes on is not stored, and that is said
     claims = Page((tmp_path / "site" / "runs" / f"{tunings[0]}.html").read_text()).text
     assert "the whole model" in claims
+
+
+def test_shares_of_several_devices_are_each_devices_own(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    """As `hotspots` has them: each device's types make up all of its time, and a type of both is one type."""
+    job = msprof / "two_devices_by_name"
+    cli("ingest", job, "--store", tmp_path / "store", "--workload", "m")
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    (path,) = (path for path in (tmp_path / "site" / "runs").glob("*.json") if path.stem != "index")
+    twin = json.loads(path.read_text())
+    shares: dict[tuple[int, int], float] = {}
+    for row in twin["types"]:
+        place = row["rank_id"], row["device_id"]
+        shares[place] = shares.get(place, 0.0) + row["share"]
+    assert len(shares) == 2
+    assert list(shares.values()) == [pytest.approx(1)] * 2
+    assert twin["type_count"] == len({row["op_type"] for row in twin["types"]}) < len(twin["types"])
+    assert f"of {twin['type_count']} types on 2 devices" in Page(path.with_suffix(".html").read_text()).text
 
 
 def test_the_same_store_gives_the_same_bytes_however_the_folder_came_about(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +25,13 @@ SHOWN_ROWS = 50
 """Rows of a table, the largest difference first: its JSON has all."""
 SCOPES = ("op_type", "op", "communication")
 PARTS = ("step", "computing", "communication", "free")
+MUST_MATCH = {
+    "hardware": "hardware",
+    "engine_version": "engine_version",
+    "profiler_level": "runtime_config.profiler_level",
+    "aic_metrics": "runtime_config.aic_metrics",
+}
+"""Facts of a run, by short names, that `compare` wants to be the same where both sides tell them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ class Pair:
     baseline: RunFacts
     candidate: RunFacts
     why: str
-    """`segment`: the last run before the newest change of the model's step; `night`: the night before, as nothing changed."""
+    """`segment`: the last run before the newest change of the model's step; `night`: the last night before, as nothing changed."""
 
 
 def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
@@ -63,12 +71,18 @@ def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> dict[str,
     tables = {scope: _groups(before.groups, after.groups, scope) for scope in SCOPES}
     totals = {}
     for scope, rows in tables.items():
-        sums = [sum(total for _, total in _of_scope(side.groups, scope).values()) for side in (before, after)]
+        sums = []
+        for side in (before, after):
+            of_side = _of_scope(side.groups, scope).values()
+            sums.append(sum(total for _, total in of_side) if of_side else None)
         totals[scope] = {"groups": len(rows), **_difference(sums[0], sums[1], 1000, "total_us")}
+        if None in sums:  # nothing is known of a side: that is no difference
+            totals[scope]["difference_us"] = None
     return {
         "baseline": pair.baseline.run_id,
         "candidate": pair.candidate.run_id,
         "why": pair.why,
+        "not_comparable": list(_not_comparable(pair, before, after)),
         "steps": list(_steps(before.steps, after.steps)),
         **{f"{scope}_rows": rows for scope, rows in tables.items()},
         "totals": totals,
@@ -79,6 +93,25 @@ def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> dict[str,
             if (was := pair.baseline.facts.get(name)) != (became := pair.candidate.facts.get(name))
         ],
     }
+
+
+def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterator[dict[str, Any]]:
+    """Why `compare` would refuse these two, with the facts of both sides; what a side does not tell is no reason."""
+    told = [
+        {
+            **{name: side.facts.get(key) for name, key in MUST_MATCH.items()},
+            "steps": max((step["steps"] for step in details.steps if step["steps"]), default=None),
+            "ranks": ", ".join(sorted({"?" if key[1] is None else str(key[1]) for key in details.groups.keys})) or None,
+        }
+        for side, details in ((pair.baseline, before), (pair.candidate, after))
+    ]
+    for name in told[0]:
+        was, became = (side[name] for side in told)
+        if was != became and not {was, became} & {None, "unknown"}:
+            yield {"fact": name, "baseline": was, "candidate": became}
+    counts = [sum(key[0] in {"op_type", "op"} for key in details.groups.keys) for details in (before, after)]
+    if 0 in counts and any(counts):
+        yield {"fact": "operator_records", "baseline": counts[0], "candidate": counts[1]}
 
 
 def _difference(before: float | None, after: float | None, scale: int, name: str) -> dict[str, Any]:
@@ -100,6 +133,7 @@ def _of_scope(groups: Groups, scope: str) -> dict[tuple[Any, ...], tuple[int | N
 
 def _groups(before: Groups, after: Groups, scope: str) -> list[dict[str, Any]]:
     sides = [_of_scope(groups, scope) for groups in (before, after)]
+    stored = all(sides)
     rows = []
     for key in {**sides[0], **sides[1]}:
         was, became = sides[0].get(key), sides[1].get(key)
@@ -118,7 +152,8 @@ def _groups(before: Groups, after: Groups, scope: str) -> list[dict[str, Any]]:
             }
         )
     names = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
-    return sorted(rows, key=lambda row: (-abs(row["difference_us"]), *(str(row[name]) for name in names)))
+    rows.sort(key=lambda row: (-abs(row["difference_us"]), *(str(row[name]) for name in names)))
+    return rows if stored else [{**row, "difference_us": None} for row in rows]
 
 
 def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -132,7 +167,8 @@ def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, An
             if values != [None, None]:
                 about = {"rank_id": key[0], "device_id": key[1], "workload": key[2], "part": part}
                 counts = {"baseline_steps": was.get("steps"), "candidate_steps": became.get("steps")}
-                yield {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
+                row = {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
+                yield {**row, "difference_ms": None} if None in values else row  # a part that is not stored is no 0
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +238,8 @@ def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[st
     fact_columns: Columns = [(text("fact"), "text"), (text("baseline"), "text"), (text("candidate"), "text")]
     return {
         "title": text("compare_of", model=pair.candidate.model, night=pair.candidate.night),
-        "about": text(f"compare_{pair.why}"),
+        "about": about_baseline(pair, text),
+        "reasons": [_reason(reason, text) for reason in told["not_comparable"]],
         "sides": [
             (text(name), f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in (("baseline", pair.baseline), ("candidate", pair.candidate))
@@ -214,6 +251,22 @@ def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[st
         "differences": [[head(one["fact"]), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
         "untimed": text("untimed", **told["untimed"]) if any(told["untimed"].values()) else "",
     }  # fmt: skip
+
+
+def about_baseline(pair: Pair, text: Texts) -> str:
+    """What the baseline is; the night before has its date where it is not the day before."""
+    if pair.why == "segment":
+        return text("compare_segment", night=pair.baseline.night)
+    before = (date.fromisoformat(pair.candidate.night) - timedelta(days=1)).isoformat()
+    return text("compare_night" if pair.baseline.night == before else "compare_last_night", night=pair.baseline.night)
+
+
+def _reason(reason: Mapping[str, Any], text: Texts) -> str:
+    sides = {side: reason[side] for side in ("baseline", "candidate")}
+    if reason["fact"] == "operator_records":
+        side = "baseline" if not reason["baseline"] else "candidate"
+        return text(f"records_missing_{side}", count=max(sides.values()))
+    return text("fact_differs", fact=text(f"fact_{reason['fact']}"), **sides)
 
 
 def _columns(first: Sequence[str], text: Texts, unit: str) -> Columns:
@@ -231,11 +284,15 @@ def _step_cells(row: Row, text: Texts) -> list[str]:
     ]
     return [
         head(text(f"part_{row['part']}"), None, where or None),
-        cell(f"{row['difference_ms']:+,.3f}", "ms"),
+        cell(_signed(row["difference_ms"]), "ms"),
         _ratio(row["ratio"]),
         cell(row["baseline_ms"], "ms", steps[0]),
         cell(row["candidate_ms"], "ms", steps[1]),
     ]  # fmt: skip
+
+
+def _signed(difference: float | None) -> str | None:
+    return None if difference is None else f"{difference:+,.3f}"
 
 
 def _ratio(ratio: float | None) -> str:
@@ -244,9 +301,14 @@ def _ratio(ratio: float | None) -> str:
 
 def _table(scope: str, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
     rows, total = told[f"{scope}_rows"], told["totals"][scope]
-    sums = {side: show(total[f"{side}_total_us"], "us") for side in ("baseline", "candidate")}
     shown = rows[:SHOWN_ROWS]
-    said = text("compare_sums", shown=len(shown), count=len(rows), difference=f"{total['difference_us']:+,.3f}", **sums)
+    counts = {"shown": len(shown), "count": len(rows)}
+    sums = {side: total[f"{side}_total_us"] for side in ("baseline", "candidate")}
+    told_sums = {side: text("not_stored") if value is None else show(value, "us") for side, value in sums.items()}
+    if total["difference_us"] is None:
+        said = text("compare_one_side", **counts, **told_sums)
+    else:
+        said = text("compare_sums", **counts, difference=_signed(total["difference_us"]), **told_sums)
     return {
         "title": text(f"compare_{scope}"),
         "about": said,
@@ -267,7 +329,7 @@ def _row_cells(row: Row, text: Texts) -> list[str]:
     ]
     return [
         head(row["op_name"] or row["op_type"] or "?", None, " · ".join(str(part) for part in more if part) or None),
-        cell(f"{row['difference_us']:+,.3f}", "us"),
+        cell(_signed(row["difference_us"]), "us"),
         _ratio(row["ratio"]),
         cell(row["baseline_total_us"], "us", counts[0]),
         cell(row["candidate_total_us"], "us", counts[1]),
@@ -283,9 +345,10 @@ def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
         "baseline_us", "candidate_us", "side", "both_sides", "only_baseline", "only_candidate", "compare_op_type", "compare_op",
         "compare_communication", "part_step", "part_computing", "part_communication", "part_free", "rank", "device", "fact",
         "steps", "compare_metadata", "compare_same", "compare_sums", "choose", "chosen_missing", "of_steps", "tasks_of",
-        "untimed", "scroll",
+        "untimed", "scroll", "not_stored", "not_comparable", "not_comparable_about", "compare_one_side", "fact_differs",
+        "records_missing_baseline", "records_missing_candidate", "fact_steps", "fact_ranks", *(f"fact_{name}" for name in MUST_MATCH),
     )  # fmt: skip
-    texts = orjson.dumps({key: text(key) for key in keys})
+    texts = orjson.dumps({**{key: text(key) for key in keys}, "must_match": MUST_MATCH})
     return {
         "title": text("compare_title"),
         "columns": columns,
@@ -294,7 +357,7 @@ def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
                 head(model, f"{page_of(model)}.html"),
                 cell(pair.candidate.night, "text", pair.candidate.run_id),
                 cell(pair.baseline.night, "text", pair.baseline.run_id),
-                cell(text(f"compare_{pair.why}")),
+                cell(about_baseline(pair, text)),
             ]
             for model, pair in pairs.items()
         ],

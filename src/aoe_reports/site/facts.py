@@ -99,10 +99,11 @@ class RunDetails:
     steps: Sequence[Row] = ()
     """step_ms, std_ms, and of what is known computing_ms, communication_ms, free_ms; rank_id, device_id, series_id."""
     types: Sequence[Row] = ()
-    """Operator types by total: rank_id, op_type, task_type, count, total_us, mean_us, share."""
+    """Operator types by total: rank_id, device_id, op_type, task_type, count, total_us, mean_us, share of its rank and device."""
     operators: Sequence[Row] = ()
     """The longest operators: op_name, op_type, input_shapes, count, total_us, mean_us, share, series_id."""
     type_count: int = 0
+    """Different ones: a type of two ranks is one."""
     operator_count: int = 0
     computing_us: float | None = None
     """All compute tasks of all ranks."""

@@ -13,7 +13,7 @@ from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, 
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
-from aoe_reports.site.triage import GROUPS, NEW_NIGHTS, Group, by_effect, group_of, sure_effect
+from aoe_reports.site.triage import NEW_NIGHTS, by_effect, grouped, sure_effect
 from aoe_reports.texts.pages import Texts
 
 SHOWN = 25
@@ -24,17 +24,12 @@ SPARK_NIGHTS = 60
 
 def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the first page."""
-    groups: dict[Group, list[SeriesFacts]] = {key: [] for key in GROUPS}
-    for series in facts.series:
-        group = group_of(series.row, facts.nights)
-        if group is not None:
-            groups[group].append(series)
-    for members in groups.values():
-        members.sort(key=by_effect)
+    groups = grouped(facts)
     headline, more, tone = _headline(facts, groups["new"] + groups["ongoing"], len(groups["suspect"]), text)
     newest = facts.nights[-1] if facts.nights else None
     tonight = [run for run in facts.runs if run.night == newest]
     findings = [finding for run in tonight for finding in run.findings]
+    odd = _not_whole(facts)
     return {
         "headline": headline,
         "more": more,
@@ -51,6 +46,12 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "model_columns": _model_columns(text),
         "models": [_model(model, facts, text) for model in _models(facts)],
         "health": list(_health(facts, tonight, text)),
+        "not_whole": [
+            (short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text))))
+            for run in odd[:SHOWN_RUNS]
+        ],
+        "not_whole_said": text("health_odd", count=len(odd), nights=facts.watched_nights) if odd else "",
+        "not_whole_more": text("not_whole_more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
         "all_runs_shown": False,
         "run_columns": run_columns(text),
         "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
@@ -117,7 +118,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
 
 def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:
     columns: Columns = [
-        (text("what"), "text"), (text("change"), "number"), (text("sure_effect"), "number"), (text("since"), "text"),
+        (text("what"), "text"), (text("change"), "number"), (text("since"), "text"), (text("sure_effect"), "number"),
         (text("before_after"), "number"), (text("cause"), "text"),
     ]  # fmt: skip
     shown = members[:SHOWN]
@@ -140,8 +141,8 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     return [
         head(row["workload"], f"series/{file_name(series.id)}.html", _where(series, text)),
         changed(row["change"], interval(row)),
-        cell(sure_effect(series), "change", part),
         linked(row["since"], f"runs/{file_name(row['since_run'])}.html" if row["since_run"] else None),
+        cell(sure_effect(series), "change", part),
         cell(show(row["after"], "ms"), "ms", show(row["before"], "ms")),
         cell(cause_of(series, text) or named),
     ]
@@ -232,6 +233,18 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
+def _not_whole(facts: StoreFacts) -> list[RunFacts]:
+    """The runs of the watched nights that are not whole, the newest first."""
+    watched = set(facts.nights[-facts.watched_nights :])
+    return [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
+
+
+def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
+    """When it was, how it ended, and the worst that was found in it."""
+    yield from (run.night, run.model, text.told(run.status))
+    yield from (text.told(finding["message"]) for finding in _worst(run.findings)[:1])
+
+
 def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
     """What was read in the newest night, and which nights are missing."""
     if not facts.nights:
@@ -246,9 +259,6 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
         infos=findings.count("info"),
     )
     watched = facts.nights[-facts.watched_nights :]
-    odd = sum(run.night >= watched[0] and run.status in {"incomplete", "damaged"} for run in facts.runs)
-    if odd:
-        yield text("health_odd", count=odd, nights=len(watched))
     gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
     yield from gaps or [text("health_whole")]
 

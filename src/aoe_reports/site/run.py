@@ -38,6 +38,10 @@ def run_page(
     longest_type, longest = (
         max((row["share"] or 0.0 for row in rows), default=0.0) for rows in (details.types, details.operators)
     )
+    ranks = len({(row["rank_id"], row["device_id"]) for row in [*details.steps, *details.types, *details.operators]})
+    types_key, operators_key = (
+        ("hotspots_about_ranks", "operators_about_ranks") if ranks > 1 else ("hotspots_about", "operators_about")
+    )
     return {
         "title": text("run_of", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
@@ -53,13 +57,13 @@ def run_page(
         ],
         "steps": [_step_cells(step, pages, text) for step in details.steps],
         "types_about": text(
-            "hotspots_about", shown=len(details.types), count=details.type_count, total=show(details.computing_us, "us")
+            types_key, shown=len(details.types), count=details.type_count, ranks=ranks, total=show(details.computing_us, "us")
         ),
         "type_columns": _group_columns("op_type", "core", text),
-        "types": [_group_cells(row, "op_type", "task_type", longest_type, pages) for row in details.types],
-        "operators_about": text("operators_about", shown=min(SHOWN_OPERATORS, len(details.operators)), count=details.operator_count),
+        "types": [_group_cells(row, "op_type", "task_type", longest_type, pages, text) for row in details.types],
+        "operators_about": text(operators_key, ranks=ranks, shown=min(SHOWN_OPERATORS, len(details.operators)), count=details.operator_count),
         "operator_columns": _group_columns("op_name", "op_type", text),
-        "operators": [_group_cells(row, "op_name", "op_type", longest, pages) for row in details.operators[:SHOWN_OPERATORS]],
+        "operators": [_group_cells(row, "op_name", "op_type", longest, pages, text) for row in details.operators[:SHOWN_OPERATORS]],
         "tuning_columns": [
             (text("run"), "text"), (text("kind"), "text"), (text("status"), "text"), (text("before"), "number"),
             (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
@@ -141,11 +145,12 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozenset[str]) -> list[str]:
+def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozenset[str], text: Texts) -> list[str]:
+    device = None if row["device_id"] is None else f"{text('device')} {row['device_id']}"
     return [
         head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
         cell(row[more]),
-        cell(row["rank_id"], "integer"),
+        cell(row["rank_id"], "integer", device),
         cell(row["count"], "integer"),
         cell(row["total_us"], "us"),
         cell(row["mean_us"], "us"),

@@ -84,6 +84,7 @@ def series_page(
     differences: list[dict[str, Any]],
     together: Sequence[Row],
     runs: Mapping[str, RunFacts],
+    store: str,
     text: Texts,
 ) -> dict[str, Any]:
     """The context of the page of a series; `together` are the series that moved with it."""
@@ -105,7 +106,8 @@ def series_page(
         "facts": list(_facts(series, text)),
         "todo": todo,
         "command": _command(series, runs) if row["state"] in {"confirmed", "drift", "improved"} else "",
-        "accept": _accept(row),
+        "sides": list(_side_links(series, runs, text)) if row["state"] in {"confirmed", "drift", "improved"} else [],
+        "accept": _accept(row, store),
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
@@ -191,25 +193,42 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         yield text("acknowledged"), ", ".join(str(part) for part in acknowledged.values() if part is not None)
 
 
-def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
-    """The comparison of the runs on both sides of the newest change."""
+def _sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs on both sides of the newest change, as far as the store has them; of a drift its ends."""
     leap = series.leaps[-1] if series.leaps else None
     if leap is None or leap.start == 0:
-        return ""
+        return []
     last = leap.until - 1 if leap.state == "drift" else leap.start
-    sides = [runs.get(series.runs[place]) for place in (leap.start - 1, last)]
-    paths = [side.path for side in sides if side is not None and side.kind == "profile" and side.path]
+    return [side for place in (leap.start - 1, last) if (side := runs.get(series.runs[place])) is not None]
+
+
+def _side_links(series: SeriesFacts, runs: Mapping[str, RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
+    """Where the runs on both sides are compared, and their pages."""
+    sides = _sides(series, runs)
+    if len(sides) != 2:  # noqa: PLR2004 -- both sides
+        return
+    names = [file_name(side.run_id) for side in sides]
+    if all(side.kind != "tuning" for side in sides):
+        said = text("compare_sides", before=sides[0].night, after=sides[1].night)
+        yield said, f"../compare.html#a={names[0]}&b={names[1]}"
+    for key, side, name in zip(("run_before", "run_since"), sides, names, strict=True):
+        yield text(key, night=side.night), f"../runs/{name}.html"
+
+
+def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
+    """The comparison of the runs on both sides of the newest change."""
+    paths = [side.path for side in _sides(series, runs) if side.kind == "profile" and side.path]
     if len(paths) != 2:  # noqa: PLR2004 -- both sides
         return ""
     command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}"
     return command if len(command) <= SHOWN_COMMAND else ""
 
 
-def _accept(row: Row) -> str:
+def _accept(row: Row, store: str) -> str:
     """How somebody says that the new level is meant; nothing where there is nothing to accept, or somebody did."""
     if row["state"] not in {"confirmed", "drift"} or row["acknowledged"] is not None:
         return ""
-    return f"aoe-reports ack {row['incident'] or row['series_id']} --reason 'TEXT' --store URI"
+    return f"aoe-reports ack {row['incident'] or row['series_id']} --reason 'TEXT' --store {shlex.quote(plain(store))}"
 
 
 def _together_about(row: Row, together: Sequence[Row], text: Texts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from aoe_reports.site.facts import Row, SeriesFacts
+from aoe_reports.site.facts import Row, SeriesFacts, StoreFacts
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
@@ -29,6 +29,18 @@ def group_of(row: Row, nights: Sequence[str]) -> Group | None:
     if row.get("acknowledged"):
         return "acknowledged"
     return "new" if row["since"] in nights[-NEW_NIGHTS:] else "ongoing"
+
+
+def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
+    """The series of each group in the order in which they are read."""
+    groups: dict[Group, list[SeriesFacts]] = {key: [] for key in GROUPS}
+    for series in facts.series:
+        group = group_of(series.row, facts.nights)
+        if group is not None:
+            groups[group].append(series)
+    for members in groups.values():
+        members.sort(key=by_effect)
+    return groups
 
 
 def sure_change(row: Row) -> float:

@@ -123,9 +123,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "最新一夜 {night}：{runs} 次运行，{errors} 个错误，{warnings} 个警告，{infos} 条提示。",
     ),
     "health_odd": (
-        "{count} runs of the last {nights} nights are not whole: they are compared with nothing, or in part.",
-        "最近 {nights} 夜中有 {count} 次运行不完整：不参与比较，或仅部分参与。",
+        "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
+        "最近 {nights} 夜中不完整的运行（不参与比较，或仅部分参与）：{count} 次。",
     ),
+    "not_whole_more": ("and {count} more", "以及另外 {count} 次"),
     "health_behind": ("{model}: no run since {night}.", "{model}：自 {night} 起没有运行。"),
     "health_missing": (
         "{model}: {missing} of the last {dates} dates have no run ({which}).",
@@ -195,6 +196,9 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "do_suspect": ("Run the night again: a third night decides.", "重新运行一次：第三夜决定。"),
     "do_recovered": ("Nothing.", "无需处理。"),
     "do_improved": ("Check whether the work is still the same:", "检查工作内容是否仍相同："),
+    "compare_sides": ("Compare the runs of {before} and {after}", "比较 {before} 与 {after} 的运行"),
+    "run_before": ("Run before, {night}", "之前的运行，{night}"),
+    "run_since": ("Run since, {night}", "之后的运行，{night}"),
     "accept": ("If the new level is meant, say so, and why:", "如果新的水平是预期的，请确认并说明原因："),
     "together": ("What moved with it", "同时变化的序列"),
     "together_about": (
@@ -287,9 +291,20 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "Compute tasks by operator type: {shown} of {count} types, {total} us in all.",
         "按算子类型的计算任务：{count} 种中的 {shown} 种，合计 {total} 微秒。",
     ),
+    "hotspots_about_ranks": (
+        (
+            "Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, "
+            "{total} us in all. Shares are of the computing of the same rank and device."
+        ),
+        "按算子类型的计算任务，各 rank 与设备分别列出：{ranks} 个设备上 {count} 种类型中最长的 {shown} 项，合计 {total} 微秒。份额以同一 rank 与设备的计算时间为整体。",
+    ),
     "hotspots_chart": ("Share of computing by operator type", "各算子类型占计算的份额"),
     "operators": ("Operators", "算子"),
     "operators_about": ("The {shown} longest of {count}.", "共 {count} 个，显示最长的 {shown} 个。"),
+    "operators_about_ranks": (
+        "The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.",
+        "{ranks} 个设备上 {count} 个算子中最长的 {shown} 项，各 rank 与设备分别列出。",
+    ),
     "no_hotspots": ("No operator of this run is stored.", "没有保存这次运行的算子。"),
     "op_type": ("Operator type", "算子类型"),
     "op_name": ("Operator", "算子"),
@@ -460,12 +475,43 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "compare_models": ("The newest night against its baseline", "最新一夜与基线"),
     "compare_of": ("{model}, {night} against its baseline", "{model}，{night} 与基线"),
     "compare_segment": (
-        "The baseline is the last run before the model's step changed.",
-        "基线是该模型单步耗时变化之前的最后一次运行。",
+        "The baseline is the last run before the model's step changed, of the night {night}.",
+        "基线是该模型单步耗时变化之前的最后一次运行（{night} 夜）。",
     ),
     "compare_night": (
-        "The baseline is the night before: the model's step has not changed in the watched nights.",
-        "基线是前一夜：在监视的夜中该模型的单步耗时没有变化。",
+        "The baseline is the night before, {night}: the model's step has not changed in the watched nights.",
+        "基线是前一夜（{night}）：在监视的夜中该模型的单步耗时没有变化。",
+    ),
+    "compare_last_night": (
+        "The baseline is the last night before with a run, {night}: the model's step has not changed in the watched nights.",
+        "基线是此前最近有运行的一夜（{night}）：在监视的夜中该模型的单步耗时没有变化。",
+    ),
+    "not_comparable": ("These two runs are not comparable.", "这两次运行不可比较。"),
+    "not_comparable_about": (
+        "The command line refuses to compare them. What follows may come from how they were measured and not from the model.",
+        "命令行拒绝比较它们。以下差异可能源于测量方式，而非模型本身。",
+    ),
+    "fact_differs": (
+        "{fact}: {baseline} in the baseline, {candidate} in the candidate",
+        "{fact}：基线为 {baseline}，候选为 {candidate}",
+    ),
+    "fact_hardware": ("Other hardware", "硬件不同"),
+    "fact_engine_version": ("Other version of the engine", "引擎版本不同"),
+    "fact_profiler_level": ("Other profiler level", "采集级别不同"),
+    "fact_aic_metrics": ("Other set of AI Core metrics", "AI Core 指标集不同"),
+    "fact_steps": ("Other number of steps", "步数不同"),
+    "fact_ranks": ("Other ranks", "rank 不同"),
+    "records_missing_baseline": (
+        "No operator records of the baseline are stored; the candidate has {count}",
+        "基线没有保存算子记录；候选有 {count} 条",
+    ),
+    "records_missing_candidate": (
+        "No operator records of the candidate are stored; the baseline has {count}",
+        "候选没有保存算子记录；基线有 {count} 条",
+    ),
+    "compare_one_side": (
+        "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
+        "{count} 项中最大的 {shown} 项。合计（微秒），基线：{baseline}；候选：{candidate}。",
     ),
     "compare_previous": ("Compare with the run before", "与前一次运行比较"),
     "compare_op_type": ("Operator types", "算子类型"),
@@ -496,8 +542,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "part_computing": ("computing", "计算"),
     "part_communication": ("communication, not overlapped", "未重叠的通信"),
     "part_free": ("free", "空闲"),
-    "of_steps": ("mean of {count} steps", "{count} 步的平均"),
-    "tasks_of": ("{count} tasks", "{count} 个任务"),
+    "of_steps": ("mean, steps: {count}", "平均，步数：{count}"),
+    "tasks_of": ("tasks: {count}", "任务：{count}"),
     "untimed": (
         "Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.",
         "没有总时间、未列入表格的记录：基线 {baseline} 条，候选 {candidate} 条。",

@@ -32,7 +32,7 @@ from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
 from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page, together_with
-from aoe_reports.site.triage import GROUPS, group_of, sure_effect
+from aoe_reports.site.triage import group_of, grouped, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
 from aoe_reports.texts import Language, say
@@ -63,7 +63,7 @@ def build_site(
     try:
         with new_generation(folder, made) as generation:
             return _Builder(
-                history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
+                store, history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
             ).build()
     except OSError as error:
         raise AoeReportsError(
@@ -92,9 +92,9 @@ class _Builder:
     """One build: facts in, files of a generation out."""
 
     def __init__(
-        self, history: History, facts: StoreFacts, generation: Generation, text: Texts, *, report: bool
+        self, store: str, history: History, facts: StoreFacts, generation: Generation, text: Texts, *, report: bool
     ) -> None:
-        self.history, self.facts, self.generation, self.text = history, facts, generation, text
+        self.store, self.history, self.facts, self.generation, self.text = store, history, facts, generation, text
         self.report = report
         self.counts: dict[str, dict[str, Any]] = {
             kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
@@ -185,7 +185,9 @@ class _Builder:
             "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
         content = _as_json(twin)
-        key = key_of(content, paths, together)
+        key = key_of(
+            content, paths, together, self.store.encode("utf-8", "replace")
+        )  # the page has a command with its name
         place = f"series/{file_name(series.id)}"
         self._put(
             "series",
@@ -193,7 +195,11 @@ class _Builder:
             key,
             lambda: [
                 self._page(
-                    "series", "series", f"{place}.html", "", series_page(series, differences, together, runs, self.text)
+                    "series",
+                    "series",
+                    f"{place}.html",
+                    "",
+                    series_page(series, differences, together, runs, self.store, self.text),
                 ),
                 content,
             ],
@@ -327,7 +333,7 @@ class _Builder:
         about = {"nights": len(facts.nights), "newest_night": facts.nights[-1] if facts.nights else None}
         twin = {
             "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
-            "groups": {group: [row["series_id"] for row in series if row["group"] == group] for group in GROUPS},
+            "groups": {group: [one.id for one in members] for group, members in grouped(facts).items()},
         }  # fmt: skip
         jobs, never = jobs_of(facts), never_improved(facts)
         growth = bank_growth(jobs)

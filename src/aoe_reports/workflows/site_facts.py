@@ -377,8 +377,11 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
     """The details of each run: a month has thousands of small tables, so all of them are made at once, then divided."""
     measured = records.filter(pl.col("phase").is_null())
     types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
-    of_types, of_operators = _totals(types), _totals(operators)
-    wholes = {run_id: whole for run_id, (_, whole) in {**of_operators, **of_types}.items()}
+    wholes = {**_wholes(operators), **_wholes(types)}
+    of_runs: dict[str, int] = defaultdict(int)
+    for (run_id, *_), whole in wholes.items():
+        of_runs[run_id] += whole
+    type_counts, operator_counts = _different(types, "op_type"), _different(operators, "op_name")
     steps = measured.filter(pl.col("scope") == "step").sort("run_id", "rank_id", "device_id", "series_id")
     step_rows = [_step(row) for row in steps.iter_rows(named=True)]
     steps_of = {run_id: step_rows[span] for run_id, span in _spans(steps["run_id"]).items()}
@@ -393,9 +396,9 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
             steps_of.get(run_id, ()),
             types_of.get(run_id, ()),
             operators_of.get(run_id, ()),
-            of_types.get(run_id, (0, 0))[0],
-            of_operators.get(run_id, (0, 0))[0],
-            wholes[run_id] / 1000 if wholes.get(run_id) else None,
+            type_counts.get(run_id, 0),
+            operator_counts.get(run_id, 0),
+            of_runs[run_id] / 1000 if of_runs.get(run_id) else None,
             _claims(tuned[run_id,]) if (run_id,) in tuned else (),
             groups_of.get(run_id, Groups()),
             untimed.get(run_id, 0),
@@ -404,10 +407,22 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
     }
 
 
-def _totals(records: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """Of each run (how many records, what they took together)."""
-    sums = records.group_by("run_id").agg(pl.len(), pl.col("total_ns").sum().alias("whole"))
-    return {run_id: (count, whole) for run_id, count, whole in sums.iter_rows()}
+Place = tuple[str, int | None, int | None]
+"""A run, a rank, a device: shares are of what ran there."""
+
+
+def _wholes(records: pl.DataFrame) -> dict[Place, int]:
+    """What the records of each place took together."""
+    sums = records.group_by("run_id", "rank_id", "device_id").agg(pl.col("total_ns").sum())
+    return {(run_id, rank, device): whole for run_id, rank, device, whole in sums.iter_rows()}
+
+
+def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
+    """How many different ones each run has: what runs on two ranks is one."""
+    names = (
+        ["run_id", "op_type", name, "workload_args"] if name != "op_type" else ["run_id", "op_type", "workload_args"]
+    )
+    return dict(records.select(names).unique().group_by("run_id").len().iter_rows())
 
 
 def _spans(run_ids: pl.Series) -> dict[str, slice]:
@@ -442,7 +457,7 @@ def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
     }
 
 
-def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[str, int]) -> dict[str, Sequence[Row]]:
+def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place, int]) -> dict[str, Sequence[Row]]:
     """The longest records of each run as its page shows them, with one part of what they worked on."""
     names = ("run_id", "rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
     order = [False, True, False, False, False]
@@ -453,7 +468,10 @@ def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[str, 
         .head(count)
         .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}").alias(more))
     )
-    rows = [_group(row, wholes[row["run_id"]], more) for row in longest.iter_rows(named=True)]
+    rows = [
+        _group(row, wholes[row["run_id"], row["rank_id"], row["device_id"]], more)
+        for row in longest.iter_rows(named=True)
+    ]
     return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
 
 

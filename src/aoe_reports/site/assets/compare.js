@@ -3,6 +3,7 @@
   "use strict";
 
   const texts = JSON.parse(document.getElementById("texts").textContent);
+  const mustMatch = Object.entries(texts.must_match);
   const runs = new Map(), keys = new Map();
   const SAFE = /^[0-9A-Za-z_-]{1,64}$/;
   const SHOWN = 50;
@@ -89,7 +90,7 @@
         const values = [was, became].map((step) => (step ? step[4 + at] : null));
         if (values[0] === null && values[1] === null) return;
         const counts = [was, became].map((step) => (step ? say("of_steps", { count: step[3] }) : null));
-        rows.push([[texts["part_" + part], where], [signed((values[1] || 0) - (values[0] || 0))], [ratio(...values)],
+        rows.push([[texts["part_" + part], where], [values.includes(null) ? null : signed(values[1] - values[0])], [ratio(...values)],
           [shown(values[0]), counts[0]], [shown(values[1]), counts[1]]]);
       });
     }
@@ -99,6 +100,7 @@
   function groups(before, after, scope) {
     const side = (told) => told.groups.filter((one) => one.key[0] === scope).map((one) => [JSON.stringify(one.key), one]);
     const sides = [side(before), side(after)];
+    const stored = sides.every((one) => one.length);
     const rows = [];
     for (const [key, [was, became]] of pairs(...sides)) {
       const [, rank, , type, name, told] = JSON.parse(key);
@@ -108,17 +110,46 @@
       const more = [name ? type : "", rank === null ? "" : texts.rank + " " + rank, args.task_type, args.input_shapes].filter(Boolean).join(" · ");
       const counts = [was, became].map((one) => (one ? say("tasks_of", { count: one.count }) : null));
       const us = totals.map((total) => (total === null ? null : number(total / 1000, 3)));
-      rows.push({ size: Math.abs(difference), key, cells: [[name || type || "?", more], [signed(difference)], [ratio(...totals)],
+      rows.push({ size: Math.abs(difference), key, cells: [[name || type || "?", more], [stored ? signed(difference) : null], [ratio(...totals)],
         [us[0], counts[0]], [us[1], counts[1]], [texts[was && became ? "both_sides" : was ? "only_baseline" : "only_candidate"]]] });
     }
     rows.sort((one, other) => other.size - one.size || (one.key < other.key ? -1 : 1));
-    const sums = sides.map((one) => one.reduce((sum, [, group]) => sum + group.total, 0));
+    const sums = sides.map((one) => (one.length ? one.reduce((sum, [, group]) => sum + group.total, 0) : null));
     return { rows, sums };
+  }
+
+  // What the command line refuses to compare; what a side does not tell is no reason.
+  function reasons(before, after) {
+    const told = [before, after].map((run) => [
+      ...mustMatch.map(([name, key]) => [name, run.facts[key] ?? null]),
+      ["steps", run.steps.reduce((most, step) => Math.max(most, step[3] || 0), 0) || null],
+      ["ranks", [...new Set(run.groups.map((one) => (one.key[1] === null ? "?" : String(one.key[1]))))].sort().join(", ") || null],
+    ]);
+    const found = told[0].flatMap(([name, was], at) => {
+      const became = told[1][at][1];
+      if (was === became || [was, became].some((value) => value === null || value === "unknown")) return [];
+      return [say("fact_differs", { fact: texts["fact_" + name], baseline: was, candidate: became })];
+    });
+    const counts = [before, after].map((run) => run.groups.filter((one) => one.key[0] !== "communication").length);
+    if (counts.includes(0) && counts.some(Boolean))
+      found.push(say(counts[0] ? "records_missing_candidate" : "records_missing_baseline", { count: Math.max(...counts) }));
+    return found;
+  }
+
+  function warn(found) {
+    const held = make("div", null, "warned"), first = make("p"), list = make("ul");
+    held.setAttribute("role", "note");
+    first.append(make("b", texts.not_comparable));
+    list.append(...found.map((reason) => make("li", reason)));
+    held.append(first, list, make("p", texts.not_comparable_about));
+    return held;
   }
 
   function compare(before, after) {
     const out = document.getElementById("compared");
     out.textContent = "";
+    const against = reasons(before, after);
+    if (against.length) out.append(warn(against));
     const sides = make("p");
     for (const [name, told, file] of [["baseline", before, before.file], ["candidate", after, after.file]]) {
       const link = make("a", told.model + " · " + told.night + " · " + told.run);
@@ -134,9 +165,9 @@
       const { rows, sums } = groups(before, after, scope);
       if (!rows.length) continue;
       const title = texts["compare_" + scope];
-      out.append(make("h2", title), make("p", say("compare_sums", {
-        shown: Math.min(rows.length, SHOWN), count: rows.length, difference: signed((sums[1] - sums[0]) / 1000),
-        baseline: number(sums[0] / 1000, 3), candidate: number(sums[1] / 1000, 3),
+      const [baseline, candidate] = sums.map((sum) => (sum === null ? texts.not_stored : number(sum / 1000, 3)));
+      out.append(make("h2", title), make("p", say(sums.includes(null) ? "compare_one_side" : "compare_sums", {
+        shown: Math.min(rows.length, SHOWN), count: rows.length, difference: signed((sums[1] - sums[0]) / 1000), baseline, candidate,
       })), table(title, [...columns("what", "us"), [texts.side, "text"]], rows.slice(0, SHOWN).map((row) => row.cells)));
     }
     const facts = [...new Set([...Object.keys(before.facts), ...Object.keys(after.facts)])].sort()
