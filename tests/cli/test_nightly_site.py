@@ -28,6 +28,30 @@ def test_the_pages_are_those_of_site(cli: Cli, tmp_path: Path) -> None:
     assert first.replace(link, "") == (Path(alone) / "index.html").read_text()
 
 
+def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    ranks, store = msprof / "torch_npu_two_ranks", tmp_path / "history"
+    said = " ".join(cli("nightly", ranks, "--store", store, "--workload", "net").out.split())
+    rows = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    slowest = max(rows, key=lambda row: row["runtime_ms_mean"])
+    assert len({row["runtime_ms_mean"] for row in rows}) == 2
+    assert f"net/step, rank {slowest['rank_id']}: mean time in ms over 1 night" in said
+    hot = cli("report", "--store", store, "--format", "json").json["hotspots"]
+    assert f"newest profile, run {hot['run']}, by operator type, sum of 2 ranks." in said
+    first = hot["types"][0]
+    assert f"1 {first['op_type']} {first['task_type']} {first['count']} {first['total_us']:,.3f}" in said
+
+
+def test_the_hotspots_are_of_the_newest_profile_that_has_operators(cli: Cli, tmp_path: Path) -> None:
+    nights = write_nights(tmp_path / "nights", nights=2)
+    for path in nights[-1].rglob("*"):
+        if path.is_file() and "step_trace" not in path.name and not path.name.endswith(".json"):
+            path.unlink()
+    ended = cli("nightly", tmp_path / "nights", "--store", tmp_path / "history", "--workload", "net")
+    rows = cli("history", "runs", "--store", tmp_path / "history", "--format", "json").json["rows"]
+    first, _ = (row["run"] for row in rows if row["kind"] == "profile")
+    assert f"the newest profile, run {first}, " in ended.out
+
+
 def test_the_next_night_takes_its_place_in_the_same_folder(cli: Cli, tmp_path: Path) -> None:
     nights = write_nights(tmp_path / "nights", nights=12)
     store, site = str(tmp_path / "history"), tmp_path / "site"

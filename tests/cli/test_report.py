@@ -185,7 +185,10 @@ def test_a_night_before_the_change_knows_nothing_of_it(cli: Cli, store: Path) ->
     [
         (("--night", "2026-02-15"), NEWEST),
         (("--night", "2025-12-31"), "2026-01-01"),
-        (("--night", "yesterday"), "45 from 2026-01-01 to 2026-02-14"),
+        (
+            ("--night", "yesterday"),
+            "expected a date such as 2026-01-31; the store has 45 from 2026-01-01 to 2026-02-14",
+        ),
         (("--workload", "nothing"), MODEL),
         (("--workload", MODEL, "--night", "2027-01-01"), NEWEST),
         (("--max-false-alarms-per-year", "0"), ""),
@@ -203,7 +206,9 @@ def test_a_store_with_too_few_nights(cli: Cli, nights: Path, tmp_path: Path) -> 
     made = cli("report", "--store", tmp_path / "store", "--format", "json", "--png", tmp_path / "figures")
     assert (made.code, made.rules() >= {"not-enough-data"}) == (0, True)
     assert made.json["headline"].startswith("Too few nights")
-    assert [one["file"] for one in look(tmp_path / "figures")] == ["history.png", "hotspots.png"]
+    drawn = look(tmp_path / "figures")
+    assert [one["file"] for one in drawn] == ["history.png", "hotspots.png"]
+    assert "; too few nights to judge, 3 of 10" in drawn[0]["alt"]
     strict = cli("report", "--store", tmp_path / "store", "--strict-data", "--format", "json")
     assert (strict.code, strict.json["reasons"]) == (4, ["not-enough-data"])
     earlier = cli("report", "--store", tmp_path / "store", "--night", "2026-01-02", "--strict-data")

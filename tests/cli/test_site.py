@@ -139,6 +139,28 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert "layer6/conv +28.1 us (calls take longer)" in front
 
 
+def test_what_is_accepted_is_shown_as_accepted(cli: Cli, store: Path, tmp_path: Path) -> None:
+    mine, site = tmp_path / "store", tmp_path / "site"
+    shutil.copytree(store, mine)
+    (incident,) = cli("regressions", "--store", mine, "--format", "json").json["incidents"]
+    said = ("--reason", "the <b>new</b> kernel is exact", "--who", "anna", "--store", mine)
+    assert cli("ack", incident["incident"], *said).code == 0
+    assert cli("site", "--store", mine, "-o", site).code == 0
+    (step,) = (one for one in incident["members"] if one["scope"] == "step")
+    front = Page((site / "index.html").read_text())
+    assert "Nothing got slower that nobody accepted. Slower and accepted: 3 series." in front.text
+    page = Page((site / "series" / f"{step['series_id']}.html").read_text())
+    day = cli("history", "acks", "--store", mine, "--format", "json").json["rows"][0]["when"][:10]
+    assert f"Accepted by anna on {day}: the <b>new</b> kernel is exact" in page.text
+    assert "What to do Nothing: the new level is accepted." in page.text
+    assert "aoe-reports ack" not in page.text
+    run = Page((site / "runs" / f"{incident['since_run']}.html").read_text())
+    for shown in (front, page, run, Page((site / "series" / "index.html").read_text())):
+        states = {str(known.get("class")) for _, known in shown.tags if str(known.get("class")).startswith("state ")}
+        assert "state acknowledged" in states
+        assert not states & {"state confirmed", "state drift"}
+
+
 def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
     cli: Cli, hostile: Path, tmp_path: Path
 ) -> None:

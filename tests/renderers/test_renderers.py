@@ -18,8 +18,10 @@ from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.renderers.csv import render_rows as render_csv
 from aoe_reports.renderers.figures import MAX_ALT, draw, draw_png
 from aoe_reports.renderers.values import plain, show, width
+from aoe_reports.reports.language import report_in
 from aoe_reports.reports.names import shorten_middle
 from aoe_reports.reports.report import BarChart, Chart, Column, Drawing, Grid, Ranking, Report, Section, Waterfall
+from aoe_reports.texts import Language
 
 NASTY = '<script>alert(1)</script> \x1b[31mred\u202e | *b* [x](y) $\\frac{1}$ =1+1 "\n& '
 
@@ -44,6 +46,23 @@ def test_html_escapes_everything_and_asks_for_nothing(report: Report) -> None:
     assert "&lt;script&gt;" in text
     assert not re.search(r"(?:src|href)=\"(?!data:)", text)
     assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_html_a_confirmed_gain_is_good_and_a_confirmed_slow_down_is_not(language: Language) -> None:
+    columns = (Column("state", "State", "alarm"), Column("change", "Change", "change"), Column("said", "Said", "state"))
+    said = [
+        ("confirmed", 0.1),
+        ("drift", 0.1),
+        ("confirmed", -0.1),
+        ("suspect", 0.1),
+        ("recovered", 0.0),
+        ("improved", -0.1),
+    ]
+    rows = [{"state": state, "change": change, "said": "confirmed"} for state, change in said]
+    text = RENDERERS["html"](report_in(Report("", "", [Section("", [], Grid(columns, rows))]), language))
+    looks = re.findall('<tr><td class="([^"]*)">.*<td class="([^"]*)">[^<]*</td></tr>', text)
+    assert looks == [(look, "good") for look in ("bad", "bad", "good", "odd", "good", "good")]
 
 
 def test_markdown_escapes_everything(report: Report) -> None:

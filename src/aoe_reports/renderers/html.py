@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from aoe_reports.renderers.values import WORDS, plain, show
+from aoe_reports.renderers.values import STATES, WORDS, plain, show
 from aoe_reports.reports.report import Column, Drawing, Grid, Report, Section
 from aoe_reports.texts import Language, Text
 
@@ -42,22 +43,24 @@ def _section(section: Section, language: Language) -> dict[str, Any]:
         "figure": _picture(section.chart, language) if section.chart else "",
         "alt": plain(section.chart.description) if section.chart else "",
         "head": [{"text": plain(column.title), "kind": _class(column)} for column in grid.columns],
-        "rows": [[_cell(row.get(column.key), column) for column in grid.columns] for row in grid.rows],
+        "rows": [[_cell(row, column) for column in grid.columns] for row in grid.rows],
     }
 
 
-def _cell(value: Any, column: Column) -> dict[str, Any]:
+def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
+    value = row.get(column.key)
     if column.kind == "bars":
         return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
     text = show(value, column.kind)
-    if column.kind == "state":
-        word = value.template if isinstance(value, Text) else text
-        return {"text": text, "kind": _STATES.get(word.partition(":")[0], "text")}
+    if column.kind in STATES:
+        word = (value.template if isinstance(value, Text) else text).partition(":")[0]
+        looks = _STATES if column.kind == "state" else _QUICKER if (row.get("change") or 0) < 0 else _ALARMS
+        return {"text": text, "kind": looks.get(word, "text")}
     return {"text": text, "kind": "text long" if column.kind in WORDS and len(text) > LONG else _class(column)}
 
 
 def _class(column: Column) -> str:
-    return "text" if column.kind in WORDS else column.kind if column.kind in {"bars", "state"} else "number"
+    return "text" if column.kind in WORDS else column.kind if column.kind in STATES | {"bars"} else "number"
 
 
 LONG = 24
@@ -68,6 +71,9 @@ _STATES = (
     | dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad")
 )
 """How words on a state look; others look like any text."""
+_QUICKER = dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good") | {"suspect": "odd"}
+_ALARMS = _QUICKER | dict.fromkeys(("confirmed", "drift"), "bad")
+"""How words on what a series does look, of one that got quicker and of any other."""
 
 
 def _picture(chart: Drawing, language: Language) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from aoe_reports.renderers.values import WORDS, plain, show
+from aoe_reports.renderers.values import STATES, WORDS, plain, show
 from aoe_reports.reports.report import Grid, Report, Section
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&$])")
@@ -48,6 +48,6 @@ def _section(section: Section) -> list[str]:
 def _grid(table: Grid) -> list[str]:
     columns = [column for column in table.columns if column.kind != "bars"]
     lines = ["| " + " | ".join(escape(column.title) for column in columns) + " |"]
-    lines.append("|" + "|".join("---:" if column.kind not in WORDS | {"state"} else "---" for column in columns) + "|")
+    lines.append("|" + "|".join("---:" if column.kind not in WORDS | STATES else "---" for column in columns) + "|")
     lines += ["| " + " | ".join(escape(show(row.get(c.key), c.kind)) for c in columns) + " |" for row in table.rows]
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aoe_reports.renderers.values import WORDS, plain, show, width
+from aoe_reports.renderers.values import STATES, WORDS, plain, show, width
 from aoe_reports.reports.report import Column, Grid, Report, Section
 
 MAX_CELL = 64
@@ -45,7 +45,7 @@ def grid(table: Grid) -> Iterator[str]:
     widths = [width(cell) for cell in head]
     for row in _cells(table, columns):
         widths = [max(w, width(cell)) for w, cell in zip(widths, row, strict=True)]
-    right = [column.kind not in WORDS | {"state"} for column in columns]
+    right = [column.kind not in WORDS | STATES for column in columns]
     yield _line(head, widths, right)
     yield "  ".join("-" * w for w in widths)
     yield from (_line(row, widths, right) for row in _cells(table, columns))

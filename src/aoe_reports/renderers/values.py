@@ -13,6 +13,8 @@ NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
 WORDS: frozenset[Kind] = frozenset({"text", "word"})
 """Kinds of columns that are read from the left."""
+STATES: frozenset[Kind] = frozenset({"state", "alarm"})
+"""Kinds of columns whose words say good or bad; read from the left, too."""
 
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",

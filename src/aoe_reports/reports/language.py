@@ -74,7 +74,7 @@ def cell_in(value: Any, kind: Kind, language: Language) -> Any:
     if isinstance(value, bool):
         return in_language("yes" if value else "no", language)
     if isinstance(value, str):
-        if kind == "state":
+        if kind in {"state", "alarm"}:
             return _state(value, language)
         return in_language(value, language) if kind == "word" else _told(value, language)
     if isinstance(value, list | tuple) and any(isinstance(part, Text) for part in value):

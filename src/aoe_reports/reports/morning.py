@@ -9,6 +9,7 @@ from typing import Any
 from aoe_reports.findings import Finding
 from aoe_reports.reports.findings import findings_section
 from aoe_reports.reports.names import shorten_middle
+from aoe_reports.reports.regressions import cause_words
 from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.reports.rows import shown_columns
 from aoe_reports.texts import Text, capital, count_of, join, say
@@ -39,6 +40,8 @@ class Course:
     device_id: int | None
     nights: Sequence[str]
     values_ms: Sequence[float]
+    least_nights: int
+    """From how many nights on it can be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +312,17 @@ def _history(morning: Morning, course: Course) -> Section:
             before=row["before"],
             after=row["after"],
         )
+        state = say(row["state"])
+    elif len(nights) < course.least_nights:
+        state = say("too few nights to judge, {number} of {least}", number=len(nights), least=course.least_nights)
+        described += say("; {state}", state=state)
     else:
+        state = say("no change")
         described += say("; no change is marked")
     subtitle = say(
         "Night {night}: {state}. Mean time of {nights}, lower is better",
         night=morning.night,
-        state=say(row["state"]) if marked and row is not None else say("no change"),
+        state=state,
         nights=counted,
     )
     alt = say("Line chart: {what}", what=described)
@@ -390,7 +398,10 @@ def _attribution(morning: Morning, row: Row, told: Row) -> Section:
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
         sentences.append(say("`regressions` divides {steps} in the same way.", steps=steps))
-    listed_rows = [{**one, "op_name": one["op_name"] and _line(one["op_name"])} for one in operators]
+    listed_rows = [
+        {**one, "op_name": one["op_name"] and _line(one["op_name"]), "cause": cause_words(one["cause"])}
+        for one in operators
+    ]
     grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
     return Section("Where the change is", sentences, grid, chart, figure="attribution")
 

@@ -30,6 +30,15 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
+class Hotspots:
+    """The operator types of one run, those of all its ranks together."""
+
+    run: str
+    ranks: int
+    types: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Night:
     """Everything the report is made of."""
 
@@ -41,8 +50,7 @@ class Night:
     """How the budget of false alarms was shared; empty where nothing was measured."""
     remark: str | None
     """Why nothing can be said of changes, where that is so."""
-    hotspots: Sequence[Mapping[str, Any]]
-    hotspot_run: str | None
+    hotspots: Hotspots | None
     tunings: Sequence[Mapping[str, Any]]
     findings: Sequence[Finding]
     course: Course | None
@@ -58,7 +66,7 @@ def nightly_report(night: Night) -> Report:
         *(attribution_section(row) for row in told if row["attribution"] and is_open(row)),
         *([_chart(night.course)] if night.course is not None else []),
         _runs(night),
-        *([_hotspots(night)] if night.hotspots else []),
+        *([_hotspots(night.hotspots)] if night.hotspots is not None else []),
         *([_tunings(night)] if night.tunings else []),
         findings_section(night.findings, SHOWN_FINDINGS, "report.json"),
     ]
@@ -88,7 +96,8 @@ def headline(night: Night) -> str:
         rest = sum(is_open(row) for row in night.changes) - 1
         if not rest:
             return say("{text}.", text=said)
-        return say("{text}; {rest} other series moved with it or apart.", text=said, rest=rest)
+        others = count_of(rest, "{number} other series is slower, too.", "{number} other series are slower, too.")
+        return join(" ", (say("{text}.", text=said), others))
     if not night.runs:
         broken = (finding.message for finding in night.findings if finding.severity == "error")
         return say("Nothing was stored: {why}", why=next(broken, say("nothing was found")))
@@ -151,7 +160,7 @@ def _changes(night: Night, told: Sequence[Mapping[str, Any]]) -> Section:
     sentences.append(say("{text}.", text=join(", ", known)) if known else say("No series changed."))
     apart = [{**row, "what": _what(row)} for row in told if row["incident"] is None]
     columns = (
-        Column("state", "State", "state"),
+        Column("state", "State", "alarm"),
         Column("what", "What"),
         Column("change", "Change (after/before - 1)", "change"),
         Column("ci_low", "from", "change"),
@@ -220,10 +229,9 @@ def _runs(night: Night) -> Section:
     return Section("What was read", sentences, Grid(columns, night.runs[-SHOWN_RUNS:]) if night.runs else None)
 
 
-def _hotspots(night: Night) -> Section:
+def _hotspots(hot: Hotspots) -> Section:
     columns = (
         Column("position", "#", "integer"),
-        Column("rank_id", "Rank", "integer"),
         Column("op_type", "Operator type"),
         Column("task_type", "Core"),
         Column("count", "Tasks", "integer"),
@@ -231,8 +239,9 @@ def _hotspots(night: Night) -> Section:
         Column("mean_us", "Mean (us)", "us"),
         Column("share", "Share of computing", "percent"),
     )
-    sentences = [say("Compute tasks of the newest profile, run {run}, by operator type.", run=night.hotspot_run)]
-    return Section("Where device time goes", sentences, Grid(columns, night.hotspots[:SHOWN_HOTSPOTS]))
+    ranks = say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
+    said = say("Compute tasks of the newest profile, run {run}, by operator type{ranks}.", run=hot.run, ranks=ranks)
+    return Section("Where device time goes", [said], Grid(columns, hot.types[:SHOWN_HOTSPOTS]))
 
 
 def _tunings(night: Night) -> Section:

@@ -84,8 +84,29 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
         if one["repository_run"]
     ]
     lines = [sentence, *shifts, *tuned]
-    grid = Grid(shown_columns("attribution", told["operators"]), told["operators"]) if told["operators"] else None
+    operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
+    grid = Grid(shown_columns("attribution", operators), operators) if operators else None
     return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
+
+
+_CAUSES = {
+    "same": say("the same"),
+    "slower-calls": say("calls take longer"),
+    "faster-calls": say("calls take less"),
+    "more-calls": say("more calls"),
+    "fewer-calls": say("fewer calls"),
+    "changed-shapes": say("other shapes"),
+    "changed-formats": say("other formats"),
+    "changed-data-types": say("other data types"),
+    "changed-inputs": say("other inputs"),
+    "changed-repository": say("other knowledge bank"),
+    "vanished": say("gone"),
+}
+
+
+def cause_words(cause: str) -> str:
+    """Why an operator takes more or less of a step, as people say it."""
+    return _CAUSES.get(cause, cause)
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:

@@ -156,7 +156,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("vanished_inputs", "Vanished inputs"),
     ),
     "regressions": (
-        Column("state", "State", "state"),
+        Column("state", "State", "alarm"),
         Column("workload", "Workload"),
         Column("rank_id", "Rank", "integer"),
         Column("device_id", "Device", "integer"),
@@ -172,7 +172,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("reason", "Not judged", "word"),
     ),
     "incident": (
-        Column("state", "State", "state"),
+        Column("state", "State", "alarm"),
         Column("workload", "Workload"),
         Column("rank_id", "Rank", "integer"),
         Column("device_id", "Device", "integer"),
@@ -316,7 +316,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("path", "Path"),
     ),
     "changes": (
-        Column("state", "State", "state"),
+        Column("state", "State", "alarm"),
         Column("workload", "Workload"),
         Column("rank_id", "Rank", "integer"),
         Column("since", "Since"),

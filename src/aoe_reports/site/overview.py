@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, 
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
-from aoe_reports.site.triage import NEW_NIGHTS, by_effect, grouped, sure_effect
+from aoe_reports.site.triage import NEW_NIGHTS, Group, by_effect, grouped, state_of, sure_effect
 from aoe_reports.texts.pages import Texts
 
 SHOWN = 25
@@ -25,7 +25,7 @@ SPARK_NIGHTS = 60
 def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the first page."""
     groups = grouped(facts)
-    headline, more, tone = _headline(facts, groups["new"] + groups["ongoing"], len(groups["suspect"]), text)
+    headline, more, tone = _headline(facts, groups, text)
     newest = facts.nights[-1] if facts.nights else None
     tonight = [run for run in facts.runs if run.night == newest]
     findings = [finding for run in tonight for finding in run.findings]
@@ -60,8 +60,9 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     }
 
 
-def _headline(facts: StoreFacts, slower: Sequence[SeriesFacts], suspect: int, text: Texts) -> tuple[str, str, str]:
+def _headline(facts: StoreFacts, groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> tuple[str, str, str]:
     """The answer in one sentence, what follows it, and how it looks."""
+    slower, suspect = [*groups["new"], *groups["ongoing"]], len(groups["suspect"])
     if slower:
         steps = [one for one in slower if one.row["scope"] == "step"]
         first = min(steps or slower, key=by_effect)
@@ -81,6 +82,8 @@ def _headline(facts: StoreFacts, slower: Sequence[SeriesFacts], suspect: int, te
         return text("headline_suspect", count=suspect), "", "odd"
     if not facts.budget["eligible"]:
         return text("headline_young", nights=facts.least_nights), "", "calm"
+    if groups["acknowledged"]:
+        return text("headline_accepted"), text("accepted_more", count=len(groups["acknowledged"])), "calm"
     return text("headline_quiet"), "", "calm"
 
 
@@ -191,7 +194,7 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
         row = slowest.row
         page = f"series/{file_name(slowest.id)}.html"
         cells[0] = head(model, page, _where(slowest, text))
-        state = row["state"] or row["reason"] or "unchanged"
+        state = state_of(row)
         amount = show(row["change"], "change") if row["change"] is not None else ""
         cells += [
             drawn(_spark(slowest, text)),
@@ -336,7 +339,7 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     rows = []
     for series in facts.series:
         row = series.row
-        state = row["state"] or row["reason"]
+        state = state_of(row) if row["state"] or row["reason"] else None
         rows.append(
             [
                 head(row["workload"], f"{file_name(series.id)}.html", _where(series, text)),

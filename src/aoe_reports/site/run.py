@@ -15,6 +15,7 @@ from aoe_reports.site.charts import bar, pair, stacked
 from aoe_reports.site.facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
 from aoe_reports.site.places import file_name
+from aoe_reports.site.triage import state_of
 from aoe_reports.texts.pages import Texts
 
 SHOWN_OPERATORS = 20
@@ -110,7 +111,7 @@ def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     return [
         head(row["workload"], f"../series/{file_name(series.id)}.html"),
         changed(row["change"], interval(row)),
-        stated(row["state"], text.word(row["state"])),
+        stated(state_of(row), text.word(state_of(row))),
     ]
 
 

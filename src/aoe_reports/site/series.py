@@ -19,6 +19,7 @@ from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
 from aoe_reports.site.facts import Days, Leap, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
+from aoe_reports.site.triage import state_of
 from aoe_reports.texts.pages import Texts
 
 SHOWN_NIGHTS = 14
@@ -73,10 +74,11 @@ def _levels(leaps: Sequence[Leap], begin: int, count: int, newest: float | None)
     return found
 
 
-def together_with(series: SeriesFacts, incidents: Mapping[str, Row]) -> list[Row]:
-    """The other series of the same incident."""
+def together_with(series: SeriesFacts, incidents: Mapping[str, Row], accepted: Mapping[str, Row]) -> list[Row]:
+    """The other series of the same incident, with who accepted that they are slower."""
     incident = incidents.get(series.row["incident"] or "")
-    return [] if incident is None else [one for one in incident["members"] if one["series_id"] != series.id]
+    others = [] if incident is None else [one for one in incident["members"] if one["series_id"] != series.id]
+    return [one if one["open"] else {**one, "acknowledged": accepted.get(one["series_id"])} for one in others]
 
 
 def series_page(
@@ -89,7 +91,7 @@ def series_page(
 ) -> dict[str, Any]:
     """The context of the page of a series; `together` are the series that moved with it."""
     row = series.row
-    state = row["state"] or row["reason"] or "unchanged"
+    state = state_of(row)
     levels = levels_of(series)
     days = days_of(series.nights)
     newest = min(SHOWN_NIGHTS, len(series.nights))
@@ -98,15 +100,15 @@ def series_page(
         all(leap.start != one.start for one in series.leaps) for leap in series.hindsight
     )
     hindsight = hindsight_levels_of(series) if older else []
-    todo = text(f"do_{row['state']}") if row["state"] else ""
+    todo = text(f"do_{state}") if row["state"] else ""
     return {
         "title": str(row["workload"]),
         "state_word": state,
-        "said": _said(series, text),
+        "said": " ".join(part for part in (_said(series, text), accepted_words(row, text)) if part),
         "facts": list(_facts(series, text)),
         "todo": todo,
-        "command": _command(series, runs) if row["state"] in {"confirmed", "drift", "improved"} else "",
-        "sides": list(_side_links(series, runs, text)) if row["state"] in {"confirmed", "drift", "improved"} else [],
+        "command": _command(series, runs) if state in {"confirmed", "drift", "improved"} else "",
+        "sides": list(_side_links(series, runs, text)) if state in {"confirmed", "drift", "improved"} else [],
         "accept": _accept(row, store),
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
@@ -189,8 +191,15 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         yield text("share_of_step"), show(series.share_of_step, "percent")
     if row["smallest_detectable"] is not None:
         yield text("smallest"), show(row["smallest_detectable"], "percent")
-    if acknowledged := row.get("acknowledged"):
-        yield text("acknowledged"), ", ".join(str(part) for part in acknowledged.values() if part is not None)
+
+
+def accepted_words(row: Row, text: Texts) -> str:
+    """Who accepted or announced a slow-down, when and why; nothing where nobody did."""
+    told = row.get("acknowledged")
+    if not told:
+        return ""
+    key = "accepted_by" if told["kind"] == "ack" else "announced_by"
+    return text(key, who=told["who"] or text("nobody_named"), when=told["when"][:10], reason=told["reason"])
 
 
 def _sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
@@ -244,7 +253,7 @@ def _together_cells(one: Row, text: Texts) -> list[str]:
             f"{file_name(one['series_id'])}.html",
             text("rank_is", rank=one["rank_id"]) if one["rank_id"] is not None else None,
         ),
-        stated(one["state"], text.word(one["state"])),
+        stated(state_of(one), text.word(state_of(one))),
         changed(one["change"]),
         cell(one["after"], "ms", show(one["before"], "ms")),
     ]

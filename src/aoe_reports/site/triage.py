@@ -43,6 +43,13 @@ def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
     return groups
 
 
+def state_of(row: Row) -> str:
+    """The word for how a series stands: that somebody accepted a slow-down says more than that it is one."""
+    if row.get("acknowledged") and row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0:
+        return "acknowledged"
+    return str(row["state"] or row.get("reason") or "unchanged")
+
+
 def sure_change(row: Row) -> float:
     """The end of the 95 % interval that is nearer to no change; 0 where the interval holds it."""
     low, high = row["ci_low"], row["ci_high"]

@@ -42,6 +42,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "没有确认变慢的序列；{count} 个序列疑似异常。",
     ),
     "headline_quiet": ("Nothing got slower.", "没有变慢。"),
+    "headline_accepted": ("Nothing got slower that nobody accepted.", "除已被接受的以外，没有变慢。"),
+    "accepted_more": ("Slower and accepted: {count} series.", "变慢且已被接受的序列：{count} 个。"),
     "headline_young": (
         "Nothing can be judged yet: no series has {nights} nights.",
         "尚无法判断：还没有序列达到 {nights} 夜。",
@@ -195,6 +197,13 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "do_drift": ("Look for what grows a little every night. Compare the ends:", "查找每夜略有增长的东西。比较两端："),
     "do_suspect": ("Run the night again: a third night decides.", "重新运行一次：第三夜决定。"),
     "do_recovered": ("Nothing.", "无需处理。"),
+    "do_acknowledged": (
+        "Nothing: the new level is accepted. What gets slower still is told again.",
+        "无需处理：新的水平已被接受。若继续变慢，会再次提示。",
+    ),
+    "accepted_by": ("Accepted by {who} on {when}: {reason}", "{who} 于 {when} 接受：{reason}"),
+    "announced_by": ("Announced by {who} on {when}: {reason}", "{who} 于 {when} 预告：{reason}"),
+    "nobody_named": ("nobody named", "未具名者"),
     "do_improved": ("Check whether the work is still the same:", "检查工作内容是否仍相同："),
     "compare_sides": ("Compare the runs of {before} and {after}", "比较 {before} 与 {after} 的运行"),
     "run_before": ("Run before, {night}", "之前的运行，{night}"),

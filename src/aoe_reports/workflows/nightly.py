@@ -13,7 +13,7 @@ from aoe_reports.findings import Finding, in_order, reasons_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.reports.language import report_in
-from aoe_reports.reports.nightly import Course, Night, lead_of, nightly_report
+from aoe_reports.reports.nightly import Course, Hotspots, Night, lead_of, nightly_report
 from aoe_reports.reports.report import Report
 from aoe_reports.store import History, Run, equals
 from aoe_reports.texts import Language, join, say
@@ -70,7 +70,6 @@ def run_nightly(
     if strict_data and (found is None or "not-enough-data" in found.reasons):
         reasons.append("not-enough-data")
     rows = [run_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
-    hotspot_run, hotspots = _hotspots(stored)
     changes = found.rows if found is not None else []
     night = Night(
         rows,
@@ -78,8 +77,7 @@ def run_nightly(
         found.incidents if found is not None else [],
         found.budget if found is not None else {},
         found.remark if found is not None else None,
-        hotspots,
-        hotspot_run,
+        _hotspots(stored),
         [_tuning_row(item) for item in stored if item.run.body.get("kind") in {"opat", "sgat"}],
         findings,
         _course(found, changes) if found is not None else None,
@@ -159,25 +157,24 @@ def _tuning_row(item: Stored) -> dict[str, Any]:
     }
 
 
-def _hotspots(stored: Sequence[Stored]) -> tuple[str | None, list[dict[str, Any]]]:
-    """The ranking of the newest profile, from its records by operator type."""
+def _hotspots(stored: Sequence[Stored]) -> Hotspots | None:
+    """The ranking of the newest profile that tells of operators, all its ranks together, from its records by operator type."""
     profiles = [item.run for item in stored if item.run.header.run_kind == "profile"]
-    newest = max(profiles, key=_newness, default=None)
-    if newest is None:
-        return None, []
-    typed = [record for record in newest.records if record.scope == "op_type"]
-    rows = []
-    for rank in sorted({record.rank_id for record in typed}, key=lambda rank: -1 if rank is None else rank):
-        groups: dict[tuple[str, str], tuple[int, int]] = {}
-        for record in typed:
-            if record.rank_id == rank:
-                key = (record.op_type or "", str(record.workload_args.get("task_type")))
-                count, total = groups.get(key, (0, 0))
-                groups[key] = (count + (record.count or 0), total + (record.total_ns or 0))
-        whole = sum(total for _, total in groups.values())
-        ordered = sorted(groups.items(), key=lambda item: (-item[1][1], item[0]))
-        rows += [_hotspot_row(place, rank, *item, whole) for place, item in enumerate(ordered[:TOP], start=1)]
-    return newest.header.run_id, rows
+    for run in sorted(profiles, key=_newness, reverse=True):
+        typed = [record for record in run.records if record.scope == "op_type" and record.total_ns is not None]
+        if typed:
+            break
+    else:
+        return None
+    groups: dict[tuple[str, str | None], tuple[int, int]] = {}
+    for record in typed:
+        key = (record.op_type or "", record.workload_args.get("task_type"))
+        count, total = groups.get(key, (0, 0))
+        groups[key] = (count + (record.count or 0), total + (record.total_ns or 0))
+    whole = sum(total for _, total in groups.values())
+    ordered = sorted(groups.items(), key=lambda item: (-item[1][1], item[0][0], item[0][1] or ""))
+    rows = [_hotspot_row(place, *item, whole) for place, item in enumerate(ordered[:TOP], start=1)]
+    return Hotspots(run.header.run_id, len({(record.rank_id, record.device_id) for record in typed}), rows)
 
 
 def _newness(run: Run) -> tuple[bool, int, str]:
@@ -189,13 +186,10 @@ def _newness(run: Run) -> tuple[bool, int, str]:
 TOP = 10
 
 
-def _hotspot_row(
-    position: int, rank: int | None, key: tuple[str, str], of: tuple[int, int], whole: int
-) -> dict[str, Any]:
+def _hotspot_row(position: int, key: tuple[str, str | None], of: tuple[int, int], whole: int) -> dict[str, Any]:
     (op_type, task_type), (count, total) = key, of
     return {
         "position": position,
-        "rank_id": rank,
         "op_type": op_type,
         "task_type": task_type,
         "count": count,

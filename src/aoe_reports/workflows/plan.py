@@ -18,7 +18,7 @@ from aoe_reports.findings import in_order as findings_in_order
 from aoe_reports.readers.profile import Capture
 from aoe_reports.reports.language import report_in
 from aoe_reports.reports.plan import plan_report
-from aoe_reports.texts import Language, say
+from aoe_reports.texts import Language, join, say
 from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
@@ -190,10 +190,13 @@ def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding
         return None
     capture, tasks, shares = best[1].capture, best[1].tasks, best[1].shares
     if devices > 1:
+        known = (("rank {value}", tasks.rank_id), ("device {value}", tasks.device_id))
+        whose = join(", ", [say(words, value=value) for words, value in known if value is not None])
         message = say(
-            "planned for rank {rank}, device {device}: the longest step of {devices} devices (--rank, --device choose another)",
-            rank=tasks.rank_id,
-            device=tasks.device_id,
+            "planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
+            if whose
+            else "planned for the longest step of {devices} devices (--rank, --device choose another)",
+            whose=whose,
             devices=devices,
         )
         findings.append(_finding("plan-device", label_of(captures), message))

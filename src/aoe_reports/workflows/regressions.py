@@ -543,9 +543,15 @@ class Examination:
         return message
 
     def step(self) -> int | None:
-        """The row of the first step of ours."""
-        ours = (index for index in range(len(self.facts)) if self._is_ours(index))
-        return next((index for index in ours if self.facts[index]["scope"] == "step"), None)
+        """The row of the step of ours that took longest in the newest night: the slowest rank is what a job waits for."""
+        steps = [one for one in range(len(self.facts)) if self._is_ours(one) and self.facts[one]["scope"] == "step"]
+        return max(steps, key=self._newest, default=None)
+
+    def _newest(self, index: int) -> tuple[str, float]:
+        """The newest night of a series and its time then."""
+        values = self.judged.histories.values_ms[index]
+        known = values[np.isfinite(values)]
+        return self.courses[index].last_night() or "", float(known[-1]) if len(known) else 0.0
 
     def most_nights(self) -> int:
         """The nights of the longest series that is asked for."""

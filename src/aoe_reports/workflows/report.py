@@ -15,6 +15,8 @@ import polars as pl
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.regression.detector import Parameters
+from aoe_reports.regression.pinned import is_date
 from aoe_reports.regression.series import FACTS, put_together
 from aoe_reports.renderers.as_json import FORMAT_VERSION
 from aoe_reports.reports.morning import Advised, Course, Hotspots, Morning, leading, morning_report
@@ -174,16 +176,18 @@ def _chosen(runs: Sequence[Row], wish: ReportWish) -> tuple[str | None, str | No
     if wish.night is None:
         return newest, newest
     if wish.night not in nights:
-        held = say("the store is empty")
+        held: str = say("the store is empty")
+        named = {"night": wish.night, "count": len(nights)} | (
+            {"first": nights[0], "last": nights[-1]} if nights else {}
+        )
+        if not is_date(wish.night):
+            if nights:
+                held = say("the store has {count} from {first} to {last}", **named)
+            raise UsageError(say("--night {night!r}: expected a date such as 2026-01-31; {held}", held=held, **named))
         if nights:
             near = sorted(nights, key=lambda night: (_apart(night, wish.night), night))[:SHOWN_NIGHTS]
-            held = say(
-                "the store has {count} from {first} to {last}, next to it {near}",
-                count=len(nights),
-                first=nights[0],
-                last=nights[-1],
-                near=join(", ", sorted(near)),
-            )
+            said = {**named, "near": join(", ", sorted(near))}
+            held = say("the store has {count} from {first} to {last}, next to it {near}", **said)
         raise UsageError(say("--night {night!r}: no run of that night is stored; {held}", night=wish.night, held=held))
     return wish.night, newest
 
@@ -237,6 +241,7 @@ def _course(
         facts["device_id"],
         together.nights[-WATCHED_NIGHTS:],
         together.values_ms[0, -WATCHED_NIGHTS:].tolist(),
+        Parameters().least_nights,
     )
 
 

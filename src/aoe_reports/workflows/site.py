@@ -32,7 +32,7 @@ from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page
 from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page, together_with
-from aoe_reports.site.triage import group_of, grouped, sure_effect
+from aoe_reports.site.triage import group_of, grouped, state_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
 from aoe_reports.texts import Language, say
@@ -100,6 +100,9 @@ class _Builder:
             kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
         }
         self.pages = frozenset(series.id for series in facts.series)
+        self.accepted = {
+            series.id: series.row["acknowledged"] for series in facts.series if state_of(series.row) == "acknowledged"
+        }
         nights = facts.nights
         self.made_from = (
             text("made_from", runs=len(facts.runs), night=nights[-1]) if nights else text("made_from_nothing")
@@ -152,7 +155,7 @@ class _Builder:
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
         differences = differences_of(series, runs)
-        together = together_with(series, self.facts.incidents)
+        together = together_with(series, self.facts.incidents, self.accepted)
         paths = [
             runs[series.runs[place]].path
             for leap in series.leaps[-1:]
@@ -269,7 +272,7 @@ class _Builder:
         return key_of(
             _run_row(run), run.content, run.body, list(run.findings),
             [one and (one.run_id, one.night) for one in around], [(_run_row(one), one.body) for one in tunings],
-            [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], row["state"]] for row in rows],
+            [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], state_of(row)] for row in rows],
             list(verdicts),
         )  # fmt: skip
 

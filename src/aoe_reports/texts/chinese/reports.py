@@ -235,7 +235,6 @@ TEXTS: Mapping[str, str] = {
     "Slower: {what} by {change:.1%} since {since} ({before:.3f} us before, {after:.3f} us after)": (
         "变慢：{what}，自 {since} 起慢 {change:.1%}（之前 {before:.3f} 微秒，之后 {after:.3f} 微秒）"
     ),
-    "{text}; {rest} other series moved with it or apart.": "{text}；另有 {rest} 个序列随之或单独变化。",
     "Nothing was stored: {why}": "没有保存任何内容：{why}",
     "nothing was found": "没有找到任何内容",
     "Nothing to compare with yet": "尚无可比较的数据",
@@ -270,7 +269,7 @@ TEXTS: Mapping[str, str] = {
     "; another level since {since}": "；自 {since} 起处于另一水平",
     "What was read": "读取的内容",
     "{runs} read: {outcomes}. Step is that of the slowest rank.": "读取了 {runs}：{outcomes}。单步耗时取最慢的 rank。",
-    "Compute tasks of the newest profile, run {run}, by operator type.": "最新一次采集（运行 {run}）的计算任务，按算子类型。",
+    "Compute tasks of the newest profile, run {run}, by operator type{ranks}.": "最新一次采集（运行 {run}）的计算任务，按算子类型{ranks}。",
     "These are AOE's own claims from its microbenchmarks: only a new profile proves them.": (
         "这些是 AOE 基于自身微基准的宣称：只有新的采集才能证明。"
     ),
@@ -320,6 +319,8 @@ TEXTS: Mapping[str, str] = {
         "；{state}：自 {since} 起 {change:+.1%}，由 {before:,.6g} 毫秒变为 {after:,.6g} 毫秒"
     ),
     "; no change is marked": "；没有标记变化",
+    "; {state}": "；{state}",
+    "too few nights to judge, {number} of {least}": "夜数不足，无法判断（{least} 夜中的 {number} 夜）",
     "no change": "没有变化",
     "Night {night}: {state}. Mean time of {nights}, lower is better": "{night} 夜：{state}。{nights}的平均耗时，越低越好",
     "Line chart: {what}": "折线图：{what}",
@@ -378,6 +379,8 @@ TEXTS: Mapping[str, str] = {
     "since {night}": "自 {night} 起",
     "{since}: {levels} {unit}": "{since}：{levels} {unit}",
     "--workload {workload!r}: no run of it is stored; {held}": "--workload {workload!r}：没有保存它的运行；{held}",
+    "--night {night!r}: expected a date such as 2026-01-31; {held}": "--night {night!r}：应为日期，例如 2026-01-31；{held}",
+    "the store has {count} from {first} to {last}": "存储中有 {first} 至 {last} 的 {count} 夜",
     "--night {night!r}: no run of that night is stored; {held}": "--night {night!r}：没有保存当夜的运行；{held}",
     "the store is empty": "存储为空",
     "the store has {count} from {first} to {last}, next to it {near}": (
