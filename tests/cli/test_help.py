@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +60,46 @@ def test_the_language_of_help_is_asked_for_anywhere_on_the_command_line(cli: Cli
     assert cli("steps", "--help", "--lang", "zh").out == cli("steps", "--lang=zh", "-h").out
     assert cli("steps", "--help", "--lang", "zh").out.startswith("用法：")
     assert cli("steps", "--help", "--lang", "en").out == cli("steps", "--help").out
+
+
+def test_the_main_command_and_groups_take_the_language_for_the_command_behind(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(FIXTURES / "msprof" / "valid" / "ten_iterations", "profile")
+    (tmp_path / "aoe-reports.toml").write_text('lang = "en"\n')
+    monkeypatch.setenv("AOE_REPORTS_LANG", "en")
+    assert cli("--help", "--lang", "zh").out == cli("--lang", "zh", "--help").out
+    assert cli("store", "--help", "--lang", "zh").out == cli("--lang=zh", "store", "--help").out
+    for arguments in (("--help",), ("store", "--help"), ("store", "info", "--help"), ("inspect", "--help")):
+        assert cli("--lang", "zh", *arguments).out.startswith("用法：")
+    assert cli("ingest", "profile", "--store", "history").code == 0
+    chinese = cli("--lang", "zh", "store", "info", "--store", "history")
+    assert "记录数" in chinese.out
+    assert cli("store", "--lang", "zh", "info", "--store", "history").out == chinese.out
+    english = cli("store", "info", "--store", "history")
+    assert "Records" in english.out
+    for before in (("--lang", "zh", "store"), ("store", "--lang", "zh"), ("--lang", "zh", "store", "--lang", "zh")):
+        assert cli(*before, "info", "--lang", "en", "--store", "history").out == english.out
+    assert cli("--lang", "zh", "store", "--lang", "en", "info", "--store", "history").out == english.out
+    assert cli("--lang", "zh", "inspect", "nothing").err.startswith("nothing：错误：")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--lang", "fr", "store", "info"),
+        ("store", "--lang", "fr", "info"),
+        ("store", "info", "--lang", "fr"),
+        ("--lang", "en", "store", "info", "--lang", "fr"),
+        ("--lang", "fr", "store", "info", "--lang", "en"),
+    ],
+    ids=" ".join,
+)
+def test_a_language_that_is_none_is_a_usage_error_wherever_it_stands(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ended = cli(*arguments)
+    assert ended.code == 2
+    assert "'fr' is not one of 'en', 'zh'" in ended.err
 
 
 @pytest.mark.parametrize(

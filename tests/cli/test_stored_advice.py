@@ -63,8 +63,9 @@ def ingested(cli: Cli, path: Path, store: Path, *more: object) -> list[dict[str,
 
 
 def said(page: Path) -> str:
-    """The words of a page, as a reader has them."""
-    return html.unescape(re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8")))
+    """The words of a page, as a reader has them; code in `backticks`."""
+    marked = re.sub(r"</?code>", "`", page.read_text(encoding="utf-8"))
+    return html.unescape(re.sub(r"<[^>]+>", " ", marked))
 
 
 SAME = (
@@ -227,6 +228,7 @@ def test_the_page_and_the_report_show_what_is_stored(cli: Cli, tmp_path: Path) -
     words, twin = said(page), json.loads(page.with_suffix(".json").read_text())["advice"]
     for row in of_state(rows, "advice"):
         assert row["advice"] in words
+        assert "`" not in row["advice"] or "`" not in html.unescape(page.read_text(encoding="utf-8"))
         assert row["evidence"] is None or row["evidence"] in words
         assert f"{row['bound_us']:,.3f}" in words
     for row in of_state(rows, "candidate"):

@@ -1,4 +1,4 @@
-"""In which language a command speaks: one option that every command has."""
+"""In which language a command speaks: one option that every command has, and the groups they belong to."""
 
 from __future__ import annotations
 
@@ -15,10 +15,26 @@ from aoe_reports.texts import LANGUAGES, Language, in_language
 
 VARIABLE = "AOE_REPORTS_LANG"
 
-_Option = Annotated[
+_ASKED = "aoe_reports.language"
+"""What the command line asked for so far, in `meta`, which a group's context shares with those of its commands."""
+
+
+def _innermost(ctx: typer.Context, option: typer.CallbackParam, value: Language) -> Language:
+    """What stands on the command line, the last on the way to the command; else what the environment or the file says."""
+    source = ctx.get_parameter_source(str(option.name))
+    if source is not None and source.name == "COMMANDLINE":
+        ctx.meta[_ASKED] = value
+    asked: Language = ctx.meta.get(_ASKED, value)
+    return asked
+
+
+LanguageOption = Annotated[
     Language,
     typer.Option(
-        "--lang", envvar=VARIABLE, help="Language of reports, pages and messages; JSON and CSV are always the same."
+        "--lang",
+        envvar=VARIABLE,
+        callback=_innermost,
+        help="Language of reports, pages and messages; JSON and CSV are always the same.",
     ),
 ]
 _spoken: ContextVar[Language] = ContextVar("spoken", default="en")
@@ -33,9 +49,9 @@ def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, **options)
 
     signature = inspect.signature(command, eval_str=True)
-    option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default="en", annotation=_Option)
+    option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default="en", annotation=LanguageOption)
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
-    run.__annotations__ = {**inspect.get_annotations(command, eval_str=True), "language": _Option}
+    run.__annotations__ = {**inspect.get_annotations(command, eval_str=True), "language": LanguageOption}
     return run
 
 

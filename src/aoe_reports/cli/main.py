@@ -24,7 +24,7 @@ from aoe_reports.cli.history import history
 from aoe_reports.cli.hotspots import hotspots
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
-from aoe_reports.cli.language import speak_early, told, with_language
+from aoe_reports.cli.language import LanguageOption, speak_early, told, with_language
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
@@ -88,9 +88,10 @@ def options(
         ),
     ] = None,
     isolated: Annotated[bool, typer.Option("--isolated", help="Take options from no file.")] = False,
+    language: LanguageOption = "en",
 ) -> None:
-    """Read options of all commands; `main` looks at --debug itself."""
-    del version, debug
+    """Read options of all commands; `main` looks at --debug itself, the command behind at --lang."""
+    del version, debug, language
     if isolated and file is not None:
         raise UsageError(say("--config names a file, --isolated wants none"))
     if not isolated and not _asks_for_help(sys.argv[1:]):

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aoe_reports.cli.language import LanguageOption
 from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, exit_code, print_findings, render, write
 from aoe_reports.findings import reasons_of
 
@@ -15,6 +16,12 @@ store = typer.Typer(
     no_args_is_help=True,
 )
 Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]
+
+
+@store.callback()
+def options(language: LanguageOption = "en") -> None:
+    """Read the option that all commands of the group share; the command behind looks at it."""
+    del language
 
 
 @store.command()

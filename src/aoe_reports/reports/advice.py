@@ -158,7 +158,10 @@ def evidence_words(row: Mapping[str, Any]) -> str:
     for key, value in row["evidence"].items():
         if key.endswith("_ratio") and isinstance(value, float):
             units[key.removesuffix("_ratio")] = value
-        elif value is not None and key not in told:
+        elif key == "operators" and "of_operators" in row["evidence"]:
+            of_all = row["evidence"]["of_operators"]
+            shown.append(say("{count} of {all} operators", count=_value(value), all=_value(of_all)))
+        elif value is not None and key not in told and key != "of_operators":
             shown.append(_named(key, value))
     busy = [
         say("{name} {value:.1%}", name=_words(unit), value=value)
@@ -180,6 +183,10 @@ def _named(key: str, value: Any) -> str:
                 return say(
                     "{name} {value}{unit}", name=_words(key.removesuffix(suffix)), value=_value(value), unit=unit
                 )
+    if key == "always_the_same":
+        return say("always the same") if value else say("not always the same")
+    if key == "source":
+        return say("source: {value}", value=value)
     if key in _VOCABULARY and isinstance(value, str):
         value = say(value)
     return say("{name} {value}", name=_words(key), value=_value(value))
@@ -200,7 +207,7 @@ EVIDENCE = frozenset(
         "destination rank", "device time", "dynamic share of computing", "first", "group", "hidden", "highest",
         "highest is rated", "idle before", "iteration", "iterations", "kernels", "last", "least of all ranks", "longest",
         "longest gap", "longest waited", "lost", "lowest", "lowest share of highest", "main memory", "mean", "median of alike",
-        "median of all ranks", "memory bound", "of operators", "op types", "operators", "out of line in", "peak", "rank id",
+        "median of all ranks", "memory bound", "op types", "operators", "out of line in", "peak", "rank id",
         "ranks", "relative bandwidth", "rule description", "rule subtype", "rule type", "section", "shapes",
         "share of computing", "slower calls", "small kernels", "source", "source rank", "state", "steps", "tail",
         "task before longest gap", "task behind longest gap", "task type", "tasks", "told by", "transport", "used cores share",

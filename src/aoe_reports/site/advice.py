@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from aoe_reports.renderers.values import plain
-from aoe_reports.site.cells import cell, drawn, head, sentence
+from aoe_reports.site.cells import cell, drawn, head, sentence, with_code
 from aoe_reports.site.charts import bar
 from aoe_reports.site.facts import Row, RunAdvice, RunFacts
 from aoe_reports.texts.pages import Texts
@@ -30,14 +30,14 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
                 (text("bound_share"), "number"), ("", "text"), (text("evidence"), "text"),
             ],
             "rows": [_advice_cells(row, text) for row in stored.advice],
-            "to_do": list(dict.fromkeys((str(row["rule"]), text.told(row["advice"] or "")) for row in stored.advice)),
+            "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice)),
             "stated_about": text("stated_about", shown=len(stored.stated), count=summary.get("stated", 0)),
             "stated_columns": [
                 (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("count"), "number"),
                 (text("total_us"), "number"), (text("share"), "number"), (text("evidence"), "text"), (text("msprof_says"), "text"),
             ],
             "stated": [_stated_cells(row, text) for row in stored.stated],
-            "notes": [text.told(note) for note in summary.get("notes", ())],
+            "notes": [with_code(text.told(note)) for note in summary.get("notes", ())],
         },
         **_plan(stored, text),
     }  # fmt: skip

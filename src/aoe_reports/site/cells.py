@@ -40,6 +40,16 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
+def with_code(text: str) -> Markup:
+    """A sentence as escaped text, what stands in `backticks` as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one has no partner: it is part of the text
+        return Markup(_escaped(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(plain(part)) if place % 2 else plain(part) for place, part in enumerate(parts)
+    )
+
+
 def _below(sub: Any) -> str:
     """A smaller line below a value."""
     return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""

@@ -248,7 +248,7 @@ def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[st
         "steps": [_step_cells(row, text) for row in told["steps"]],
         "tables": [_table(scope, told, text) for scope in SCOPES if told[f"{scope}_rows"]],
         "fact_columns": fact_columns,
-        "differences": [[head(one["fact"]), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
+        "differences": [[head(text.fact(one["fact"])), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
         "untimed": text("untimed", **told["untimed"]) if any(told["untimed"].values()) else "",
     }  # fmt: skip
 

@@ -73,7 +73,7 @@ def _headline(facts: StoreFacts, groups: Mapping[Group, Sequence[SeriesFacts]], 
             change=show(row["change"], "percent"),
             since=row["since"],
         )
-        more = [f"{operator}." if (operator := cause_of(first, text)) else ""]
+        more = [text("full_stop", said=operator) if (operator := cause_of(first, text)) else ""]
         more += [text("headline_more", count=len(slower))] if len(slower) > 1 else []
         return said, " ".join(part for part in more if part), "bad"
     if not facts.nights:
@@ -106,7 +106,11 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
     if not told:
         return ""
     named = [
-        f"{short(one['op_name'] or one['op_type'] or '?')} {one['difference_us']:+,.1f} us ({text.word(one['cause'])})"
+        text(
+            "caused",
+            part=f"{short(one['op_name'] or one['op_type'] or '?')} {one['difference_us']:+,.1f} us",
+            cause=text.word(one["cause"]),
+        )
         for one in told["operators"][:2]
     ]
     rest = {"communication_not_overlapped": told["communication_not_overlapped_us"], "free": told["free_us"]}
@@ -116,7 +120,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         for key, value in rest.items()
         if value is not None and total and abs(value) >= total / 4
     ]
-    return "; ".join(named)
+    return text("semicolon").join(named)
 
 
 def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
         yield text(name), value if name == "hardware" else text.told(value)
     for name, value in run.facts.items():
         if name != "hardware":
-            yield (text(name) if name in {"engine", "engine_version"} else name), value
+            yield text.fact(name), value
     yield text("path"), run.path
 
 

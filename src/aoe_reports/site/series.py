@@ -129,7 +129,8 @@ def series_page(
         "changed": bool(leaps),
         "difference_columns": [(text(name), "text") for name in ("since", "fact", "was", "became")],
         "differences": [
-            [head(one["night"]), cell(one["fact"]), cell(one["before"]), cell(one["after"])] for one in differences
+            [head(one["night"]), cell(text.fact(one["fact"])), cell(one["before"]), cell(one["after"])]
+            for one in differences
         ],
         "together_about": _together_about(row, together, text),
         "together_columns": [

@@ -143,7 +143,7 @@ TEXTS: Mapping[str, str] = {
     "Task": "任务",
     "Tasks": "任务数",
     "Time (unit unknown)": "时间（单位未知）",
-    "Told": "告知于",
+    "Told": "报告时间",
     "Total (us)": "总计 (us)",
     "Total after (us)": "之后总计 (us)",
     "Total before (us)": "之前总计 (us)",
@@ -242,7 +242,7 @@ TEXTS: Mapping[str, str] = {
         "没有确认变慢；{suspects} 个序列疑似异常：请重新运行这一夜"
     ),
     "Nothing got slower": "没有变慢",
-    "Nothing got slower that nobody accepted": "除已被接受的以外，没有变慢",
+    "Nothing got slower that nobody accepted": "除已确认的以外，没有变慢",
     "{text}; {errors} in what was read.": "{text}；读取的内容中有 {errors}。",
     "Nothing was measured.": "没有测量数据。",
     (
@@ -250,7 +250,7 @@ TEXTS: Mapping[str, str] = {
         "alarms a year. Change is after / before - 1; before is the level since the last accepted change, after the newest "
         "one; the impact is what all calls of a run take longer."
     ): (
-        "存储的 {series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1；之前是上一次被接受"
+        "存储的 {series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1；之前是上一次被确认"
         "的变化以来的水平，之后是最新的水平；影响是一次运行的全部调用多用的时间。"
     ),
     "The baseline was chosen: {baseline}.": "基线是指定的：{baseline}。",
@@ -259,7 +259,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "{count} series slower": "{count} 个序列变慢",
     "{count} suspect (run the night again)": "{count} 个疑似（请重新运行这一夜）",
-    "{count} slower and accepted": "{count} 个变慢且已被接受",
+    "{count} slower and accepted": "{count} 个变慢且已确认",
     "{count} quicker": "{count} 个变快",
     "{count} with a change that was told before and is settled": "{count} 个的变化此前已告知并已了结",
     "{count} more incidents: report.json has them all.": "另有 {count} 个事件：全部见 report.json。",
@@ -288,7 +288,7 @@ TEXTS: Mapping[str, str] = {
     "{count} recovered": "{count} 个已恢复",
     "{count} improved": "{count} 个变快",
     "Slower: {level}": "变慢：{level}",
-    " (acknowledged, as all that is slower)": "（与全部变慢的一样，已确认知晓）",
+    " (acknowledged, as all that is slower)": "（与全部变慢的一样，已确认）",
     "{number} other series is slower, too.": "另有 {number} 个序列也变慢。",
     "{number} other series are slower, too.": "另有 {number} 个序列也变慢。",
     "{what}: {state}": "{what}：{state}",
@@ -307,7 +307,7 @@ TEXTS: Mapping[str, str] = {
         "{series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1：大于 0 表示变慢。"
     ),
     "The first {shown} of {count} are listed.": "共 {count} 个，列出前 {shown} 个。",
-    "Acknowledged": "已确认知晓",
+    "Acknowledged": "已确认",
     (
         "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
         "in the newest"
@@ -332,7 +332,7 @@ TEXTS: Mapping[str, str] = {
         "{night} 夜：自 {since} 起的变化，之前 {before:,.1f} 微秒，之后 {after:,.1f} 微秒"
     ),
     "the step": "整步",
-    "change of a step (us)": "每步变化（微秒）",
+    "change of a step (us)": "每步变化 (us)",
     "Waterfall chart, night {night}. {what}": "瀑布图，{night} 夜。{what}",
     "{sources} became {targets} ({moved:,.3f} us moved).": "{sources} 变为 {targets}（移动了 {moved:,.3f} 微秒）。",
     "`regressions` divides {steps} in the same way.": "`regressions` 以同样方式分解{steps}。",
@@ -353,8 +353,8 @@ TEXTS: Mapping[str, str] = {
     ),
     "{total:,.1f} us, {tasks}": "{total:,.1f} 微秒，{tasks}",
     "Bar chart, night {night}. {about}: {types}": "条形图，{night} 夜。{about}：{types}",
-    "Model before, claimed (ms)": "宣称的模型之前 (ms)",
-    "Model after, claimed (ms)": "宣称的模型之后 (ms)",
+    "Model before, claimed (ms)": "宣称的模型调优前耗时 (ms)",
+    "Model after, claimed (ms)": "宣称的模型调优后耗时 (ms)",
     "These are AOE's own claims from its microbenchmarks: only a profile before and after proves them.": (
         "这些是 AOE 基于自身微基准的宣称：只有前后的采集数据才能证明。"
     ),
@@ -400,7 +400,7 @@ TEXTS: Mapping[str, str] = {
         "变慢：{workload} 慢 {percent:.1f}%{since}；变慢的序列共 {count} 个。"
     ),
     "Nothing is confirmed to have got slower.": "没有确认变慢。",
-    "Nothing is confirmed to have got slower that nobody accepted.": "除已被接受的以外，没有确认变慢。",
+    "Nothing is confirmed to have got slower that nobody accepted.": "除已确认的以外，没有证实变慢。",
     "A step takes {total:+,.3f} us: {parts}.": "每步变化 {total:+,.3f} 微秒：{parts}。",
     "{sources} became {targets} ({moved:,.3f} us).": "{sources} 变为 {targets}（{moved:,.3f} 微秒）。",
     "Where the change of {workload} is": "{workload} 变化的构成",
@@ -422,7 +422,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "Open.": "未了结。",
     "Nothing of it is open.": "已全部了结。",
-    "Acknowledged {when} by {who}: {reason}": "{who} 于 {when} 确认知晓：{reason}",
+    "Acknowledged {when} by {who}: {reason}": "{who} 于 {when} 确认：{reason}",
     "Expected, announced {when} by {who}: {reason}": "预期内，{who} 于 {when} 预告：{reason}",
     "nobody named": "未具名者",
     "{workload} is held against the level before the first of its changes: {steps}.": (
@@ -597,6 +597,9 @@ TEXTS: Mapping[str, str] = {
     "alike calls": "同类调用",
     "all reduce": "all-reduce",
     "always the same": "始终是同一个",
+    "not always the same": "并非始终是同一个",
+    "{count} of {all} operators": "{count} / {all} 个算子",
+    "source: {value}": "来源：{value}",
     "awaited rank": "被等待的 rank",
     "bandwidth": "带宽",
     "below": "低于",
@@ -634,7 +637,6 @@ TEXTS: Mapping[str, str] = {
     "median of alike": "同类中位数",
     "median of all ranks": "各 rank 中位数",
     "memory bound": "内存瓶颈",
-    "of operators": "算子总数",
     "op types": "算子类型",
     "out of line in": "偏离次数",
     "peak": "峰值",

@@ -98,7 +98,7 @@ TEXTS: Mapping[str, str] = {
     "workload {name!r}": "工作负载 {name!r}",
     "scope {name!r}": "范围 {name!r}",
     "these runs": "这些运行",
-    "no series of {asked} is stored; {count} others are": "没有存储{asked} 的序列；已存储其他 {count} 个序列",
+    "no series of {asked} is stored; {count} others are": "没有存储以下对象的序列：{asked}；已存储其他 {count} 个序列",
     "no series has {baseline} as its baseline and a newer level of three nights": (
         "没有序列既以 {baseline} 为基线，又有三夜以上的较新水平"
     ),
@@ -134,13 +134,13 @@ TEXTS: Mapping[str, str] = {
     ),
     # words of people on changes
     "{subject}: nothing is open here: no slow-down waits for an acknowledgement": (
-        "{subject}：没有未处理的项：没有等待确认知晓的劣化"
+        "{subject}：没有未处理的项：没有等待确认的劣化"
     ),
     "{subject}: no series and no incident of the store is called so; `regressions` shows them": (
         "{subject}：存储中没有该名称的序列或事件；可用 `regressions` 查看"
     ),
     "{subject}: no acknowledgement or expectation that stands is called so, or is about it": (
-        "{subject}：没有该名称的、或与其相关的有效的确认知晓或预告"
+        "{subject}：没有该名称的、或与其相关的有效的确认或预告"
     ),
     "{name} {night!r}: expected a date such as 2026-01-31": "{name} {night!r}：应为日期，例如 2026-01-31",
     "--until {until} is before --from {since}": "--until {until} 早于 --from {since}",
