@@ -11,6 +11,9 @@ from aoe_reports.site.charts import bar
 from aoe_reports.site.facts import Row, RunAdvice, RunFacts
 from aoe_reports.texts.pages import Texts
 
+SHOWN = 50
+"""Rows of each table; what this version stores is fewer, what somebody else imported may be any number."""
+
 
 def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[str, Any]:
     """The part of the page's context that is about advice and the plan; `stored` is None where the store has none."""
@@ -24,19 +27,19 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
         "advice_said": text("advice_unknown", why=text.told(why_not)) if why_not else "",
         "advised": {
             "headlines": _headlines(summary, text),
-            "about": text("advice_about", shown=len(stored.advice), count=summary.get("found", 0)),
+            "about": text("advice_about", shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
             "columns": [
                 (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("bound_us"), "number"),
                 (text("bound_share"), "number"), ("", "text"), (text("evidence"), "text"),
             ],
-            "rows": [_advice_cells(row, text) for row in stored.advice],
-            "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice)),
-            "stated_about": text("stated_about", shown=len(stored.stated), count=summary.get("stated", 0)),
+            "rows": [_advice_cells(row, text) for row in stored.advice[:SHOWN]],
+            "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice[:SHOWN])),
+            "stated_about": text("stated_about", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
             "stated_columns": [
                 (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("count"), "number"),
                 (text("total_us"), "number"), (text("share"), "number"), (text("evidence"), "text"), (text("msprof_says"), "text"),
             ],
-            "stated": [_stated_cells(row, text) for row in stored.stated],
+            "stated": [_stated_cells(row, text) for row in stored.stated[:SHOWN]],
             "notes": [with_code(text.told(note)) for note in summary.get("notes", ())],
         },
         **_plan(stored, text),
@@ -103,19 +106,19 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
     count = plan.get("candidates", 0) if plan else 0
     return {
         "plan_said": text.told(plan.get("headline") or "") if plan else text("plan_none"),
-        "plan_about": text("plan_about", shown=len(stored.candidates), count=count),
+        "plan_about": text("plan_about", shown=min(len(stored.candidates), SHOWN), count=count),
         "candidate_columns": [
             (text("what"), "text"), (text("count"), "number"), (text("total_us"), "number"), (text("share"), "number"),
             (text("expected_us"), "number"), ("", "text"), (text("bound_us"), "number"), (text("cost_s"), "number"),
             (text("why"), "text"),
         ],
-        "candidates": [_candidate_cells(row, most, text) for row in stored.candidates],
+        "candidates": [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]],
         "left_out_columns": [
             (text("rule"), "text"), (text("meaning"), "text"), (text("operators_count"), "number"), (text("total_us"), "number"),
         ],
         "left_out": [
             [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
-            for row in stored.left_out
+            for row in stored.left_out[:SHOWN]
         ],
     }  # fmt: skip
 
