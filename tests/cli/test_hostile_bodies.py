@@ -42,6 +42,14 @@ VERDICTS = {
     "lists": json.dumps(dict.fromkeys(("change", "op_name", "verdict", "model", "night"), DEEP)),
     "infinite": '{"change": NaN, "ci_low": NaN, "ci_high": Infinity}',
 }
+CHANGES = {
+    "none": None,
+    "list": "[1]",
+    "nested": NESTED,
+    "texts": json.dumps({"position": "first", "before": "x", "change": "<script>"}),
+    "lists": json.dumps(dict.fromkeys(("position", "since", "who", "reason", "change"), DEEP)),
+    "infinite": '{"position": NaN, "change": Infinity}',
+}
 COMMANDS = (("report",), ("history", "runs"), ("history", "verdicts"))
 
 
@@ -75,6 +83,8 @@ def test_bodies_of_runs(cli: Cli, msprof: Path, aoe: Path, tmp_path: Path, body:
     nothing_breaks(cli, changed, tmp_path)
     planned = cli("plan", msprof / "exports_of_2022", "--store", tmp_path / "hostile", "-o", tmp_path / "plan")
     assert planned.code in {0, 1}, planned.err
+    verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
+    assert (verified.code, verified.rules()) == (1, {"store-body"})
 
 
 @pytest.mark.parametrize("body", VERDICTS.values(), ids=VERDICTS)
@@ -85,9 +95,53 @@ def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | 
     verdict = {"kind": "verdict", **common, **about, "state": "confirmed", "body": body}
     nothing_breaks(cli, [*rows, verdict], tmp_path)
     (told,) = cli("history", "verdicts", "--store", tmp_path / "hostile", "--format", "json").json["rows"]
+    verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
+    assert verified.rules() == ({"store-body"} if body is not None else set())
     assert (told["workload"], told["verdict"]) == ("net", "confirmed")
     planned = cli("plan", msprof / "exports_of_2022", "--store", tmp_path / "hostile", "-o", tmp_path / "plan")
     assert planned.code in {0, 1}, planned.err
+
+
+@pytest.mark.parametrize("kind", ["change", "ack"])
+@pytest.mark.parametrize("body", CHANGES.values(), ids=CHANGES)
+def test_bodies_of_changes_and_acknowledgements(
+    cli: Cli, msprof: Path, tmp_path: Path, kind: str, body: str | None
+) -> None:
+    rows = exported(cli, tmp_path, msprof / "exports_of_2022")
+    common = {name: rows[0][name] for name in ("run_id", "timestamp_ns", "night")}
+    told = {"kind": kind, **common, "subject": "0" * 16, "state": "confirmed", "body": body}
+    (tmp_path / "hostile.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (*rows, told)))
+    store = tmp_path / "hostile"
+    assert cli("store", "import", tmp_path / "hostile.jsonl", "--store", store).code == 0
+    listed = cli("history", f"{kind}s", "--store", store, "--format", "json")
+    assert (listed.code, len(listed.json["rows"])) == (0, 1)
+    assert cli("history", f"{kind}s", "--store", store, "--lang", "zh").code == 0
+    refused = cli("regressions", "--store", store)  # a baseline hangs on such rows
+    assert (refused.code, "its body is not as it was written" in refused.err) == (3, True)
+    verified = cli("store", "verify", "--store", store, "--format", "json")
+    assert verified.rules() == ({"store-body"} if body is not None else set())
+
+
+@pytest.mark.parametrize(
+    "body", ["[1]", "{", NESTED, '{"position": "first"}', '{"headlines": 5, "found": "x"}', '{"notes": [[]]}']
+)
+def test_bodies_of_advice(cli: Cli, msprof: Path, tmp_path: Path, body: str) -> None:
+    rows = exported(cli, tmp_path, msprof / "exports_of_2022")
+    assert [row for row in rows if row["kind"] == "advice"]
+    nothing_breaks(cli, [{**row, "body": body} if row["kind"] == "advice" else row for row in rows], tmp_path)
+    verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
+    assert (verified.code, verified.rules()) == (1, {"store-body"})
+
+
+def test_a_finding_that_is_made_of_something_else_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    rows = exported(cli, tmp_path, msprof.parent / "invalid")
+    made = [row for row in rows if row["kind"] == "finding" and row.get("body")]
+    assert made
+    hostile = [{**row, "body": made[0]["body"]} if row["kind"] == "finding" else row for row in rows]
+    nothing_breaks(cli, hostile, tmp_path)
+    verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
+    assert (verified.code, verified.rules()) == (1, {"store-body"})
+    assert cli("store", "verify", "--store", tmp_path / "s").code == 0
 
 
 def test_an_entry_of_a_bank_that_is_nested_without_end_is_told(

@@ -169,12 +169,16 @@ def _made_of(message: str) -> str | None:
 
 def message_of(row: Mapping[str, Any]) -> str:
     """The message of a finding's row, as the text that it was made as where the row tells; older rows do not."""
-    message = say(row["message"] or "")
+    return remade_message(row) or say(row["message"] or "")
+
+
+def remade_message(row: Mapping[str, Any]) -> str | None:
+    """The message as its row's body makes it again; None where there is no body, or one that makes another message."""
     try:
-        text = from_fields(json.loads(row["body"])) if row["body"] else message
+        text = from_fields(json.loads(row["body"])) if row["body"] else None
     except (ValueError, TypeError, RecursionError):  # not what was written
-        return message
-    return text if text == message else message
+        return None
+    return text if text == row["message"] else None
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:

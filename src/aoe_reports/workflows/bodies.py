@@ -45,33 +45,48 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(
         (
             "advice", "kind", "tuning_name", "op_type", "op_name", "input_shapes", "verdict", "reason", "verdict_of_job",
-            "bank_digest", "scope",
+            "bank_digest", "scope", "id", "who", "run", "night", "since", "until", "found", "withdrawn", "incident", "since_run",
         ),
         _is_text,
     ),
     **dict.fromkeys(
         (
             "model_baseline_ms", "model_result_ms", "tuning_time_s", "modified", "claimed_before_us", "claimed_after_us",
-            "measured_before_us", "measured_after_us", "claimed_change", "change", "ci_low", "ci_high",
+            "measured_before_us", "measured_after_us", "claimed_change", "change", "ci_low", "ci_high", "position", "before", "after",
+            "before_nights", "after_nights", "memory", "reach", "low", "high",
         ),
         is_number,
     ),
     "failed_operators": _are_texts,
+    "ids": _are_texts,
     "summary": _are_numbers,
     "modifications": _are_modifications,
 }  # fmt: skip
 """What the values are that are computed with or shown, by their names."""
 
 
-def body_of(text: str | None) -> dict[str, Any]:
-    """What a row says of itself; what is not as it was written is left out, and all of it where it is no JSON object."""
+def read_body(text: str | None) -> dict[str, Any] | None:
+    """The JSON object that a row holds beside its columns; None where what is there is none."""
     try:
         body = json.loads(text or "{}")
     except (ValueError, RecursionError):
-        return {}
-    if not isinstance(body, dict):
-        return {}
-    return {name: value for name, value in body.items() if value is None or _FITS.get(name, _is_usual)(value)}
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def body_of(text: str | None) -> dict[str, Any]:
+    """What a row says of itself; what is not as it was written is left out, and all of it where it is no JSON object."""
+    return {name: value for name, value in (read_body(text) or {}).items() if _fits(name, value)}
+
+
+def unfit_names(text: str | None) -> list[str] | None:
+    """The names of what `body_of` leaves out, for `store verify`; None where it leaves out everything."""
+    body = read_body(text)
+    return None if body is None else [name for name, value in body.items() if not _fits(name, value)]
+
+
+def _fits(name: str, value: Any) -> bool:
+    return value is None or _FITS.get(name, _is_usual)(value)
 
 
 def _is_usual(value: Any, depth: int = 0) -> bool:

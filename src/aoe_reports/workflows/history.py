@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -116,14 +115,14 @@ def _words(
     """Rows of changes (undone runs are such, too) or of acknowledgements, with what stands in their bodies."""
     found = []
     for row in history.rows("change" if what == "changes" else "ack", (*_ABOUT, "model", "body")).to_pylist():
-        model, body = row.pop("model"), _body(row.pop("body"))
+        model, body = row.pop("model"), body_of(row.pop("body"))
         if workload not in {None, model, row["workload"], row["subject"]} or scope not in {None, row["scope"]}:
             continue
         if since is not None and (row["night"] or _date(row["timestamp_ns"])) < since:
             continue
         when = datetime.fromtimestamp(row["timestamp_ns"] // 1_000_000_000, UTC).isoformat()
         found.append({"when": when, **{name: value for name, value in body.items() if name not in row}, **row})
-    found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position", 0), row["state"]))
+    found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position") or 0, str(row["state"])))
     return found
 
 
@@ -158,15 +157,6 @@ def verdict_rows(
 
 def _date(timestamp_ns: int) -> str:
     return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).date().isoformat()
-
-
-def _body(text: str | None) -> dict[str, Any]:
-    """What a row says of itself; nothing where that is damaged: `regressions` refuses such a store."""
-    try:
-        body = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
 
 
 def _conditions(workload: str | None, scope: str | None) -> Where:

@@ -153,6 +153,12 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("store-doubled", "error", "the store", "a run, or a member of one, is there twice"),
     ("store-half-run", "error", "the store", "rows of a run that is not there"),
     (
+        "store-body",
+        "error",
+        "the store",
+        "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out",
+    ),
+    (
         "clock-jump",
         "warning",
         "runs",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding
+from aoe_reports.findings import Finding, in_order
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
+from aoe_reports.store.layout import remade_message
 from aoe_reports.store.verify import UNREADABLE, verify
-from aoe_reports.texts import say
+from aoe_reports.texts import join, say
+from aoe_reports.workflows import bodies, stored_advice
 from aoe_reports.workflows.origin import origin_of
 
 Row = dict[str, Any]
@@ -25,9 +28,44 @@ def store_info(store: str) -> Row:
 def verify_store(store: str) -> tuple[list[Row], list[Finding], bool]:
     """How much was looked at, what is damaged, and whether something could not be read."""
     findings, files = verify(store, origin_of("store verify"))
+    if not findings:
+        findings = in_order(_check_bodies(History.open(store)))
     unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
     damaged = {finding.path for finding in findings} - unreadable
     return [{"files": files, "damaged": len(damaged), "unreadable": len(unreadable)}], findings, bool(unreadable)
+
+
+_BODIES: Mapping[str, Callable[[Row], list[str] | None]] = {
+    **dict.fromkeys(("run", "verdict", "change", "ack"), lambda row: bodies.unfit_names(row["body"])),
+    "advice": stored_advice.unfit_names,
+    "finding": lambda row: ["message"] if row["body"] and remade_message(row) is None else [],
+}
+"""What of the body of a row is not as it was written, kind by kind."""
+
+
+def _check_bodies(history: History) -> Iterator[Finding]:
+    """Rows that say beside their columns what nobody of us wrote: pages and reports leave it out."""
+    for kind, unfit in _BODIES.items():
+        columns = (*stored_advice.COLUMNS, "message", "subject")
+        for row in history.rows(kind, columns).to_pylist():
+            names = unfit(row)
+            if names == []:
+                continue
+            about = row["run_id"] or row["subject"]
+            yield Finding("error", "store-body", history.uri, _told_of(kind, about, names))
+
+
+def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:
+    if names is None:
+        return say(
+            "what a row of kind {kind} about {about} holds beside its columns is no JSON object", kind=kind, about=about
+        )
+    return say(
+        "what a row of kind {kind} about {about} holds beside its columns is not as it was written: {names}",
+        kind=kind,
+        about=about,
+        names=join(", ", sorted(names)),
+    )
 
 
 def compact_store(store: str) -> Row:

@@ -11,7 +11,7 @@ from typing import Any
 from aoe_reports.site.facts import RunAdvice, RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.texts import from_fields, join
-from aoe_reports.workflows.bodies import is_number
+from aoe_reports.workflows.bodies import is_number, read_body
 
 Row = dict[str, Any]
 
@@ -112,6 +112,14 @@ def plain_row(row: Mapping[str, Any]) -> Row:
     return {name: known[name] for name in NAMES[row["state"]]}
 
 
+def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
+    """The names of what is read as nothing, for `store verify`; None where the whole body is."""
+    if read_body(row["body"]) is None:
+        return None
+    body, told = body_of(row), summary_of(row) if row["state"] == "summary" else plain_row(row)
+    return [name for name, value in told.items() if name in body and body[name] != value]
+
+
 def listed_rows(history: History, where: Where, workload: str | None) -> list[Row]:
     """Everything that is stored of advice, oldest run first: of each run the summary, then the rows of each state in order."""
     found = []
@@ -181,9 +189,8 @@ def _word(row: Mapping[str, Any]) -> str:
 def body_of(row: Mapping[str, Any]) -> Row:
     """What a row says beside its columns; nothing where that is damaged."""
     try:
-        body = json.loads(row["body"] or "{}")
-        return _retold(body) if isinstance(body, dict) else {}
-    except (ValueError, RecursionError):
+        return _retold(read_body(row["body"]) or {})
+    except RecursionError:
         return {}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,6 +19,7 @@ from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.texts import join, say
+from aoe_reports.workflows.bodies import read_body
 
 WITHDRAWN = "withdrawn"
 _FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
@@ -153,11 +153,8 @@ def _when(timestamp_ns: int) -> str:
 
 
 def _body(history: History, row: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        body = json.loads(row["body"])
-    except (ValueError, TypeError) as error:
-        raise _unusable(history, join(" or ", ("change", "ack")), row["subject"]) from error
-    if not isinstance(body, dict):
+    body = read_body(row["body"]) if row["body"] is not None else None
+    if body is None:
         raise _unusable(history, join(" or ", ("change", "ack")), row["subject"])
     return body
 

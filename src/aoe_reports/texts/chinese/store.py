@@ -70,6 +70,12 @@ TEXTS: Mapping[str, str] = {
     "run {run_id} is there {count} times": "运行 {run_id} 出现 {count} 次",
     "a member of run {run_id} is in another run, too": "运行 {run_id} 的成员也属于另一个运行",
     "rows of run {run_id}, which is not there": "存在运行 {run_id} 的行，但该运行本身不存在",
+    "what a row of kind {kind} about {about} holds beside its columns is no JSON object": (
+        "kind 为 {kind}、关于 {about} 的行中列以外的内容不是 JSON 对象"
+    ),
+    "what a row of kind {kind} about {about} holds beside its columns is not as it was written: {names}": (
+        "kind 为 {kind}、关于 {about} 的行中列以外的内容与写入时不符：{names}"
+    ),
     # gates, baselines, budgets
     "--gate {why}": "--gate {why}",
     "{part!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%": (
@@ -134,13 +140,13 @@ TEXTS: Mapping[str, str] = {
     ),
     # words of people on changes
     "{subject}: nothing is open here: no slow-down waits for an acknowledgement": (
-        "{subject}：没有未处理的项：没有等待确认的劣化"
+        "{subject}：没有未处理的项：没有等待接受的变慢"
     ),
     "{subject}: no series and no incident of the store is called so; `regressions` shows them": (
         "{subject}：存储中没有该名称的序列或事件；可用 `regressions` 查看"
     ),
     "{subject}: no acknowledgement or expectation that stands is called so, or is about it": (
-        "{subject}：没有该名称的、或与其相关的有效的确认或预告"
+        "{subject}：没有该名称的、或与其相关的有效的接受或预告"
     ),
     "{name} {night!r}: expected a date such as 2026-01-31": "{name} {night!r}：应为日期，例如 2026-01-31",
     "--until {until} is before --from {since}": "--until {until} 早于 --from {since}",
