@@ -37,7 +37,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "unchanged": ("unchanged", "无变化"),
     "too-few-nights": ("too few nights to judge", "夜数不足，无法判断"),
     "no-times": ("no times", "没有时间"),
-    "acknowledged": ("acknowledged", "已确认"),
+    "acknowledged": ("acknowledged", "已接受"),
     # overview
     "headline_slower": ("{what} is {change} slower since {since}", "{what} 自 {since} 起慢了 {change}"),
     "headline_more": ("Slower series in all: {count}.", "变慢的序列共 {count} 个。"),
@@ -69,7 +69,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     ),
     "group_new": ("New", "新出现"),
     "group_ongoing": ("Ongoing", "持续中"),
-    "group_acknowledged": ("Acknowledged", "已确认"),
+    "group_acknowledged": ("Acknowledged", "已接受"),
     "group_recovered": ("Recovered", "已恢复"),
     "group_improved": ("Improved", "变快"),
     "group_suspect": ("Suspect", "疑似"),
@@ -79,9 +79,9 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     ),
     "about_ongoing": (
         "Slower for longer. Somebody should be at work on these, or acknowledge them.",
-        "变慢已有一段时间。应有人处理，或加以确认。",
+        "变慢已有一段时间。应有人处理，或予以接受。",
     ),
-    "about_acknowledged": ("Slower, and somebody said so.", "变慢，且已有人确认。"),
+    "about_acknowledged": ("Slower, and somebody said so.", "变慢，且已有人接受。"),
     "about_recovered": ("Back at the level before. Nothing to do.", "已回到之前的水平，无需处理。"),
     "about_improved": (
         "Quicker. See whether the work is still the same.",
@@ -212,7 +212,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "compare_sides": ("Compare the runs of {before} and {after}", "比较 {before} 与 {after} 的运行"),
     "run_before": ("Run before, {night}", "之前的运行，{night}"),
     "run_since": ("Run since, {night}", "之后的运行，{night}"),
-    "accept": ("If the new level is meant, say so, and why:", "如果新的水平是预期的，请确认并说明原因："),
+    "accept": ("If the new level is meant, say so, and why:", "如果新的水平是预期的，请接受它并说明原因："),
     "together": ("What moved with it", "同时变化的序列"),
     "together_about": (
         "Incident {incident}: other series that changed on the same night: {count}.",

@@ -27,7 +27,7 @@ TEXTS: Mapping[str, str] = {
     "Hotspots": "热点",
     "Steps": "步",
     "Stored": "存入结果",
-    "Acknowledgement": "确认",
+    "Acknowledgement": "接受记录",
     "Expectation": "预告",
     "Named run": "已命名的运行",
     "Site": "站点",

@@ -255,16 +255,16 @@ TEXTS: Mapping[str, str] = {
         "一次查看自第一夜以来的所有变化；此时误报数为本次查看的误报数。不会因此不通过。"
     ),
     "Accept what got slower as the new level: the baseline moves there, and it fails no gate any more.": (
-        "将变慢后的水平确认为新水平：基线移到该处，不再使任何门禁不通过。"
+        "接受变慢后的水平作为新水平：基线移到该处，不再使任何门禁不通过。"
     ),
     "Id of a series or an incident, as `regressions` shows it; with --revoke also of an acknowledgement.": (
-        "序列或事件的 id，见 `regressions`；与 --revoke 一起时也可为确认的 id。"
+        "序列或事件的 id，见 `regressions`；与 --revoke 一起时也可为接受记录的 id。"
     ),
     "Why; it stands in the store, and in every report.": "原因；会记入存储和每份报告。",
     "Who says so; unless told, whom the CI system or $AOE_REPORTS_USER names.": (
         "由谁说明；未指定时为 CI 系统或 $AOE_REPORTS_USER 给出的名称。"
     ),
-    "Take back what was acknowledged or expected instead.": "改为撤回已确认或已预告的内容。",
+    "Take back what was acknowledged or expected instead.": "改为撤回已接受或已预告的内容。",
     "Announce a change: a slow-down of such a size that begins there is told as expected, and fails no gate.": (
         "预告变化：从该处开始、幅度相符的劣化会作为预期内的变化报告，不使任何门禁不通过。"
     ),

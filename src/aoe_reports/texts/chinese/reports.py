@@ -242,7 +242,7 @@ TEXTS: Mapping[str, str] = {
         "没有确认变慢；{suspects} 个序列疑似异常：请重新运行这一夜"
     ),
     "Nothing got slower": "没有变慢",
-    "Nothing got slower that nobody accepted": "除已确认的以外，没有变慢",
+    "Nothing got slower that nobody accepted": "除已被接受的以外，没有变慢",
     "{text}; {errors} in what was read.": "{text}；读取的内容中有 {errors}。",
     "Nothing was measured.": "没有测量数据。",
     (
@@ -259,7 +259,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "{count} series slower": "{count} 个序列变慢",
     "{count} suspect (run the night again)": "{count} 个疑似（请重新运行这一夜）",
-    "{count} slower and accepted": "{count} 个变慢且已确认",
+    "{count} slower and accepted": "{count} 个变慢且已接受",
     "{count} quicker": "{count} 个变快",
     "{count} with a change that was told before and is settled": "{count} 个的变化此前已告知并已了结",
     "{count} more incidents: report.json has them all.": "另有 {count} 个事件：全部见 report.json。",
@@ -288,7 +288,7 @@ TEXTS: Mapping[str, str] = {
     "{count} recovered": "{count} 个已恢复",
     "{count} improved": "{count} 个变快",
     "Slower: {level}": "变慢：{level}",
-    " (acknowledged, as all that is slower)": "（与全部变慢的一样，已确认）",
+    " (acknowledged, as all that is slower)": "（与全部变慢的一样，已接受）",
     "{number} other series is slower, too.": "另有 {number} 个序列也变慢。",
     "{number} other series are slower, too.": "另有 {number} 个序列也变慢。",
     "{what}: {state}": "{what}：{state}",
@@ -307,7 +307,7 @@ TEXTS: Mapping[str, str] = {
         "{series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1：大于 0 表示变慢。"
     ),
     "The first {shown} of {count} are listed.": "共 {count} 个，列出前 {shown} 个。",
-    "Acknowledged": "已确认",
+    "Acknowledged": "已接受",
     (
         "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
         "in the newest"
@@ -400,7 +400,7 @@ TEXTS: Mapping[str, str] = {
         "变慢：{workload} 慢 {percent:.1f}%{since}；变慢的序列共 {count} 个。"
     ),
     "Nothing is confirmed to have got slower.": "没有确认变慢。",
-    "Nothing is confirmed to have got slower that nobody accepted.": "除已确认的以外，没有证实变慢。",
+    "Nothing is confirmed to have got slower that nobody accepted.": "除已被接受的以外，没有证实变慢。",
     "A step takes {total:+,.3f} us: {parts}.": "每步变化 {total:+,.3f} 微秒：{parts}。",
     "{sources} became {targets} ({moved:,.3f} us).": "{sources} 变为 {targets}（{moved:,.3f} 微秒）。",
     "Where the change of {workload} is": "{workload} 变化的构成",
@@ -422,7 +422,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "Open.": "未了结。",
     "Nothing of it is open.": "已全部了结。",
-    "Acknowledged {when} by {who}: {reason}": "{who} 于 {when} 确认：{reason}",
+    "Acknowledged {when} by {who}: {reason}": "{who} 于 {when} 接受：{reason}",
     "Expected, announced {when} by {who}: {reason}": "预期内，{who} 于 {when} 预告：{reason}",
     "nobody named": "未具名者",
     "{workload} is held against the level before the first of its changes: {steps}.": (

@@ -90,7 +90,7 @@ TEXTS: Mapping[str, str] = {
     "renewed": "重新生成",
     "less-complete": "较不完整",
     "undone": "已撤销",
-    "acknowledged": "已确认",
+    "acknowledged": "已接受",
     "expected": "已预告",
     "revoked": "已撤销",
     "tag": "名称",
