@@ -17,6 +17,7 @@ from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
 from aoe_reports.renderers.csv import render_rows as render_csv
 from aoe_reports.renderers.figures import MAX_ALT, draw, draw_png
+from aoe_reports.renderers.text import MAX_CELL, MAX_SENTENCE, render, wrapped
 from aoe_reports.renderers.values import plain, show, width
 from aoe_reports.reports.language import report_in
 from aoe_reports.reports.names import shorten_middle
@@ -93,6 +94,27 @@ def test_json_has_no_nan_and_no_lone_surrogate() -> None:
     assert document["rows"] == [{"a": None, "b": [None]}]
     assert document["findings"][0]["line"] is None
     text.encode()
+
+
+@given(st.text(st.characters(codec="utf-8") | st.sampled_from(" ，。；）调优算子abc"), max_size=400))
+def test_a_sentence_takes_as_many_lines_as_it_needs(text: str) -> None:
+    sentence = " ".join(plain(text).split())
+    lines = wrapped(sentence)
+    assert max(map(width, lines)) <= MAX_CELL + 1  # a cut word of wide characters counts characters
+    if all(len(word) <= MAX_CELL for word in re.findall(r"[^\s\u2e80-\uffef]+", sentence)):
+        assert "".join(lines).replace(" ", "") == sentence.replace(" ", "")
+        assert len(lines) <= 1 + 2 * width(sentence) // (MAX_CELL // 2)
+    assert not [line for line in lines[1:] if line[0] in "，。；）"]
+
+
+def test_a_table_shows_a_long_sentence_whole_and_the_end_of_a_long_name() -> None:
+    sentence = "the device had nothing to do: the host was late with what follows, " * 3
+    grid = Grid((Column("name", "Name"), Column("why", "Why", "sentence")), [{"name": "x" * 99, "why": sentence}])
+    text = render(Report("", "", [Section("", grid=grid)]))
+    lines = [line.split() for line in text.split("--\n")[1].splitlines()]
+    assert lines[0][0] == "…" + "x" * (MAX_CELL - 1)
+    assert " ".join(word for line in lines for word in line if "x" not in word) == sentence.strip()
+    assert len("".join(wrapped("long " * 10**6))) <= MAX_SENTENCE
 
 
 def test_values() -> None:

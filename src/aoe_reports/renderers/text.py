@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
 
 from aoe_reports.renderers.values import STATES, WORDS, plain, show, width
 from aoe_reports.reports.report import Column, Grid, Report, Section
 
 MAX_CELL = 64
+MAX_SENTENCE = 2000
 
 
 def render(report: Report) -> str:
@@ -44,18 +48,25 @@ def grid(table: Grid) -> Iterator[str]:
     head = [plain(column.title) for column in columns]
     widths = [width(cell) for cell in head]
     for row in _cells(table, columns):
-        widths = [max(w, width(cell)) for w, cell in zip(widths, row, strict=True)]
+        widths = [max(w, *map(width, lines)) for w, lines in zip(widths, row, strict=True)]
     right = [column.kind not in WORDS | STATES for column in columns]
     yield _line(head, widths, right)
     yield "  ".join("-" * w for w in widths)
-    yield from (_line(row, widths, right) for row in _cells(table, columns))
+    for row in _cells(table, columns):
+        yield from (_line(cells, widths, right) for cells in zip_longest(*row, fillvalue=""))
 
 
-def _cells(table: Grid, columns: Sequence[Column]) -> Iterator[list[str]]:
-    return ([_cut(show(row.get(column.key), column.kind)) for column in columns] for row in table.rows)
+def _cells(table: Grid, columns: Sequence[Column]) -> Iterator[list[list[str]]]:
+    return ([_lines(row.get(column.key), column) for column in columns] for row in table.rows)
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+def _lines(value: Any, column: Column) -> list[str]:
+    """What stands in a cell, line by line: only sentences have more than one."""
+    text = show(value, column.kind)
+    return wrapped(text) if column.kind == "sentence" else [_cut(text)]
+
+
+def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
     padded = [
         " " * (w - width(cell)) + cell if r else cell + " " * (w - width(cell))
         for cell, w, r in zip(cells, widths, right, strict=True)
@@ -66,3 +77,21 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
 def _cut(text: str) -> str:
     """A long cell keeps its end, which tells names and paths apart."""
     return text if len(text) <= MAX_CELL else "…" + text[-(MAX_CELL - 1) :]
+
+
+_PIECES = re.compile(r"[\u2e80-\uffef][\u3001\u3002\u201d\uff09\uff0c\uff1a\uff1b]*|[^\s\u2e80-\uffef]+|\s+")
+"""Where a line may end: behind a word or a Chinese character, and not before the sign that closes something."""
+
+
+def wrapped(text: str) -> list[str]:
+    """A sentence in lines of `MAX_CELL` terminal columns; a word that is longer than that is cut, and a sentence without end."""
+    if len(text) > MAX_SENTENCE:
+        text = text[: MAX_SENTENCE - 1] + "…"
+    if width(text) <= MAX_CELL:
+        return [text]
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if width(lines[-1]) + width(piece.rstrip()) > MAX_CELL and lines[-1]:
+            lines.append("")
+        lines[-1] += _cut(piece) if lines[-1] else _cut(piece).lstrip()
+    return [line.rstrip() for line in lines]

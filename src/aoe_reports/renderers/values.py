@@ -11,7 +11,7 @@ from aoe_reports.reports.report import Kind
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
-WORDS: frozenset[Kind] = frozenset({"text", "word"})
+WORDS: frozenset[Kind] = frozenset({"text", "sentence", "word"})
 """Kinds of columns that are read from the left."""
 STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 """Kinds of columns whose words say good or bad; read from the left, too."""

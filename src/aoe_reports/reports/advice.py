@@ -53,7 +53,7 @@ def advice_report(
         columns = (
             Column("run", "Run"),
             *shown_columns("advise", stated),
-            Column("advice", "msprof says"),
+            Column("advice", "msprof says", "sentence"),
         )
         sections.append(Section("msprof's own advice (prof_rule)", grid=Grid(columns, stated)))
     if ours:

@@ -18,7 +18,7 @@ _FINDINGS = (
     Column("severity", "Severity", "state"),
     Column("rule", "Rule"),
     Column("place", "Place"),
-    Column("message", "Message"),
+    Column("message", "Message", "sentence"),
 )
 
 

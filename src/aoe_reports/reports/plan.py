@@ -17,7 +17,7 @@ _REJECTED = (
     Column("op_type", "Operator type"),
     Column("op_name", "Operator"),
     Column("total_us", "Total (us)", "us"),
-    Column("reason", "Reason"),
+    Column("reason", "Reason", "sentence"),
 )
 
 

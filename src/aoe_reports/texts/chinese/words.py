@@ -65,6 +65,11 @@ TEXTS: Mapping[str, str] = {
     "interrupted": "已中断",
     "operators": "算子",
     "subgraphs": "子图",
+    # what a row of stored advice is
+    "summary": "概要",
+    "advice": "建议",
+    "candidate": "候选",
+    "left-out": "未列入",
     # lists and the rest of them
     "and {count} more of this kind": "另有 {count} 个同类问题",
     "{names} and {count} more": "{names} 以及另外 {count} 个",
