@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aoe_reports.reports.causes import cause_words
 from aoe_reports.reports.report import Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
 from aoe_reports.texts import say
@@ -18,7 +19,11 @@ def compare_report(
     of_steps = any(row["metric"] is not None for row in rows)
     kind = "compare-steps" if of_steps else "compare"
     for total in totals:
-        same = [row for row in rows if all(row[key] == total[key] for key in ("candidate", "rank_id"))]
+        same = [
+            {**row, "cause": cause_words(row["cause"])}
+            for row in rows
+            if all(row[key] == total[key] for key in ("candidate", "rank_id"))
+        ]
         grid = Grid(shown_columns(kind, same), same) if same else None
         sections.append(
             Section(

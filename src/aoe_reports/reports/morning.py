@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.findings import Finding
+from aoe_reports.reports.causes import cause_words
 from aoe_reports.reports.findings import findings_section
 from aoe_reports.reports.names import shorten_middle
-from aoe_reports.reports.regressions import cause_words
 from aoe_reports.reports.report import Chart, Column, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.reports.rows import shown_columns
 from aoe_reports.texts import Text, capital, count_of, join, say

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from aoe_reports.reports.causes import cause_words
 from aoe_reports.reports.incidents import incident_sections, is_open
 from aoe_reports.reports.report import Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
@@ -87,26 +88,6 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
     operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
     grid = Grid(shown_columns("attribution", operators), operators) if operators else None
     return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
-
-
-_CAUSES = {
-    "same": say("the same"),
-    "slower-calls": say("calls take longer"),
-    "faster-calls": say("calls take less"),
-    "more-calls": say("more calls"),
-    "fewer-calls": say("fewer calls"),
-    "changed-shapes": say("other shapes"),
-    "changed-formats": say("other formats"),
-    "changed-data-types": say("other data types"),
-    "changed-inputs": say("other inputs"),
-    "changed-repository": say("other knowledge bank"),
-    "vanished": say("gone"),
-}
-
-
-def cause_words(cause: str) -> str:
-    """Why an operator takes more or less of a step, as people say it."""
-    return _CAUSES.get(cause, cause)
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
