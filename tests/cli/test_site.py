@@ -351,9 +351,39 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     assert twin["tunings"] == tunings
     page = Page((tmp_path / "site" / "runs" / f"{profile['run']}.html").read_text()).text
     assert "advise" in page
-    assert "no table that says so" in page  # what a step goes on is not stored, and that is said
+    (step,) = twin["steps"]
+    assert step["computing_ms"] is None  # no record says what a step goes on; its tasks do
+    assert "worked out from when the tasks ran" in page
+    summary = cli("history", "advice", "--store", store, "--run", profile["run"], "--format", "json").json["rows"][0]
+    (told,) = summary["summary"]["headlines"]
+    (counted,) = twin["steps_by_tasks"]
+    assert counted["step_ms"] * 1000 == pytest.approx(told["step_us"])
+    assert counted["computing_ms"] / counted["step_ms"] == pytest.approx(told["computing_share"], abs=1e-6)
+    assert sum(counted[f"{part}_ms"] for part in ("computing", "communication", "free")) == pytest.approx(
+        counted["step_ms"], abs=1e-5
+    )
     claims = Page((tmp_path / "site" / "runs" / f"{tunings[0]}.html").read_text()).text
     assert "the whole model" in claims
+
+
+def test_what_a_step_goes_on_is_told_once(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    """By the table of steps where there is one, else by the tasks, else nothing but that it is not known."""
+    cli("ingest", msprof, "--store", tmp_path / "store", "--workload", "m")
+    cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
+    seen = set()
+    for path in (tmp_path / "site" / "runs").glob("*.json"):
+        if path.stem == "index":
+            continue
+        twin = json.loads(path.read_text())
+        told = [(row["rank_id"], row["device_id"]) for row in twin["steps"] if row["computing_ms"] is not None]
+        counted = [(row["rank_id"], row["device_id"]) for row in twin["steps_by_tasks"]]
+        assert not set(told) & set(counted)
+        assert len(counted) == len(set(counted))
+        text = Page(path.with_suffix(".html").read_text()).text
+        assert text.count("A step of ") == len(told) + len(counted)
+        assert ("no table that says so" in text) == bool(twin["steps"] and not told and not counted)
+        seen.add((bool(told), bool(counted)))
+    assert seen >= {(True, False), (False, True)}
 
 
 def test_shares_of_several_devices_are_each_devices_own(cli: Cli, msprof: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -43,6 +44,7 @@ def run_page(
     types_key, operators_key = (
         ("hotspots_about_ranks", "operators_about_ranks") if ranks > 1 else ("hotspots_about", "operators_about")
     )
+    counted = steps_by_tasks(details.steps, advice)
     return {
         "title": text("run_of", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
@@ -52,11 +54,12 @@ def run_page(
         "changed_columns": [(text("what"), "text"), (text("change"), "number"), (text("state"), "text")],
         "changed": [_change_cells(series, text) for series in changes],
         "measured": measured,
-        "step_charts": [chart for step in details.steps if (chart := _step_chart(step, text))],
+        "step_charts": [chart for step in [*details.steps, *counted] if (chart := _step_chart(step, text))],
+        "counted": text("steps_by_tasks") if counted else "",
         "step_columns": [
             (text("what"), "text"), *((text(name), "number") for name in ("step_ms", "std_ms", "computing", "communication", "free_ms")),
         ],
-        "steps": [_step_cells(step, pages, text) for step in details.steps],
+        "steps": [_step_cells(step, pages, text) for step in [*details.steps, *counted]],
         "types_about": text(
             types_key, shown=len(details.types), count=details.type_count, ranks=ranks, total=show(details.computing_us, "us")
         ),
@@ -120,6 +123,29 @@ def _where(row: Row, text: Texts) -> str:
     return " · ".join(known) or text("total")
 
 
+def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
+    """What advice found that a step goes on, for each device of which no stored step tells it; as steps are, times in ms."""
+    told = {(step["rank_id"], step["device_id"]) for step in steps if step["computing_ms"] is not None}
+    found: list[Row] = []
+    for row in advice.summary["headlines"] if advice is not None else ():
+        place = row.get("rank_id"), row.get("device_id")
+        sizes = [row.get(name) for name in ("step_us", *_SHARES.values())]
+        if place in told or not all(isinstance(size, int | float) and 0 <= size < math.inf for size in sizes):
+            continue
+        step_ms = row["step_us"] / 1000
+        parts = {f"{name}_ms": round(row[share] * step_ms, 6) for name, share in _SHARES.items()}
+        whose = {"rank_id": place[0], "device_id": place[1], "series_id": None}
+        found.append({"step_ms": step_ms, "std_ms": None, **parts, **whose, "steps_counted": row.get("steps")})
+    return found
+
+
+_SHARES = {
+    "computing": "computing_share",
+    "communication": "communication_not_overlapped_share",
+    "free": "free_share",
+}
+
+
 def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     """A step as one bar of its parts; None where the store knows no parts."""
     sizes = {name: step[f"{name}_ms"] for name in ("computing", "communication", "free")}
@@ -132,7 +158,8 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
 
 def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
     names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
-    return [head(_where(step, text), _series(step, pages)), *(cell(step[name], "ms") for name in names)]
+    about = text("by_tasks", steps=step["steps_counted"]) if "steps_counted" in step else None
+    return [head(_where(step, text), _series(step, pages), about), *(cell(step[name], "ms") for name in names)]
 
 
 def _series(row: Row, pages: frozenset[str]) -> str | None:
@@ -151,7 +178,7 @@ def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozense
     return [
         head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
         cell(row[more]),
-        cell(row["rank_id"], "integer", device),
+        cell(device, "integer") if row["rank_id"] is None else cell(row["rank_id"], "integer", device),
         cell(row["count"], "integer"),
         cell(row["total_us"], "us"),
         cell(row["mean_us"], "us"),

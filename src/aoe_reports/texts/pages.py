@@ -337,6 +337,14 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "The store knows how long steps took, not what they went on: the profile had no table that says so.",
         "存储知道每步多久，但不知道构成：采集数据中没有相应的表。",
     ),
+    "steps_by_tasks": (
+        (
+            "Where no table says what steps go on, the parts are worked out from when the tasks ran: all of the capture, gaps "
+            "between steps included, divided by their number."
+        ),
+        "没有说明单步耗时构成的表时，各部分由任务的执行时间算出：整个采集（含各步之间的空隙）除以步数。",
+    ),
+    "by_tasks": ("by its tasks, steps: {steps}", "由任务算出，步数：{steps}"),
     "no_steps": ("No step of this run is stored.", "没有保存这次运行的步。"),
     "step_ms": ("Step (ms)", "单步耗时 (ms)"),
     "std_ms": ("Std (ms)", "标准差 (ms)"),

@@ -30,7 +30,7 @@ from aoe_reports.site.facts import Leap, Row, RunAdvice, RunDetails, RunFacts, S
 from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
-from aoe_reports.site.run import run_page
+from aoe_reports.site.run import run_page, steps_by_tasks
 from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page, together_with
 from aoe_reports.site.triage import group_of, grouped, state_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
@@ -471,6 +471,7 @@ def _run_twin(
         "previous": before and before.run_id,
         "next": after and after.run_id,
         "steps": details.steps,
+        "steps_by_tasks": steps_by_tasks(details.steps, advice),
         "computing_us": details.computing_us,
         "types": details.types,
         "type_count": details.type_count,

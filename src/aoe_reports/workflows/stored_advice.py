@@ -116,6 +116,8 @@ def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
     """The names of what is read as nothing, for `store verify`; None where the whole body is."""
     if read_body(row["body"]) is None:
         return None
+    if row["state"] not in {"summary", *NAMES}:
+        return ["state"]
     body, told = body_of(row), summary_of(row) if row["state"] == "summary" else plain_row(row)
     return [name for name, value in told.items() if name in body and body[name] != value]
 
