@@ -212,6 +212,18 @@ def test_a_bank_beside_a_result_gives_no_records(tmp_path: Path, cli: Cli, aoe: 
     assert all(json.loads(line)["metadata"]["kind"] == "opat" for line in records.out.splitlines())
 
 
+def test_the_same_gradients_for_another_chip_are_another_run(tmp_path: Path, cli: Cli) -> None:
+    for soc in ("Ascend910A", "Ascend910B"):
+        (tmp_path / f"{soc}_gradient_fusion.json").write_bytes(VALID.read_bytes())
+    models = len(cli("ingest", VALID, "--store", tmp_path / "one", "--format", "json").json["rows"])
+    rows = cli("ingest", tmp_path, "--store", tmp_path / "store", "--format", "json").json["rows"]
+    assert [row["outcome"] for row in rows] == ["added"] * 2 * models
+    again = cli("ingest", tmp_path, "--store", tmp_path / "store", "--format", "json").json["rows"]
+    assert {row["outcome"] for row in again} == {"unchanged"}
+    runs = cli("history", "runs", "--store", tmp_path / "store", "--format", "json").json["rows"]
+    assert {row["hardware"] for row in runs} == {"Ascend910A", "Ascend910B"}
+
+
 def test_a_bank_that_cannot_be_opened_costs_itself_only(
     tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

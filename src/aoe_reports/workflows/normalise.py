@@ -137,12 +137,12 @@ def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
 def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOptions) -> list[Run]:
     """The models of a gradient bank, a run each: v0.1 has no record for them, so all there is stands in the run's row.
 
-    A model is what is said of it: tuned again it is another run. No bank tells its time, so the file's own is taken.
+    A model is what is said of it, for one chip: tuned again it is another run. No bank tells its time: the file's own is taken.
     """
     path, timestamp_ns = str(file.path), file.path.stat().st_mtime_ns
     runs = []
     for model in file.bank.models:
-        content = identity_of("gdat", model.modelhash, model.sizes_bytes, model.start, model.deltas)
+        content = identity_of("gdat", file.bank.soc, model.modelhash, model.sizes_bytes, model.start, model.deltas)
         member = Member(content, content, len(model.sizes_bytes), named=False)
         run_id = run_id_of(timestamp_ns, content)
         named = _name(options.workload, path)
