@@ -16,7 +16,7 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.store import History, Run
-from aoe_reports.workflows.advising import STORED_ADVICE, Advisor
+from aoe_reports.workflows.advising import STORED_ADVICE, Advising, Advisor
 from aoe_reports.workflows.ingest import Gathered, gather_runs
 from aoe_reports.workflows.options import RunOptions
 
@@ -354,9 +354,10 @@ def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: P
     timeline = sums_alone(msprof, tmp_path / "b", b"[]")
     gathered = Gathered()
     runs = gather_runs([tmp_path / "a", tmp_path / "b"], RunOptions("net"), gathered, Advisor({}))
-    first = next(runs)
+    first = next(runs).whole()
     timeline.unlink()  # it was there when the folder was looked through
-    (second,) = runs
+    second = next(runs).whole()
+    assert next(runs, None) is None
     assert [row["state"] for row in second.advice] == ["summary"]
     assert "No such file" in json.loads(second.advice[0]["body"])["why_not"]
     assert len(first.advice) > 1
@@ -389,6 +390,26 @@ def test_timelines_that_would_take_long_are_not_looked_into(cli: Cli, msprof: Pa
     (summary,) = ingested(cli, tmp_path / "p", tmp_path / "s")
     (note,) = [note for note in summary["summary"]["notes"] if "advice-limited" in note]
     assert "80 MB were not looked into" in note
+
+
+def test_a_run_that_is_there_already_costs_no_advice(
+    cli: Cli, msprof: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked_out = []
+    rows = Advising.rows
+
+    def counted(self: Advising) -> list[dict[str, Any]]:
+        worked_out.append(self)
+        return rows(self)
+
+    monkeypatch.setattr(Advising, "rows", counted)
+    for outcome in ("added", "unchanged", "unchanged"):
+        made = cli(
+            "ingest", msprof / "exports_of_2022", "--store", tmp_path / "store", "--workload", "net", "--format", "json"
+        )
+        assert [row["outcome"] for row in made.json["rows"]] == [outcome]
+    assert len(worked_out) == 1
+    assert of_state(stored(cli, tmp_path / "store"), "summary")
 
 
 def test_normalize_makes_no_advice(cli: Cli, msprof: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal, TypeVar
 
 import pyarrow as pa
@@ -77,11 +78,12 @@ class History:
 
         With `renew` the same content takes the place of what an older normaliser made of it, too.
         """
-        return self.add_rows(run.header, rows_of(run), renew=renew)
+        rows = cache(lambda: rows_of(run.whole()))
+        return self._until_committed(lambda: self._add(run.header, rows, renew=renew))
 
     def add_rows(self, header: RunHeader, rows: pa.Table, *, renew: bool = False) -> Outcome:
         """Store all rows of a run."""
-        return self._until_committed(lambda: self._add(header, rows, renew=renew))
+        return self._until_committed(lambda: self._add(header, lambda: rows, renew=renew))
 
     def add_extra(self, rows: pa.Table) -> int:
         """Store rows that are no part of a run (changes, acknowledgements); those that are there already are left out."""
@@ -103,7 +105,7 @@ class History:
             say("{uri}: {count} commits failed because others wrote at the same time", uri=self.uri, count=MAX_ATTEMPTS)
         )
 
-    def _add(self, header: RunHeader, rows: pa.Table, *, renew: bool) -> Outcome:
+    def _add(self, header: RunHeader, rows: Callable[[], pa.Table], *, renew: bool) -> Outcome:
         known = self._overlapping(header)
         _refuse_other_workload(header, known)
         renews = renew and bool(known) and all(_renews(header, stored) for stored in known)
@@ -112,7 +114,7 @@ class History:
         if not renews and not all(_completes(header, stored) for stored in known):
             return "less-complete"
         kept, removes = self._without({stored.run_id for stored in known}) if known else ([], [])
-        self._commit([*_pieces(rows), *kept], removes)
+        self._commit([*_pieces(rows()), *kept], removes)
         return "renewed" if renews else "superseded" if known else "added"
 
     def _add_extra(self, rows: pa.Table) -> int:

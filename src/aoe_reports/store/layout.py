@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -130,6 +130,12 @@ class Run:
     """Columns that a run has in common with its records: engine, engine_version, hardware_config, runtime_config."""
     advice: Sequence[dict[str, Any]] = ()
     """Rows of kind advice: what the run could gain, and what is worth tuning next."""
+    rest: Callable[[Run], Run] | None = None
+    """Adds what is worked out only once it is certain that the run is to be stored."""
+
+    def whole(self) -> Run:
+        """The run with everything that is stored of it."""
+        return self if self.rest is None else self.rest(replace(self, rest=None))
 
 
 def month_of(timestamp_ns: int) -> str:

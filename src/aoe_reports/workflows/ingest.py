@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from aoe_reports.errors import AoeReportsError, ReadError, StoreError, WorkloadConflictError
 from aoe_reports.findings import Finding
@@ -17,7 +17,7 @@ from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
 from aoe_reports.texts import join, say
-from aoe_reports.workflows.advising import Advisor, digest_of
+from aoe_reports.workflows.advising import Advising, Advisor, digest_of
 from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
 from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
@@ -62,7 +62,7 @@ def gather_runs(
 ) -> Iterator[Run]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`.
 
-    With an `advisor` profiles carry advice.
+    With an `advisor` profiles carry advice, once they are stored.
     """
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
@@ -83,17 +83,17 @@ def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered, adv
         except (ReadError, OSError) as error:
             gathered.failed(_as_read_error(error, captures[0].root), captures[0].root)
             continue
-        advice = None if advising is None else advising.rows()
         run = run_of_profile(profile, options)
         if run.records:
-            yield run if advice is None else _with_advice(run, advice)
+            yield run if advising is None else replace(run, rest=partial(_with_advice, advising))
         else:
             gathered.findings += [finding for finding in run.findings if finding.rule != "workload-unknown"]
             gathered.findings.append(_nothing_measured(captures, run))
 
 
-def _with_advice(run: Run, rows: list[dict[str, Any]]) -> Run:
+def _with_advice(advising: Advising, run: Run) -> Run:
     """The run with advice, and in its own row what tells whether that is still the same."""
+    rows = advising.rows()
     return replace(run, advice=rows, body={**run.body, "advice": digest_of(rows)})
 
 
@@ -201,7 +201,7 @@ def _kept(run: Run, outcome: Outcome) -> Stored:
     records = [record for record in run.records if record.scope in SUMMARY_SCOPES]
     body = {name: run.body[name] for name in SUMMARY_FACTS if name in run.body}
     series = frozenset(record.series_id for record in run.records) if run.header.run_kind != "tuning" else frozenset()
-    return Stored(replace(run, records=records, body=body, facts={}, advice=()), outcome, len(run.records), series)
+    return Stored(replace(run, records=records, body=body, facts={}, rest=None), outcome, len(run.records), series)
 
 
 def _less_complete(run: Run) -> Finding:
