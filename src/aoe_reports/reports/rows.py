@@ -17,6 +17,24 @@ _OF_BANKS = (
 )
 """What is shown of the summary of a gradient bank."""
 
+_OF_VERDICTS = (
+    Column("scope", "Scope", "word"),
+    Column("op_type", "Operator type"),
+    Column("op_name", "Operator"),
+    Column("input_shapes", "Input shapes"),
+    Column("verdict", "Verdict", "state"),
+    Column("claimed_before_us", "Claimed before (us)", "us"),
+    Column("claimed_after_us", "Claimed after (us)", "us"),
+    Column("measured_before_us", "Measured before (us)", "us"),
+    Column("measured_after_us", "Measured after (us)", "us"),
+    Column("claimed_change", "Claimed change (after/before - 1)", "gain"),
+    Column("change", "Change (after/before - 1)", "gain"),
+    Column("ci_low", "from", "gain"),
+    Column("ci_high", "to", "gain"),
+    Column("reason", "Remark", "sentence"),
+)
+"""What `verify` says of a step, a type or an operator."""
+
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "inspect": (
         Column("path", "Path"),
@@ -238,22 +256,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("cost_s", "Tuning (s)", "us"),
         Column("reason", "Why so much", "sentence"),
     ),
-    "verify": (
-        Column("scope", "Scope", "word"),
-        Column("op_type", "Operator type"),
-        Column("op_name", "Operator"),
-        Column("input_shapes", "Input shapes"),
-        Column("verdict", "Verdict", "state"),
-        Column("claimed_before_us", "Claimed before (us)", "us"),
-        Column("claimed_after_us", "Claimed after (us)", "us"),
-        Column("measured_before_us", "Measured before (us)", "us"),
-        Column("measured_after_us", "Measured after (us)", "us"),
-        Column("claimed_change", "Claimed change (after/before - 1)", "gain"),
-        Column("change", "Change (after/before - 1)", "gain"),
-        Column("ci_low", "from", "gain"),
-        Column("ci_high", "to", "gain"),
-        Column("reason", "Remark", "sentence"),
-    ),
+    "verify": _OF_VERDICTS,
     "preflight": (
         Column("rule", "Rule"),
         Column("verdict", "Verdict", "state"),
@@ -345,20 +348,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("night", "Night"),
         Column("workload", "Workload"),
         Column("rank_id", "Rank", "integer"),
-        Column("scope", "Scope"),
-        Column("op_type", "Operator type"),
-        Column("op_name", "Operator"),
-        Column("input_shapes", "Input shapes"),
-        Column("verdict", "Verdict", "state"),
-        Column("claimed_before_us", "Claimed before (us)", "us"),
-        Column("claimed_after_us", "Claimed after (us)", "us"),
-        Column("measured_before_us", "Measured before (us)", "us"),
-        Column("measured_after_us", "Measured after (us)", "us"),
-        Column("claimed_change", "Claimed change (after/before - 1)", "gain"),
-        Column("change", "Change (after/before - 1)", "gain"),
-        Column("ci_low", "from", "gain"),
-        Column("ci_high", "to", "gain"),
-        Column("reason", "Remark", "sentence"),
+        *_OF_VERDICTS,
     ),
     "history_advice": (
         Column("night", "Night"),
