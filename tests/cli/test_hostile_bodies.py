@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ CHANGES = {
     "texts": json.dumps({"position": "first", "before": "x", "change": "<script>"}),
     "lists": json.dumps(dict.fromkeys(("position", "since", "who", "reason", "change"), DEEP)),
     "infinite": '{"position": NaN, "change": Infinity}',
+    "nothing": "{}",
+    "incomplete": json.dumps({"position": 0, "since": "2026-01-01", "before": 1e99, "memory": 7}),
 }
 COMMANDS = (("report",), ("history", "runs"), ("history", "verdicts"))
 
@@ -96,7 +99,7 @@ def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | 
     nothing_breaks(cli, [*rows, verdict], tmp_path)
     (told,) = cli("history", "verdicts", "--store", tmp_path / "hostile", "--format", "json").json["rows"]
     verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
-    assert verified.rules() == ({"store-body"} if body is not None else set())
+    assert (verified.code, verified.rules()) == (1, {"store-body"})
     assert (told["workload"], told["verdict"]) == ("net", "confirmed")
     planned = cli("plan", msprof / "exports_of_2022", "--store", tmp_path / "hostile", "-o", tmp_path / "plan")
     assert planned.code in {0, 1}, planned.err
@@ -119,11 +122,23 @@ def test_bodies_of_changes_and_acknowledgements(
     refused = cli("regressions", "--store", store)  # a baseline hangs on such rows
     assert (refused.code, "its body is not as it was written" in refused.err) == (3, True)
     verified = cli("store", "verify", "--store", store, "--format", "json")
-    assert verified.rules() == ({"store-body"} if body is not None else set())
+    assert (verified.code, verified.rules()) == (1, {"store-body"})
 
 
 @pytest.mark.parametrize(
-    "body", ["[1]", "{", NESTED, '{"position": "first"}', '{"headlines": 5, "found": "x"}', '{"notes": [[]]}']
+    "body",
+    [
+        "[1]",
+        "{",
+        NESTED,
+        "{}",
+        '{"position": "first"}',
+        '{"headlines": 5, "found": "x"}',
+        '{"notes": [[]]}',
+        json.dumps({"why_not": None, "found": False}),
+        json.dumps({"why_not": None, "headlines": [{"source": "tasks", "step_us": "x"}]}),
+        json.dumps({"why_not": None, "headlines": [{"source": "tasks", "rank_id": "r" * 9999}]}),
+    ],
 )
 def test_bodies_of_advice(cli: Cli, msprof: Path, tmp_path: Path, body: str) -> None:
     rows = exported(cli, tmp_path, msprof / "exports_of_2022")
@@ -131,6 +146,46 @@ def test_bodies_of_advice(cli: Cli, msprof: Path, tmp_path: Path, body: str) -> 
     nothing_breaks(cli, [{**row, "body": body} if row["kind"] == "advice" else row for row in rows], tmp_path)
     verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
     assert (verified.code, verified.rules()) == (1, {"store-body"})
+
+
+SHARES = dict.fromkeys(("computing_share", "communication_not_overlapped_share", "free_share"), 0.25)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"step_us": 1e308, **SHARES, "computing_share": 1e308},
+        {"step_us": 100.0, **SHARES, "computing_share": 5, "free_share": 9},
+        {"step_us": 100.0, **SHARES, "free_share": -0.1},
+        {"step_us": True, **SHARES},
+        {"step_us": 100.0, **SHARES, "source": "step_trace_time"},
+    ],
+)
+def test_what_a_step_goes_on_is_shown_of_a_whole_only(
+    cli: Cli, msprof: Path, tmp_path: Path, told: dict[str, Any]
+) -> None:
+    rows = exported(cli, tmp_path, msprof / "exports_of_2022")
+    good = {"source": "tasks", "steps": 1, "step_us": 100.0, **SHARES}
+    many = [{**good, "device_id": number} for number in range(7, 3000)]
+    body = json.dumps({"why_not": None, "headlines": [{"source": "tasks", **told, "device_id": 5}, *many]})
+    nothing_breaks(cli, [{**row, "body": body} if row.get("state") == "summary" else row for row in rows], tmp_path)
+    (page,) = (page for page in (tmp_path / "site" / "runs").glob("2*.json"))
+    counted = json.loads(page.read_text())["steps_by_tasks"]
+    assert [row["device_id"] for row in counted] == list(range(7, 23))
+    assert not re.search(r"\b(inf|nan)\b", page.with_suffix(".html").read_text().split("<body")[1])
+
+
+def test_numbers_beyond_64_bit_are_stored_and_whole(cli: Cli, aoe: Path, tmp_path: Path) -> None:
+    bank = json.loads((aoe / "gradient_bank" / "Ascend910B_gradient_fusion.json").read_text())
+    (tmp_path / "bank").mkdir()
+    text = json.dumps(bank)
+    size = re.search(r"\d{4,}", text)
+    assert size is not None
+    text = text[: size.start()] + str(2**63) + text[size.end() :]
+    (tmp_path / "bank" / "Ascend910B_gradient_fusion.json").write_text(text)
+    assert cli("ingest", tmp_path / "bank", "--store", tmp_path / "s", "--workload", "m").code in {0, 1}
+    assert cli("store", "verify", "--store", tmp_path / "s").code == 0
+    assert cli("site", "--store", tmp_path / "s", "-o", tmp_path / "site").code == 0
 
 
 def test_a_finding_that_is_made_of_something_else_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:

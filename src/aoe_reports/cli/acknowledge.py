@@ -67,7 +67,7 @@ def expect(
 
     _refuse_empty(reason, "--reason")
     _refuse_empty(workload, "WORKLOAD")
-    row = announce(store, workload.rstrip("/"), since, until, change, _text(reason) or "", _text(who))
+    row = announce(store, (_text(workload) or "").rstrip("/"), since, until, change, _text(reason) or "", _text(who))
     _show("expect", store, row, form, output)
 
 

@@ -76,7 +76,12 @@ def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
 
 def _cut(text: str) -> str:
     """A long cell keeps its end, which tells names and paths apart."""
-    return text if len(text) <= MAX_CELL else "…" + text[-(MAX_CELL - 1) :]
+    if width(text) <= MAX_CELL:
+        return text
+    kept = text[-(MAX_CELL - 1) :]
+    while width(kept) >= MAX_CELL:  # wide characters: each is taken out by itself
+        kept = kept[1:]
+    return f"…{kept}"
 
 
 _PIECES = re.compile(r"[\u2e80-\uffef][\u3001\u3002\u201d\uff09\uff0c\uff1a\uff1b]*|[^\s\u2e80-\uffef]+|\s+")
@@ -84,14 +89,29 @@ _PIECES = re.compile(r"[\u2e80-\uffef][\u3001\u3002\u201d\uff09\uff0c\uff1a\uff1
 
 
 def wrapped(text: str) -> list[str]:
-    """A sentence in lines of `MAX_CELL` terminal columns; a word that is longer than that is cut, and a sentence without end."""
+    """A sentence in lines of `MAX_CELL` terminal columns; a longer word goes on in the next line, one without end is cut."""
     if len(text) > MAX_SENTENCE:
         text = text[: MAX_SENTENCE - 1] + "…"
     if width(text) <= MAX_CELL:
         return [text]
     lines = [""]
     for piece in _PIECES.findall(text):
+        if width(piece.rstrip()) > MAX_CELL:
+            first, *rest = _pieces_of(piece, MAX_CELL - width(lines[-1]))
+            lines[-1] += first
+            lines += rest
+            continue
         if width(lines[-1]) + width(piece.rstrip()) > MAX_CELL and lines[-1]:
             lines.append("")
-        lines[-1] += _cut(piece) if lines[-1] else _cut(piece).lstrip()
-    return [line.rstrip() for line in lines]
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines if line]
+
+
+def _pieces_of(word: str, room: int) -> list[str]:
+    """A word in pieces: the first fills the room that is left in its line, the others have a line each."""
+    pieces = [""]
+    for character in word:
+        if width(pieces[-1]) + width(character) > (room if len(pieces) == 1 else MAX_CELL):
+            pieces.append("")
+        pieces[-1] += character
+    return pieces

@@ -16,7 +16,7 @@ _CAUSES = {
     "changed-inputs": say("other inputs"),
     "changed-repository": say("other knowledge bank"),
     "new": say("new"),
-    "vanished": say("gone"),
+    "vanished": say("vanished"),
 }
 
 

@@ -11,7 +11,8 @@ from aoe_reports.texts import Language
 Kind = Literal[
     "text", "sentence", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "alarm", "word", "bars"
 ]
-"""`sentence` is read as a whole, and takes several lines in a terminal where it is long; `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
+"""`sentence` is read as a whole, and takes several lines in a terminal where it is long;
+`change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
 translated, `state` one that says how something ended, with more behind a colon, `alarm` one that says what a series does: both are
 called confirmed, a gain that was proved and a slow-down; `bars` are two lengths between 0 and 1, which show
 as a picture what other columns say in numbers: a renderer that draws nothing leaves them out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -55,7 +54,7 @@ def run_page(
         "changed": [_change_cells(series, text) for series in changes],
         "measured": measured,
         "step_charts": [chart for step in [*details.steps, *counted] if (chart := _step_chart(step, text))],
-        "counted": text("steps_by_tasks") if counted else "",
+        "counted": _about_counted(counted, advice, text),
         "step_columns": [
             (text("what"), "text"), *((text(name), "number") for name in ("step_ms", "std_ms", "computing", "communication", "free_ms")),
         ],
@@ -124,26 +123,49 @@ def _where(row: Row, text: Texts) -> str:
 
 
 def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
-    """What advice found that a step goes on, for each device of which no stored step tells it; as steps are, times in ms."""
-    told = {(step["rank_id"], step["device_id"]) for step in steps if step["computing_ms"] is not None}
-    found: list[Row] = []
+    """What advice counted of the devices of which no stored step tells what it went on; as steps are, times in ms.
+
+    `steps_counted` is how many steps the capture was divided by; 1 also where nothing tells of steps.
+    """
+    told = [(step["rank_id"], step["device_id"]) for step in steps if step["computing_ms"] is not None]
+    found: dict[tuple[int | None, int | None], Row] = {}
     for row in advice.summary["headlines"] if advice is not None else ():
-        place = row.get("rank_id"), row.get("device_id")
-        sizes = [row.get(name) for name in ("step_us", *_SHARES.values())]
-        if place in told or not all(isinstance(size, int | float) and 0 <= size < math.inf for size in sizes):
+        rank, device = row.get("rank_id"), row.get("device_id")
+        shares = {name: row.get(share) for name, share in _SHARES.items()}
+        step_us = row.get("step_us")
+        # a table of steps names no device where the framework wrote it
+        known = any(rank == other and (device == beside or None in {device, beside}) for other, beside in told)
+        if known or row.get("source") not in _COUNTED or step_us is None or None in shares.values():
             continue
-        step_ms = row["step_us"] / 1000
-        parts = {f"{name}_ms": round(row[share] * step_ms, 6) for name, share in _SHARES.items()}
-        whose = {"rank_id": place[0], "device_id": place[1], "series_id": None}
-        found.append({"step_ms": step_ms, "std_ms": None, **parts, **whose, "steps_counted": row.get("steps")})
-    return found
+        if not 0 < step_us < _LONGEST_US or min(shares.values()) < 0 or sum(shares.values()) > 1 + _ROUNDED:
+            continue
+        parts = {f"{name}_ms": round(share * step_us / 1000, 6) for name, share in shares.items()}
+        whose = {"rank_id": rank, "device_id": device, "series_id": None, "steps_counted": row.get("steps") or 1}
+        found[rank, device] = {"step_ms": step_us / 1000, "std_ms": None, **parts, **whose}
+    ordered = sorted(found, key=lambda place: tuple(-1 if number is None else number for number in place))
+    return [found[place] for place in ordered[:SHOWN_DEVICES]]
 
 
+SHOWN_DEVICES = 16
 _SHARES = {
     "computing": "computing_share",
     "communication": "communication_not_overlapped_share",
     "free": "free_share",
 }
+_COUNTED = frozenset({"tasks", "timeline"})
+"""Where advice has the parts of a step from, when not from a table of steps."""
+_LONGEST_US = 1e15
+"""Thirty years: no step takes longer."""
+_ROUNDED = 1e-4
+
+
+def _about_counted(counted: Sequence[Row], advice: RunAdvice | None, text: Texts) -> str:
+    """What has to be said of steps by tasks; nothing where there are none."""
+    if not counted or advice is None:
+        return ""
+    stored, devices = len(advice.summary["headlines"]), advice.summary["devices"]
+    limited = text("devices_of", shown=stored, count=devices) if stored < devices else ""
+    return " ".join(filter(None, [text("steps_by_tasks"), limited]))
 
 
 def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
@@ -152,13 +174,15 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     if sizes["computing"] is None or sizes["free"] is None:
         return None
     shown = {name: text("not_stored") if size is None else show(size, "ms") for name, size in sizes.items()}
-    said = text("steps_chart", what=_where(step, text), **shown)
+    said = text("capture_chart" if step.get("steps_counted") == 1 else "steps_chart", what=_where(step, text), **shown)
     return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
 
 
 def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
     names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
     about = text("by_tasks", steps=step["steps_counted"]) if "steps_counted" in step else None
+    if step.get("steps_counted") == 1:
+        about = text("by_tasks_once")
     return [head(_where(step, text), _series(step, pages), about), *(cell(step[name], "ms") for name in names)]
 
 

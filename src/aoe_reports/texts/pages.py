@@ -345,6 +345,11 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "没有说明单步耗时构成的表时，各部分由任务的执行时间算出：整个采集（含各步之间的空隙）除以步数。",
     ),
     "by_tasks": ("by its tasks, steps: {steps}", "由任务算出，步数：{steps}"),
+    "by_tasks_once": ("by its tasks, the whole capture", "由任务算出，整个采集"),
+    "capture_chart": (
+        "The capture of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+        "{what} 的整个采集（毫秒）：计算：{computing}；未重叠的通信：{communication}；空闲：{free}",
+    ),
     "no_steps": ("No step of this run is stored.", "没有保存这次运行的步。"),
     "step_ms": ("Step (ms)", "单步耗时 (ms)"),
     "std_ms": ("Std (ms)", "标准差 (ms)"),

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 MOST = 2**63
-"""No JSON that we write has larger whole numbers."""
+"""Whole numbers from here on (files may tell of any) are read as floats: no column and no page takes larger ones."""
+_DIGITS = len(str(MOST))
 DEEPEST = 20
 """What we write into bodies is nested less."""
 
@@ -67,11 +68,19 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
 
 def read_body(text: str | None) -> dict[str, Any] | None:
     """The JSON object that a row holds beside its columns; None where what is there is none."""
+    if text is None:
+        return None
     try:
-        body = json.loads(text or "{}")
+        body = json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
+
+
+def _whole(digits: str) -> int | float:
+    if len(digits) < _DIGITS or (len(digits) <= _DIGITS + 1 and abs(int(digits)) < MOST):
+        return int(digits)
+    return float(digits)
 
 
 def body_of(text: str | None) -> dict[str, Any]:

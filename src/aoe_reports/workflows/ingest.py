@@ -163,6 +163,7 @@ def ingest(
                 gathered.findings.append(_less_complete(run))
         except WorkloadConflictError as error:
             gathered.findings.append(Finding("error", "workload-conflict", run.header.path, error.what))
+        del run  # what advice would have been made of, before the next one is read
     if history is not None:
         if len(stored) > TEND_EVERY:
             _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read

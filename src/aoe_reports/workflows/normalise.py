@@ -142,15 +142,17 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOption
     path, timestamp_ns = str(file.path), file.path.stat().st_mtime_ns
     runs = []
     for model in file.bank.models:
-        content = identity_of("gdat", file.bank.soc, model.modelhash, model.sizes_bytes, model.start, model.deltas)
-        member = Member(content, content, len(model.sizes_bytes), named=False)
-        run_id = run_id_of(timestamp_ns, content)
+        content = identity_of("gdat", model.modelhash, model.sizes_bytes, model.start, model.deltas)
+        soc = file.bank.soc
+        identity = content if soc is None else identity_of(soc, content)
+        member = Member(identity, content, len(model.sizes_bytes), named=soc is not None)
+        run_id = run_id_of(timestamp_ns, identity)
         named = _name(options.workload, path)
         context = RunContext(
             run_id,
             timestamp_ns,
             named.model,
-            options.hardware or file.bank.soc or UNKNOWN,
+            options.hardware or soc or UNKNOWN,
             engine_version=options.engine_version or UNKNOWN,
         )
         state = "not tuned" if not model.tuned else "tuned" if model.times == len(model.sizes_bytes) else "damaged"
@@ -158,7 +160,7 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOption
         body = {
             "kind": "gdat",
             "tuning_name": None,
-            "soc": file.bank.soc,
+            "soc": soc,
             "modelhash": model.modelhash,
             "gradient_sizes_bytes": list(model.sizes_bytes),
             "gradient_start": model.start,

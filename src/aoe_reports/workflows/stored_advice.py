@@ -118,8 +118,17 @@ def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
         return None
     if row["state"] not in {"summary", *NAMES}:
         return ["state"]
-    body, told = body_of(row), summary_of(row) if row["state"] == "summary" else plain_row(row)
-    return [name for name, value in told.items() if name in body and body[name] != value]
+    if row["state"] == "summary":
+        body, told, least = body_of(row), summary_of(row), {"why_not"}
+    else:
+        body, told, least = body_of(row), plain_row(row), {"position"}
+    differ = {name for name, value in told.items() if name in body and not _same(body[name], value)}
+    return sorted(differ | (least - set(body)))
+
+
+def _same(value: Any, told: Any) -> bool:
+    """Whether what is there is what was read of it; 0 and false are equal in Python, and are not here."""
+    return bool(value == told) and isinstance(value, bool) == isinstance(told, bool)
 
 
 def listed_rows(history: History, where: Where, workload: str | None) -> list[Row]:
@@ -165,10 +174,28 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     return {
         "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
         **{name: body[name] if is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
-        "headlines": [_flat(one) for one in headlines or () if isinstance(one, dict)],
+        "headlines": [_headline(one) for one in headlines or () if isinstance(one, dict)],
         "plan": _flat(plan) if isinstance(plan, dict) else None,
         "notes": [_as_text(note) for note in notes or ()],
     }
+
+
+def _headline(told: Row) -> Row:
+    """What a device's steps went on; what is no number where one should be is null."""
+    known = _flat(told)
+    places = {name: known[name] for name in ("rank_id", "device_id") if name in known}
+    numbers = {name: known[name] for name in _OF_STEPS if name in known}
+    return {
+        **known,
+        **{name: value if is_number(value) else None for name, value in numbers.items()},
+        **{name: value if isinstance(value, int) and is_number(value) else None for name, value in places.items()},
+    }
+
+
+_OF_STEPS = (
+    "step_us", "steps", "computing_share", "communication_not_overlapped_share", "overlapped_share", "free_share",
+    "bound_saving_us", "bound_saving_share",
+)  # fmt: skip
 
 
 def _flat(told: Row) -> Row:

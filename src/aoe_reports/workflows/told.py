@@ -21,7 +21,7 @@ from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.texts import join, say
 from aoe_reports.workflows.bodies import read_body
 
-WITHDRAWN = "withdrawn"
+WITHDRAWN, UNDONE = "withdrawn", "undone"
 _FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
 """What a row of a change says of its series: one that AOE claims, which has a phase, is never judged."""
 MOVE_STATES = ("confirmed", "drift", "recovered", "improved")
@@ -72,11 +72,12 @@ def read_told(history: History) -> Told:
 
 
 def _read_changes(history: History, told: Told) -> None:
-    changes = [
-        (row["subject"], row["state"], _body(history, row))
-        for row in history.rows("change", ("subject", "state", "body")).to_pylist()
-        if row["state"] in {*MOVE_STATES, WITHDRAWN}
-    ]
+    changes = []
+    for row in history.rows("change", ("subject", "state", "body")).to_pylist():
+        if row["state"] in {*MOVE_STATES, WITHDRAWN}:
+            changes.append((row["subject"], row["state"], _body(history, row)))
+        elif row["state"] != UNDONE:
+            raise _unusable(history, "change", row["subject"])
     for series, _, body in changes:
         if not isinstance(series, str) or not isinstance(body.get("position"), int):
             raise _unusable(history, "change", series)
@@ -153,7 +154,7 @@ def _when(timestamp_ns: int) -> str:
 
 
 def _body(history: History, row: Mapping[str, Any]) -> dict[str, Any]:
-    body = read_body(row["body"]) if row["body"] is not None else None
+    body = read_body(row["body"])
     if body is None:
         raise _unusable(history, join(" or ", ("change", "ack")), row["subject"])
     return body

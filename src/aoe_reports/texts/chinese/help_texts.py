@@ -246,7 +246,7 @@ TEXTS: Mapping[str, str] = {
     "Exit with 4 when no series has enough nights.": "没有序列具有足够的夜时以 4 退出。",
     "What the newest level is held against: segment (the level since the last accepted change), run:RUN_ID, tag:NAME, "
     "window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three).": (
-        "最新水平的比较对象：segment（自上次确认的变化以来的水平）、run:RUN_ID、tag:NAME、"
+        "最新水平的比较对象：segment（自上次被接受的变化以来的水平）、run:RUN_ID、tag:NAME、"
         "window:YYYY-MM-DD..YYYY-MM-DD 或 nights:N（最新三夜之前的 N 夜）。"
     ),
     "Remember in the store what changed, as `nightly` does.": "像 `nightly` 一样将变化记入存储。",

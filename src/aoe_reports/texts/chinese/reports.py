@@ -250,7 +250,7 @@ TEXTS: Mapping[str, str] = {
         "alarms a year. Change is after / before - 1; before is the level since the last accepted change, after the newest "
         "one; the impact is what all calls of a run take longer."
     ): (
-        "存储的 {series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1；之前是上一次被确认"
+        "存储的 {series} 个序列中有 {eligible} 个夜数足以判断；合计每年允许 {alarms:g} 次误报。变化 = 之后 / 之前 - 1；之前是上一次被接受"
         "的变化以来的水平，之后是最新的水平；影响是一次运行的全部调用多用的时间。"
     ),
     "The baseline was chosen: {baseline}.": "基线是指定的：{baseline}。",
@@ -400,7 +400,7 @@ TEXTS: Mapping[str, str] = {
         "变慢：{workload} 慢 {percent:.1f}%{since}；变慢的序列共 {count} 个。"
     ),
     "Nothing is confirmed to have got slower.": "没有确认变慢。",
-    "Nothing is confirmed to have got slower that nobody accepted.": "除已被接受的以外，没有证实变慢。",
+    "Nothing is confirmed to have got slower that nobody accepted.": "除已被接受的以外，没有确认变慢。",
     "A step takes {total:+,.3f} us: {parts}.": "每步变化 {total:+,.3f} 微秒：{parts}。",
     "{sources} became {targets} ({moved:,.3f} us).": "{sources} 变为 {targets}（{moved:,.3f} 微秒）。",
     "Where the change of {workload} is": "{workload} 变化的构成",
