@@ -371,6 +371,8 @@ def test_a_bank_that_may_not_be_read_costs_the_plan_alone(cli: Cli, monkeypatch:
         folder = Path(made)
         profile(folder / "p", ["conv1"])
         (folder / "bank").mkdir(mode=0)
+        # what Python loads only when it is needed may lie where nobody but root reads, and it never asks twice for a codec
+        ingested(cli, folder / "p", folder / "first")
         monkeypatch.setenv("TUNE_BANK_PATH", str(folder / "bank"))
         os.chown(folder, 65534, 65534)
         os.seteuid(65534)
