@@ -86,6 +86,8 @@ FAULTS = [
     ('["C:\\dir"]', 1, 5, "'\\' and 'd' are no escape of JSON; a backslash is written '\\\\'"),
     ('["\\u00g0"]', 1, 3, "'\\u' takes four hexadecimal digits"),
     ('["é\\ud800"]', 1, 4, "'\\ud800' is half of a pair of surrogates: no character"),
+    ('["\\n\\u00"]', 1, 5, "'\\u' takes four hexadecimal digits"),
+    ('["\\n\\ud83d\\u00"]', 1, 5, "'\\ud83d' is half of a pair of surrogates: no character"),
     # numbers and words
     ("[NaN]", 1, 2, "NaN is no JSON number"),
     ("[-Infinity]", 1, 2, "-Infinity is no JSON number"),
