@@ -89,11 +89,11 @@ class Model:
         self.rows = [{"kind": "record", **row_of_record(record)} for record in model_records(self.name, series)]
         self.noise = np.random.default_rng(number)
         self.operators = np.exp(self.noise.normal(3, 1, series - 1 - len(TYPES)))  # us
-        self.machine = np.random.default_rng(1000 + number)
+        self.number = number
 
-    def night(self, slow: bool) -> np.ndarray[Any, Any]:
-        """Times of one night in ns, as the rows are ordered."""
-        times = self.operators * self.machine.normal(1, 0.01, len(self.operators))
+    def night(self, night: int, slow: bool) -> np.ndarray[Any, Any]:
+        """Times of one night in ns, as the rows are ordered: the same however many nights were made before."""
+        times = self.operators * np.random.default_rng((self.number, night)).normal(1, 0.01, len(self.operators))
         if slow:
             times[7] *= SLOW_BY
         kinds = np.arange(len(times)) % len(TYPES)
@@ -118,7 +118,7 @@ def run_header(model: Model, night: int) -> RunHeader:
 def night_rows(model: Model, night: int, nights: int) -> tuple[pa.Table, pa.Table]:
     """The rows of the run and of its records of one night."""
     header = run_header(model, night)
-    times = model.night(nights - SLOW_NIGHTS <= night)
+    times = model.night(night, nights - SLOW_NIGHTS <= night)
     count = len(model.rows)
     changing: dict[str, Any] = {
         "run_id": pa.repeat(header.run_id, count),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-BLOCK = 128
+BLOCK = 256
 """Series partitioned together: their sums of one night stay in the cache."""
 THREADS = 2
 """Blocks at once: numpy lets other threads run while it counts; more wait for the memory."""
