@@ -56,6 +56,13 @@ CHANGES = {
 COMMANDS = (("report",), ("history", "runs"), ("history", "verdicts"))
 
 
+def test_a_workload_of_odd_bytes_can_be_announced(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s", "--workload", "net")
+    options = ("--from", "2026-02-10", "--change", "5%", "--reason", "x", "--store", tmp_path / "s")
+    assert cli("expect", "a\udcff", *options).code in {0, 2}
+    assert cli("store", "verify", "--store", tmp_path / "s").code == 0
+
+
 def nothing_breaks(cli: Cli, rows: list[dict[str, Any]], folder: Path) -> None:
     """Import these rows, build the site, ask for every list."""
     (folder / "hostile.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -156,7 +156,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "store-body",
         "error",
         "the store",
-        "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out",
+        "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, `regressions` refuses a change",
     ),
     (
         "clock-jump",

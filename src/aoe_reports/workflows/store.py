@@ -53,7 +53,7 @@ def _check_bodies(history: History) -> Iterator[Finding]:
                 names = unfit(row)
                 if names != []:
                     about = row["run_id"] or row["subject"]
-                    yield Finding("error", "store-body", history.uri, _told_of(kind, about, names))
+                    yield Finding("error", "store-body", f"{history.uri}/{part.path}", _told_of(kind, about, names))
     try:
         read_told(history)  # changes and acknowledgements: a baseline hangs on them, so one is enough
     except StoreError as error:

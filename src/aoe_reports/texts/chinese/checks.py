@@ -402,8 +402,9 @@ TEXTS: Mapping[str, str] = {
     ),
     "a run, or a member of one, is there twice": "运行或其成员重复存在",
     "rows of a run that is not there": "存在某个运行的行，但该运行不存在",
-    "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out": (
-        "行中以 JSON 存放的内容与写入时不符；页面和报告不使用它"
+    "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, "
+    "`regressions` refuses a change": (
+        "行中以 JSON 存放的内容与写入时不符；页面和报告不使用它，`regressions` 拒绝这样的变化"
     ),
     "one or two nights more than a year from all others of the workload, which has at least ten: they are held against nothing": (
         "有一两夜与该 workload 的其他夜（至少十夜）相差一年以上：不与任何数据比较"
