@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.columns import Ints, Mask, codes, column_of, floats, integers
+from aoe_reports.columns import Ints, Mask, codes, column_of, floats, integers, words_in
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import TASK_TYPES
@@ -17,6 +17,8 @@ from aoe_reports.texts import join, say
 
 ROUNDING_NS = 10
 """Printed times carry binary noise and three decimals of a microsecond: sums of a few may be off by this much."""
+STEP_SUM_NS = 1_000
+"""Stage is the difference of two float64 of microseconds since 1970, which are right to 0.25 us each."""
 SHARE_ROUNDING = 0.0002
 _LEAST_ROWS_FOR_SHARES = 2
 
@@ -218,9 +220,28 @@ def _overlap(data: TableData) -> Sequence[Finding]:
     if not set(parts) <= set(data.frame.column_names):
         return ()
     whole, overlapped, alone = (integers(data.frame[name])[0] for name in parts)
-    off = np.abs(whole - overlapped - alone) > ROUNDING_NS
+    off = _of_one_rank(data) & (np.abs(whole - overlapped - alone) > ROUNDING_NS)
     message = say("Communication is not Overlapped + Communication(Not Overlapped)")
     return _each(data, "overlap-sum", message, off, severity="warning")
+
+
+def _step_sum(data: TableData) -> Sequence[Finding]:
+    """Stage + Bubble is the whole step: Computing + Communication(Not Overlapped) + Free."""
+    names = ("stage_ns", "bubble_ns", "computing_ns", "communication_not_overlapped_ns", "free_ns")
+    if not set(names) <= set(data.frame.column_names):
+        return ()
+    (stage, bubble, *parts), masks = zip(*(integers(data.frame[name]) for name in names), strict=True)
+    there = _of_one_rank(data) & np.logical_and.reduce(masks)
+    off = there & (np.abs(stage + bubble - sum(parts)) > STEP_SUM_NS)
+    message = say("Stage + Bubble is not Computing + Communication(Not Overlapped) + Free: one of them is wrong")
+    return _each(data, "step-sum", message, off, severity="warning")
+
+
+def _of_one_rank(data: TableData) -> Mask:
+    """The rows that add up: one of a pipeline stage holds the largest value of its ranks in each column by itself."""
+    if "type" not in data.frame.column_names:
+        return np.ones(data.frame.num_rows, dtype=bool)
+    return words_in(data.frame["type"], {"rank"})
 
 
 def _intervals(data: TableData) -> Sequence[Finding]:
@@ -327,6 +348,7 @@ def _iterations(data: TableData) -> Sequence[Finding]:
 _CHECKS: tuple[Callable[[TableData], Sequence[Finding]], ...] = (
     _rising,
     _overlap,
+    _step_sum,
     _intervals,
     _statistics,
     _shares,

@@ -54,6 +54,7 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("not-monotonic", "warning", "tables", "an iteration that ends before the one above it"),
     ("interval-mismatch", "warning", "tables", "stop - start is not the task's time"),
     ("overlap-sum", "warning", "tables", "Communication is not Overlapped + Communication(Not Overlapped)"),
+    ("step-sum", "warning", "tables", "Stage + Bubble is not Computing + Communication(Not Overlapped) + Free"),
     ("statistic-arithmetic", "warning", "tables", "Min, Avg, Max, Count and total of one row do not fit together"),
     ("share-sum", "warning", "tables", "the shares of a whole statistic do not add up to 100 %"),
     ("task-type-unknown", "warning", "tables", "a task type that no exporter is known to write"),

@@ -148,6 +148,12 @@ TEXTS: Mapping[str, str] = {
     "Communication is not Overlapped + Communication(Not Overlapped)": (
         "Communication 不等于 Overlapped + Communication(Not Overlapped)"
     ),
+    "Stage + Bubble is not Computing + Communication(Not Overlapped) + Free": (
+        "Stage + Bubble 不等于 Computing + Communication(Not Overlapped) + Free"
+    ),
+    "Stage + Bubble is not Computing + Communication(Not Overlapped) + Free: one of them is wrong": (
+        "Stage + Bubble 不等于 Computing + Communication(Not Overlapped) + Free：其中有一项是错的"
+    ),
     "stop - start is not the task's time": "stop - start 不等于任务的时间",
     "Min, Avg, Max, Count and total do not fit together": "Min、Avg、Max、Count 与总和互不相符",
     "the shares add up to {share:.4%}: a row is missing or damaged": "各占比之和为 {share:.4%}：有行缺失或损坏",
