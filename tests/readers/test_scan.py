@@ -320,3 +320,69 @@ def test_blocks_of_the_usual_size(tmp_path: Path) -> None:
     lines[-5] = lines[-5].replace(",AI_CORE", "")
     lines[25_000] = lines[25_000].replace(".125,", ".12345,")
     assert same(tmp_path, "".join(lines).encode(), BLOCK_BYTES, header=PLAIN_HEADER)
+
+
+exported = st.tuples(
+    st.sampled_from(["MatMul", "Add", "Conv2D"]),
+    st.sampled_from(["AI_CORE", "AI_VECTOR_CORE", "N/A"]),
+    st.decimals(0, 99999, places=3).map(str),
+    st.sampled_from(["0", "17", "N/A"]),
+)
+"""What exporters write: words that come again, and three decimals of a microsecond."""
+LAST = {
+    "words": (
+        "Op Name,OP Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Task Type",
+        "{0},{0},1,{2},0.5,{1}",
+    ),
+    "a duration": (
+        "Op Name,OP Type,Task Type,Task Start Time(us),Task Wait Time(us),Task Duration(us)",
+        "{0},{0},{1},1,0.5,{2}",
+    ),
+    "a counter": (HEADER.partition(",")[2].replace("Input Shapes", "Context ID"), "{0},{0},{1},1,{2},0.5,{3}"),
+}
+
+
+@MANY
+@given(
+    last=st.sampled_from(sorted(LAST)),
+    rows=st.lists(exported, min_size=8, max_size=30),
+    keep=st.integers(0, 60),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_file_that_is_cut_in_its_last_row_holds_no_value_that_the_whole_one_has_not(
+    tmp_path: Path, last: str, rows: list[tuple[str, ...]], keep: int, end: str
+) -> None:
+    header, row = LAST[last]
+    path = tmp_path / "op_summary.csv"
+    # every word stands in some row above the last one
+    above = [
+        ("MatMul", "AI_CORE", "1.500", "0"),
+        ("Add", "AI_VECTOR_CORE", "2.500", "17"),
+        ("Conv2D", "N/A", "3.500", "N/A"),
+    ]
+    lines = [row.format(*cells) for cells in [*above, *rows]]
+    body = "".join(line + end for line in lines[:-1])
+    path.write_bytes(f"{header}\n{body}{lines[-1]}{end}".encode())
+    whole = thorough(path, FIELDS | {"context_id"}).frame.to_pylist()
+    path.write_bytes(f"{header}\n{body}{(lines[-1] + end)[: max(keep, 1)]}".encode())
+    for fields in (FIELDS, FIELDS | {"context_id"}, None):
+        data = read_table(path, TABLE, fields, hashed=False)
+        assert data.rows_read == data.frame.num_rows + data.rows_reported == len(lines)
+        for cut, true in zip(data.frame.to_pylist(), whole, strict=False):
+            assert all(cut[name] in {true[name], None} for name in cut if name in true)
+        assert data.frame.num_rows >= len(lines) - 1
+        assert path.read_bytes().endswith(b"\n") or "csv-truncated" in {f.rule for f in data.findings}
+    if keep >= len(lines[-1]) and last == "a duration":
+        assert data.frame.num_rows == len(lines)
+
+
+@MANY
+@given(rows=bodies, block_bytes=blocks, missing=st.integers(1, 12))
+def test_rows_that_do_not_end_with_a_line_end(tmp_path: Path, rows: list[str], block_bytes: int, missing: int) -> None:
+    body = "".join(f"{row}\n" for row in rows).encode()
+    assert not same(tmp_path, body[:-missing] or b"x", block_bytes)
+    path = tmp_path / "op_summary.csv"
+    some, every = quick(path, block_bytes)[0], read_table(path, TABLE)
+    cut = [f for f in some.findings if f.rule == "csv-truncated"]
+    assert cut == [f for f in every.findings if f.rule == "csv-truncated"]
+    assert some.rows_read == every.rows_read

@@ -20,6 +20,7 @@ from aoe_reports.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.readers.convert import Converted, arrow_type, convert, convert_rest, lists_of
+from aoe_reports.readers.last_row import Ending, ending_of, without_last
 from aoe_reports.readers.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.readers.ragged import Ragged, mended
 from aoe_reports.readers.scan import scan
@@ -173,11 +174,13 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         )
         line = _line_of_offset(path, looked.nul_offset)
         notes.append(Finding("warning", "csv-encoding", str(path), message, line))
-    parsed = parse(source, len(header), wanted) if looked.last else Parsed(no_rows(wanted), [])
+    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
+    last = match.fields[-1]
+    asked = wanted if whole or last in wanted else [*wanted, last]  # whether the last cell is whole has to be told
+    parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
     if parsed is None:
         message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
         return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
-    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
     return _assemble(path, table, match, wanted, parsed, looked, notes, whole=whole)
 
 
@@ -365,13 +368,14 @@ def _assemble(
     one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
     lines, spread = (None, None) if one_line_each else _physical_lines(path)
     cut = None if whole or not total else total - 1
-    if not whole:
-        line = _line(total - 1, lines) if total else 1
-        message = say(
-            "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
-        )
-        findings.append(Finding("error", "csv-truncated", str(path), message, line))
     frame, rows, ragged, notes = _with_mended(path, table, match, wanted, parsed, lines, cut)
+    if not whole:
+        spans = spread is not None and not table.multiline and total > 0 and spread[min(total, len(spread)) - 1] > 1
+        complete = cut is not None and len(rows) > 0 and rows[-1] == cut and not spans
+        frame, ending = _with_certain_end(frame, match.fields[-1], looked.last) if complete else (frame, None)
+        findings.append(_no_line_end(path, match.fields[-1], ending, _line(total - 1, lines) if total else 1))
+        if _is_used(match.fields[-1], ending):
+            cut = None  # all its cells but the last are certain
     findings += [*notes, *_ragged(path, ragged, len(match.fields), lines)]
     good = rows != cut if cut is not None else np.ones(frame.num_rows, dtype=bool)
     if spread is not None and not table.multiline:
@@ -392,6 +396,47 @@ def _assemble(
     data = data.filter(keep_where(good))
     reported = total - data.num_rows
     return TableData(table, path, data, match, tuple(findings), total, reported, looked.sha256, rows[good], lines)
+
+
+def _with_certain_end(frame: pa.Table, field: Field, last_byte: bytes) -> tuple[pa.Table, Ending]:
+    """(the rows, the last cell of the last one empty where it may be a part of what was written; what it is)."""
+    place = frame.column_names.index(str(field.position))
+    ending = ending_of(frame.column(place), field, last_byte)
+    if ending != "whole":
+        frame = frame.set_column(place, frame.field(place), without_last(frame.column(place)))
+    return frame, ending
+
+
+def _is_used(field: Field, ending: Ending | None) -> bool:
+    """Whether the last row of a file without a line end is used: not where it has too few cells, or needs its last one."""
+    return ending == "whole" or (ending is not None and not field.needed)
+
+
+def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> Finding:
+    """What becomes of the last row of a file without a line end; `ending` is None where it has not all its cells."""
+    if not _is_used(field, ending):
+        message = say(
+            "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
+        )
+        return Finding("error", "csv-truncated", str(path), message, line)
+    if ending == "whole":
+        message = say(
+            "the file does not end with a line end; its last row is whole and used, later ones may be missing"
+        )
+        return Finding("warning", "csv-truncated", str(path), message, line)
+    if ending == "cut":
+        message = say(
+            "the file ends in the middle of a cell ({column}; no line end); the cell is empty in the table, the rest of "
+            "the row is used, later ones are missing",
+            column=field.header,
+        )
+        return Finding("error", "csv-truncated", str(path), message, line, field.position + 1)
+    message = say(
+        "the file does not end with a line end; nothing tells whether its last cell ({column}) is whole: it is empty in "
+        "the table, the rest of the row is used, later ones may be missing",
+        column=field.header,
+    )
+    return Finding("warning", "csv-truncated", str(path), message, line, field.position + 1)
 
 
 def _converted(frame: pa.Table, wanted: Sequence[Field]) -> Iterator[Converted]:

@@ -205,7 +205,7 @@ CUT_OFF = frozenset({"csv-truncated", "json-truncated"})
 
 def _state(findings: Sequence[Finding]) -> str:
     """How much of a profile could be used: ok, damaged (rows left out), incomplete (cut off)."""
-    if any(finding.rule in CUT_OFF for finding in findings):
+    if any(finding.rule in CUT_OFF and finding.severity == "error" for finding in findings):
         return "incomplete"
     return "damaged" if has(findings, "error") else "ok"
 

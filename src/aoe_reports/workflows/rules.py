@@ -35,7 +35,12 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("csv-mended-row", "warning", "tables", "a row of the wrong length of which it is certain what the exporter meant"),
     ("csv-spread-row", "error", "tables", "a row over several lines: stray quotes swallow rows"),
     ("implausible-count", "error", "tables", "a count of tasks that is not above 0"),
-    ("csv-truncated", "error", "tables", "the file does not end with a line end"),
+    (
+        "csv-truncated",
+        "error",
+        "tables",
+        "the file does not end with a line end (a warning where its last row has all its cells and may be whole)",
+    ),
     ("csv-unparsable", "error", "tables", "a cell that should be a number and is none"),
     ("csv-encoding", "warning", "tables", "not UTF-8 (read as GB18030; an error where it is neither)"),
     ("csv-syntax", "error", "tables", "cannot be taken apart into rows"),

@@ -297,7 +297,9 @@ TEXTS: Mapping[str, str] = {
     "a row of the wrong length of which it is certain what the exporter meant": "行的长度有误，但可确定导出工具的本意",
     "a row over several lines: stray quotes swallow rows": "一行跨越多行：多余的引号会吞掉其他行",
     "a count of tasks that is not above 0": "任务数不大于 0",
-    "the file does not end with a line end": "文件末尾没有换行符",
+    "the file does not end with a line end (a warning where its last row has all its cells and may be whole)": (
+        "文件末尾没有换行符（最后一行单元格齐全且可能完整时为警告）"
+    ),
     "a cell that should be a number and is none": "单元格应为数字但不是",
     "not UTF-8 (read as GB18030; an error where it is neither)": "不是 UTF-8（按 GB18030 读取；两者都不是则为错误）",
     "cannot be taken apart into rows": "无法拆分成行",

@@ -339,6 +339,17 @@ TEXTS: Mapping[str, str] = {
     "the file ends in the middle of a row (no line end); that row is left out, later ones are missing": (
         "文件在一行的中间结束（没有换行符）；该行未采用，其后的行缺失"
     ),
+    "the file does not end with a line end; its last row is whole and used, later ones may be missing": (
+        "文件末尾没有换行符；最后一行完整并已采用，其后可能缺行"
+    ),
+    (
+        "the file ends in the middle of a cell ({column}; no line end); the cell is empty in the table, the rest of "
+        "the row is used, later ones are missing"
+    ): "文件在一个单元格（{column}）的中间结束（没有换行符）；该单元格在表中为空，该行其余部分已采用，其后的行缺失",
+    (
+        "the file does not end with a line end; nothing tells whether its last cell ({column}) is whole: it is empty in "
+        "the table, the rest of the row is used, later ones may be missing"
+    ): "文件末尾没有换行符；无从判断最后一个单元格（{column}）是否完整：它在表中为空，该行其余部分已采用，其后可能缺行",
     "the row goes over {lines} lines (stray quotes?); all of them are left out": (
         "该行跨越 {lines} 行（有多余的引号？）；均未采用"
     ),
