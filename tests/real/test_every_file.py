@@ -62,9 +62,11 @@ def short(path: Path) -> str:
 def test_every_file_is_recognised() -> None:
     found = discover([MSPROF])
     known = {file.path for file in found.files}
-    left = {path for path in MSPROF.rglob("*") if path.is_file()} - known
+    # what `msprof op` measures of one kernel lies in folders of its own, which are passed over
+    ours = {path for path in MSPROF.rglob("*") if not any(part.startswith("OPPROF_") for part in path.parts)}
+    left = {path for path in ours if path.is_file()} - known
     assert {short(path) for path in left if not path.name.endswith(NOT_OURS)} == set()
-    assert {finding.rule for finding in found.findings} <= {"db-journal"}
+    assert {finding.rule for finding in found.findings} <= {"db-journal", "not-read"}
     assert not found.unreadable
 
 

@@ -114,7 +114,18 @@ def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
         return Converted(*_sizes(values, good, bad, field.factor))
     if field.type == "duration":
         return _durations(column, values, good, bad, field)
-    return Converted(column_of(values / 100 if field.type == "share" else values, good), bad)
+    return Converted(column_of(_shares(values) if field.type == "share" else values, good), bad)
+
+
+def _shares(percentages: Floats) -> Floats:
+    """Percentages as parts of 1, each the float64 next to what is printed: 17.008 is itself none, 17008000 is."""
+    whole = np.rint(percentages * _MILLIONTHS)
+    printed = (np.abs(whole) < _EXACT_IN_FLOAT) & (np.abs(percentages * _MILLIONTHS - whole) < _NOISE_OF_PRODUCTS)
+    return np.where(printed, whole / (100 * _MILLIONTHS), percentages / 100)
+
+
+_MILLIONTHS = 1e6
+_NOISE_OF_PRODUCTS = 1e-4
 
 
 def _none_of(column: pa.ChunkedArray) -> Mask:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aoe_reports.findings import Finding
+from aoe_reports.findings import Finding, Severity
 from aoe_reports.readers.identify import FoundFile, identify, why
-from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, FileName, is_capture, parse_name
-from aoe_reports.texts import say
+from aoe_reports.readers.names import OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, FileName, is_capture, parse_name
+from aoe_reports.texts import join, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,28 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
                 "or aoe_result_*.json"
             )
             findings.append(Finding("error", "nothing-found", str(path), message))
+    findings += _unread(list(files.values()))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     return Discovery(in_order, tuple(findings), unreadable)
+
+
+def _unread(files: Sequence[FoundFile]) -> list[Finding]:
+    """The files that are recognised and not read, folder by folder; a warning where nothing else is there."""
+    folders: dict[Path, list[str]] = {}
+    for file in files:
+        if file.name.kind in UNREAD_KINDS:
+            folders.setdefault(file.path.parent, []).append(file.name.kind)
+    severity: Severity = "info" if any(file.name.kind not in UNREAD_KINDS for file in files) else "warning"
+    found = []
+    for folder, kinds in sorted(folders.items()):
+        message = say(
+            "{count} files of MindSpore's own profiler ({kinds}), which are no exports of msprof: recognised, but not "
+            "read yet; nothing here is made of them",
+            count=len(kinds),
+            kinds=join(", ", sorted(set(kinds))),
+        )
+        found.append(Finding(severity, "not-read", str(folder), message))
+    return found
 
 
 def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from aoe_reports.timestamps import NS_PER_S
+
 UNKNOWN = "unknown"
 
 
@@ -28,7 +30,7 @@ class RunContext:
             "engine": self.engine,
             "hardware": self.hardware,
             "engine_version": self.engine_version,
-            "timestamp": self.timestamp_ns / 1e9,
+            "timestamp": self.timestamp_ns / NS_PER_S,  # of whole numbers: the nearest float64
             "run_id": self.run_id,
             "timestamp_ns": self.timestamp_ns,
             "model": self.model,

@@ -18,7 +18,7 @@ from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import PROFILER_DB, RESULT_KINDS
+from aoe_reports.readers.names import PROFILER_DB, RESULT_KINDS, UNREAD_KINDS
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
 from aoe_reports.readers.summary import TableData
 from aoe_reports.readers.table_file import read_table_file
@@ -61,6 +61,11 @@ def bank_files(discovery: Discovery) -> list[FoundFile]:
 def record_files(discovery: Discovery) -> list[FoundFile]:
     """The files of benchmark log records among the files found."""
     return [file for file in discovery.files if file.name.kind == "record"]
+
+
+def unread_files(discovery: Discovery) -> list[FoundFile]:
+    """The files that are recognised and not read among the files found."""
+    return [file for file in discovery.files if file.name.kind in UNREAD_KINDS]
 
 
 def files_without_run(discovery: Discovery) -> list[FoundFile]:

@@ -17,7 +17,7 @@ from aoe_reports.findings import Finding, has, in_order, place_of
 from aoe_reports.readers.bank import read_bank
 from aoe_reports.readers.discovery import Discovery, discover
 from aoe_reports.readers.identify import FoundFile, why
-from aoe_reports.readers.names import AOE_KINDS, INFO_KINDS
+from aoe_reports.readers.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
 from aoe_reports.readers.results import MAX_RESULT_BYTES, parse_results, read_bytes
 from aoe_reports.results import Outline, TuningResult, outline_of
 from aoe_reports.texts import join, say
@@ -122,8 +122,8 @@ def _checker(file: FoundFile) -> _Check | None:
         return _bank if file.name.kind == "gdat" else _result
     if file.name.kind == "record":
         return _records
-    if file.name.kind in INFO_KINDS:
-        return None  # read, and complained of, with its capture
+    if file.name.kind in INFO_KINDS or file.name.kind in UNREAD_KINDS:
+        return None  # read, and complained of, with its capture; or not read, which is said of its folder
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
 
 

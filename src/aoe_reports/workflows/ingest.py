@@ -18,7 +18,15 @@ from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
 from aoe_reports.texts import join, say
 from aoe_reports.workflows.advising import Advising, Advisor, digest_of
-from aoe_reports.workflows.captures import aoe_files, bank_files, files_without_run, find_runs, record_files
+from aoe_reports.workflows.captures import (
+    aoe_files,
+    bank_files,
+    files_without_run,
+    find_runs,
+    nothing_measured,
+    record_files,
+    unread_files,
+)
 from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
@@ -67,6 +75,8 @@ def gather_runs(
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
+    if discovery.files and len(unread_files(discovery)) == len(discovery.files):
+        gathered.findings.append(nothing_measured(paths, say("nothing here that is read")))
     read: set[str] = set()
     profiles = _profiles(discovery, options, gathered, advisor)
     for item in chain(profiles, *(source(discovery, options, gathered) for source in (_banks, _tunings))):

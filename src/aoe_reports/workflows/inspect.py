@@ -18,7 +18,15 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables import TABLES
 from aoe_reports.texts import say
-from aoe_reports.workflows.captures import aoe_files, bank_files, find_captures, look_at, read_file, record_files
+from aoe_reports.workflows.captures import (
+    aoe_files,
+    bank_files,
+    find_captures,
+    look_at,
+    read_file,
+    record_files,
+    unread_files,
+)
 from aoe_reports.workflows.load import load_tuning
 from aoe_reports.workflows.options import RunOptions
 
@@ -68,6 +76,7 @@ def inspect_paths(
             unreadable = True
             findings.append(Finding("error", "unreadable", str(file.path), str(error)))
         rows.append(row)
+    rows += [{**_empty(file), "rank_id": file.name.rank_id} for file in unread_files(discovery)]
     return sorted(rows, key=lambda row: str(row["path"])), in_order(findings), unreadable
 
 

@@ -83,6 +83,12 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
     ("unreadable", "error", "all files", "a path that is not there or cannot be opened (exit code 3)"),
     ("nothing-found", "error", "all files", "a path with no file of a known kind"),
     ("unknown-file", "error", "all files", "a file that was named and is of no known kind"),
+    (
+        "not-read",
+        "info",
+        "all files",
+        "files of MindSpore's own profiler: recognised, not read (a warning where nothing else is there)",
+    ),
     ("not-a-file", "warning", "all files", "a folder, pipe or device with the name of a file that is read here"),
     ("broken-link", "warning", "all files", "a link that leads nowhere or in a circle"),
     ("gzip-damaged", "error", "all files", "a compressed file that cannot be expanded to its end"),

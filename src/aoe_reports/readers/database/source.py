@@ -259,7 +259,17 @@ class Database:
             near = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
             found = there & (keys[near] == values)
             places = np.where(found, near, -1)
-        if dangling := int((there & ~found).sum()):
+        dangling = int((there & ~found).sum())
+        if dangling and not self._has_words(table):
+            message = say(
+                "no usable table {table} here: what the {count} ids of {column} stand for is not known, those cells are "
+                "empty in the table",
+                column=where,
+                count=dangling,
+                table=table,
+            )
+            self.report("warning", "db-incomplete", message)
+        elif dangling:
             message = say(
                 "{column}: {count} ids that {table} does not know; those cells are empty in the table",
                 column=where,
@@ -274,10 +284,14 @@ class Database:
         keys, words = self._dictionary(table)
         return dict(zip(keys.tolist(), words, strict=True))
 
+    def _has_words(self, table: str) -> bool:
+        """Whether a dictionary is there at all."""
+        return self.has(table, "id", _column_of_words(table))
+
     def _dictionary(self, table: str) -> tuple[Ints, list[str]]:
         if table not in self._strings:
-            value = "value" if table == "STRING_IDS" else "name"
-            if not self.has(table, "id", value):
+            value = _column_of_words(table)
+            if not self._has_words(table):
                 self._strings[table] = np.zeros(0, dtype=np.int64), []
                 return self._strings[table]
             rows = self.fetch(table, {"id": "integer", value: "words"}, frozenset({"id"}))
@@ -507,3 +521,7 @@ def _number(cell: Any) -> float | None:
 
 
 _CONVERTERS: dict[CellType, Any] = {"integer": _integers, "time": _times, "number": _numbers}
+
+
+def _column_of_words(dictionary: str) -> str:
+    return "value" if dictionary == "STRING_IDS" else "name"

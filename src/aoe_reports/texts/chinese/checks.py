@@ -300,6 +300,9 @@ TEXTS: Mapping[str, str] = {
     "the file does not end with a line end (a warning where its last row has all its cells and may be whole)": (
         "文件末尾没有换行符（最后一行单元格齐全且可能完整时为警告）"
     ),
+    "files of MindSpore's own profiler: recognised, not read (a warning where nothing else is there)": (
+        "MindSpore 自有性能分析工具的文件：已识别，不读取（没有其他文件时为警告）"
+    ),
     "a cell that should be a number and is none": "单元格应为数字但不是",
     "not UTF-8 (read as GB18030; an error where it is neither)": "不是 UTF-8（按 GB18030 读取；两者都不是则为错误）",
     "cannot be taken apart into rows": "无法拆分成行",
