@@ -1,8 +1,9 @@
-"""Writers that race, are killed or run out of space, and what has to hold afterwards. Also the process they run in.
+"""Writers that race, are killed or run out of space, bytes that change, and what has to hold afterwards. Also the process they run in.
 
-usage: python torture.py ingest|compact|undo STORE PATH…
+usage: python torture.py ingest|compact|undo|flip STORE PATH…
 `ingest` stores each path in turn and prints the ids of the runs that the store acknowledged; `compact` merges once for each
-path; `undo` stores each path, takes its runs out and stores it again.
+path; `undo` stores each path, takes its runs out and stores it again; `flip` changes one byte of the store after the other, as
+its input says (path, place, value), and prints what came of it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
+from aoe_reports.errors import StoreError
 from aoe_reports.simulation.nights import write_nights
-from aoe_reports.store import History
+from aoe_reports.store import History, equals
 from aoe_reports.store.care import compact
+from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS
 from aoe_reports.store.log import Origin
 from aoe_reports.store.verify import verify
 from aoe_reports.workflows.ingest import Gathered, ingest
@@ -155,9 +160,79 @@ def mix(store: Path, paths: Sequence[Path], rounds: int, alone: Counter[str]) ->
     return looks
 
 
+Flip = tuple[str, int, int]
+"""A file of a store, the place of a byte in it, and what it becomes."""
+
+
+def flips_of(path: Path, store: Path, places: Iterable[int], chance: random.Random) -> Iterator[Flip]:
+    """Bytes that change: one bit of each, or all of it."""
+    content = path.read_bytes()
+    for place in places:
+        value = chance.choice((content[place] ^ 1 << chance.randrange(8), chance.randrange(256)))
+        yield str(path.relative_to(store)), place, value if value != content[place] else value ^ 1
+
+
+def random_flips(store: Path, count: int, seed: int) -> list[Flip]:
+    """Bytes anywhere in a store: as many in its log as in what is in force; few of those lie in one large file."""
+    chance = random.Random(seed)
+    log = [path for path in (store / "_delta_log").iterdir() if path.is_file()]
+    last = max(path for path in log if path.suffix == ".parquet")
+    read = [last, store / "_delta_log" / "_last_checkpoint"]
+    parts = [store / part.path for part in History.open(str(store)).log.parts()]
+    chosen = [chance.choice(chance.choice((log, read, parts, parts))) for _ in range(count)]
+    return [flip for path in chosen for flip in flips_of(path, store, [chance.randrange(path.stat().st_size)], chance)]
+
+
+def flip(store: Path, flips: Iterable[Flip]) -> Counter[str]:
+    """Change one byte after the other, in a process of its own: none may give other answers, or end it; what came of them."""
+    text = "".join(f"{path} {place} {value}\n" for path, place, value in flips)
+    process = subprocess.Popen(
+        [sys.executable, __file__, "flip", str(store)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    out, err = process.communicate(text)
+    assert (process.returncode, err) == (0, ""), err
+    outcomes = out.split()
+    assert len(outcomes) == text.count("\n")
+    return Counter(outcomes)
+
+
+def answers(store: Path) -> list[pa.Table]:
+    """All that the store holds, and what it finds by conditions that keep it from opening most files."""
+    history = History.open(str(store))
+    rows = [history.rows(kind) for kind in (*RUN_KINDS, *sorted(EXTRA_KINDS))]
+    nights = sorted({header.night for header in history.runs()})
+    return [*rows, *(history.records(where=[equals("night", night, ">=")]) for night in nights[-1:])]
+
+
+def outcome(store: Path, path: Path, place: int, value: int, whole: list[pa.Table]) -> str:
+    """What comes of one byte that changes: the store refuses to answer, `store verify` names it, or nothing."""
+    content = path.read_bytes()
+    path.write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
+    try:
+        assert answers(store) == whole, f"{path}: byte {place} as {value}: other answers without a word"
+        findings, _ = verify(str(store), Origin())
+    except StoreError:
+        return "refused"
+    finally:
+        path.write_bytes(content)
+    return "named" if any(finding.severity == "error" for finding in findings) else "harmless"
+
+
+def flip_all(store: Path) -> None:
+    """Change the bytes that the input names, and print what came of each."""
+    whole = answers(store)
+    for line in sys.stdin:
+        path, place, value = line.rsplit(" ", 2)
+        print(outcome(store, store / path, int(place), int(value), whole), flush=True)  # noqa: T201
+
+
 def main() -> None:
     """Do what the command line says."""
     command, store, *paths = sys.argv[1:]
+    if command == "flip":
+        flip_all(Path(store))
+        return
     for path in paths:
         if command == "compact":
             compact(History.open(store, origin=Origin("torture")).log)

@@ -204,6 +204,19 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+ROW_COUNTS = "rows_of_kind"
+"""What the body of a run's row calls the number of its rows of each kind."""
+
+
+def counts_in(body: str | None) -> dict[str, int] | None:
+    """How many rows of each kind belong to a run, as its row says; None where an older version wrote it."""
+    try:
+        told = json.loads(body or "{}")[ROW_COUNTS]
+        return {kind: int(told[kind]) for kind in RUN_KINDS[1:]}
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
 HEADER_COLUMNS = (
     "run_id", "run_kind", "timestamp_ns", "night", "model", "hardware", "content_hash", "members", "status", "path",
     "normaliser_version",
@@ -234,6 +247,7 @@ def headers_of(rows: pa.Table) -> list[RunHeader]:
 
 def _run_row(run: Run) -> dict[str, Any]:
     header = run.header
+    counts = {"record": len(run.records), "finding": len(run.findings), "advice": len(run.advice)}
     return {
         "kind": "run",
         "run_kind": header.run_kind,
@@ -245,7 +259,7 @@ def _run_row(run: Run) -> dict[str, Any]:
         "status": header.status,
         "path": header.path,
         "normaliser_version": header.normaliser_version,
-        "body": canonical_json(run.body),
+        "body": canonical_json({**run.body, ROW_COUNTS: counts}),
         **{name: canonical_json(value) if isinstance(value, dict) else value for name, value in run.facts.items()},
     }
 

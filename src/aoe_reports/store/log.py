@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +18,9 @@ from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAct
 from pyarrow import fs
 
 from aoe_reports.errors import ForeignStoreError, StoreError
+from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, read_commit, statistics_in
 from aoe_reports.store.conditions import Where
+from aoe_reports.store.digest import digest_of, line_of, lines_of
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.objects import object_store
 from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
@@ -62,13 +62,19 @@ class Log:
     folder: Folder
     origin: Origin
     _table: DeltaTable
+    _checked: bool = field(default=True)
+    """Whether what is in force is held against what the last commit says of it; only who looks for damage does not."""
+    _last: Commit | None = field(default=None)
     _actions: pa.Table | None = field(default=None)
+    _lines: dict[bytes, bytes] | None = field(default=None)
     _parts: dict[str | None, list[Part]] = field(default_factory=dict)
     _behind: bool = field(default=False)
     _current: bool = field(default=False)
 
     @classmethod
-    def open(cls, uri: str, origin: Origin, *, create: bool = False, version: int | None = None) -> Log:
+    def open(
+        cls, uri: str, origin: Origin, *, create: bool = False, version: int | None = None, checked: bool = True
+    ) -> Log:
         """Open the log at a folder or URI; with `create`, make an empty table where there is nothing."""
         place = _location(uri)
         for attempt in range(MAX_ATTEMPTS):
@@ -78,7 +84,7 @@ class Log:
                 if not create:
                     raise StoreError(say("{uri}: {why}", uri=uri, why=_why_not_there(uri))) from error
                 _create(uri, place, origin)
-            except (DeltaError, OSError, ValueError) as error:
+            except _FAILURES as error:
                 # somebody else may be making it right now
                 if attempt >= CREATION_ATTEMPTS or not create:
                     raise StoreError(
@@ -86,7 +92,7 @@ class Log:
                     ) from error
                 wait(attempt)
             else:
-                log = cls(uri, cls.folder_of(uri), origin, table)
+                log = cls(uri, cls.folder_of(uri), origin, table, checked)
                 _refuse_newer_format(uri, log.format)
                 if version is None:
                     log.refuse_damaged_commit()
@@ -123,12 +129,36 @@ class Log:
         columns = ("partition.kind", "partition.month", "num_records")
         return list(zip(*(self._in_force()[name].to_pylist() for name in columns), strict=True))
 
+    def lines(self) -> dict[bytes, bytes]:
+        """For the path of each file in force all that the log says of it."""
+        actions = self._in_force()
+        if self._lines is None:
+            with self._told("read"):
+                self._lines = lines_of(actions)
+        return self._lines
+
     def _in_force(self) -> pa.Table:
         if self._behind:
             self.refresh()
         if self._actions is None:
-            self._actions = pa.RecordBatchReader.from_stream(self._table.get_add_actions(flatten=True)).read_all()
+            with self._told("read"):
+                self._actions = pa.RecordBatchReader.from_stream(self._table.get_add_actions(flatten=True)).read_all()
+            self._refuse_other_files()
         return self._actions
+
+    def _refuse_other_files(self) -> None:
+        """Refuse a view in which other files are in force than the last commit says, or other things are said of them."""
+        told = self._last.in_force if self._last and self._checked else None
+        if told is not None and told != digest_of(self.lines().values()):
+            self._actions = None
+            raise StoreError(
+                say(
+                    "{uri}: the table's log is damaged: not the files are in force that commit {version} says; see "
+                    "`store verify`",
+                    uri=self.uri,
+                    version=self.version,
+                )
+            )
 
     def refresh(self) -> None:
         """See what was committed since."""
@@ -137,14 +167,18 @@ class Log:
         except (DeltaError, OSError):
             with self._told("read"):
                 self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
-        self._actions, self._parts, self._behind = None, {}, False
+        self._actions, self._lines, self._parts, self._behind = None, None, {}, False
         _refuse_newer_format(self.uri, self.format)
         self.refuse_damaged_commit()
 
     def commit(self, adds: list[AddAction], removes: list[RemoveAction]) -> None:
         """Commit files; CommitFailedError where anybody committed since this view: what was looked up may not hold now."""
-        facts: dict[str, Any] = {**self.origin.as_metadata(), "adds": len(adds), "removes": len(removes)}
-        properties = CommitProperties(custom_metadata=facts, max_commit_retries=0)
+        try:
+            properties = self._properties(adds, removes)
+        except (CommitFailedError, StoreError):
+            for add in adds:
+                self.folder.delete(add.path)
+            raise
         before = self.version
         try:
             self._table.create_write_transaction(
@@ -170,24 +204,47 @@ class Log:
             raise CommitFailedError(str(error)) from error
         self._behind = True
 
+    def _properties(self, adds: Iterable[AddAction] = (), removes: Iterable[RemoveAction] = ()) -> CommitProperties:
+        """What the next commit says of itself, so that a change in it or before it is seen; it fails if it is not the next."""
+        added, gone = {add.path.encode(): _line(add) for add in adds}, {remove.path.encode() for remove in removes}
+        present = self.lines()
+        if gone - set(present) or set(added) & set(present):
+            raise CommitFailedError("the files in force are others than those that were looked at")
+        after = {path: line for path, line in present.items() if path not in gone} | added
+        facts: dict[str, Any] = {
+            **self.origin.as_metadata(),
+            "adds": len(added),
+            "removes": len(gone),
+            IN_FORCE: digest_of(after.values()),
+        }
+        if self._last is not None:
+            facts[PREVIOUS] = self._last.sha256
+        return CommitProperties(custom_metadata=facts, max_commit_retries=0)
+
     def upgrade(self) -> None:
         """Give a store of an older version what this one has; its columns are added, no file is touched."""
         if self._current:
             return
+        for change in self._missing():
+            with self._told("write"):
+                change(self._properties())
+            self.refresh()
+        self._current = True
+
+    def _missing(self) -> list[Callable[[CommitProperties], None]]:
+        """What has to be changed in the table's description; each is a commit."""
         present = {column.name for column in self._table.schema().fields}
         missing = [name for name in ROWS.names if name not in present]
-        self._current = self.format == FORMAT and not missing
-        if self._current:
-            return
-        with self._told("write"):
-            properties = CommitProperties(custom_metadata=self.origin.as_metadata())
-            if missing:
-                columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
-                self._table.alter.add_columns(columns, commit_properties=properties)
-            if self.format != FORMAT:
-                self._table.alter.set_table_properties(PROPERTIES, commit_properties=properties)
-                self._table.alter.set_table_description(_description(), commit_properties=properties)
-        self.refresh()
+        changes: list[Callable[[CommitProperties], None]] = []
+        if missing:
+            columns = Schema.from_arrow(pa.schema([ROWS.field(name) for name in missing])).fields
+            changes.append(lambda facts: self._table.alter.add_columns(columns, commit_properties=facts))
+        if self.format != FORMAT:
+            changes += [
+                lambda facts: self._table.alter.set_table_properties(PROPERTIES, commit_properties=facts),
+                lambda facts: self._table.alter.set_table_description(_description(), commit_properties=facts),
+            ]
+        return changes
 
     def checkpoint(self) -> None:
         """Write what is in force into one file, so that opening reads few commits."""
@@ -209,7 +266,7 @@ class Log:
             yield
         except CommitFailedError:
             raise
-        except (DeltaError, OSError) as error:
+        except _FAILURES as error:
             told = (
                 say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))
                 if work == "read"
@@ -221,9 +278,11 @@ class Log:
         """Refuse a table whose last commit is empty or cut off: Delta would open it, and miss what it said."""
         path = commit_path(self.version)
         try:
-            problem = commit_problem(self.folder.content(path).to_pybytes())
+            self._last = read_commit(self.folder.content(path).to_pybytes())
+            problem = self._last.problem
         except FileNotFoundError:
-            return  # Delta found what it needs in a checkpoint
+            self._last = None  # Delta found what it needs in a checkpoint
+            return
         except OSError as error:
             problem = reason(error)
         if problem:
@@ -232,42 +291,29 @@ class Log:
             )
 
 
-def commit_problem(content: bytes) -> str | None:
-    """What is wrong with the text of a commit, if anything."""
-    if not content:
-        return say("this commit is an empty file: what it said is lost")
-    try:
-        actions = [json.loads(line) for line in content.splitlines() if line.strip()]
-        facts = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
-        counts = Counter(name for action in actions for name in action)
-    except (ValueError, TypeError):
-        return say("this commit is damaged or cut off: what it said is lost")
-    if facts is None:
-        return say("this commit is cut off: it does not say what it is")
-    for name, action in (("adds", "add"), ("removes", "remove")):
-        if name in facts and int(facts[name]) != counts[action]:
-            return say(
-                "this commit is cut off: it says {told} {name} and has {found}",
-                told=facts[name],
-                name=name,
-                found=counts[action],
-            )
-    return None
-
+_FAILURES = (DeltaError, OSError, ValueError, pa.ArrowException)
+"""What Delta's library and Arrow raise where they cannot do what is asked for, or not with what lies there."""
 
 CREATION_ATTEMPTS = 10
 MANY_COMMITS = 100
 LOG_RETENTION_MS = 30 * 86_400_000
 
 
-def commit_path(version: int) -> str:
-    """Where a commit lies."""
-    return f"_delta_log/{version:020}.json"
-
-
 def wait(attempt: int) -> None:
     """Step aside for other writers: longer each time, and not in step with them."""
     time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.02 * (attempt + 1))))  # noqa: S311 -- no secret
+
+
+def _line(add: AddAction) -> bytes:
+    """What the log will say of a file that is added."""
+    told = {
+        "path": add.path,
+        "partitionValues": add.partition_values,
+        "size": add.size,
+        "modificationTime": add.modification_time,
+        "stats": add.stats,
+    }
+    return line_of(told, statistics_in(told))
 
 
 def _description() -> str:
@@ -285,7 +331,7 @@ def _create(uri: str, place: str, origin: Origin) -> None:
             name="aoe-reports",
             description=_description(),
             configuration=PROPERTIES,
-            commit_properties=CommitProperties(custom_metadata=origin.as_metadata()),
+            commit_properties=CommitProperties(custom_metadata={**origin.as_metadata(), IN_FORCE: digest_of(())}),
         )
     except CommitFailedError:
         return  # somebody else made it

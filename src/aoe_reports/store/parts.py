@@ -48,8 +48,8 @@ class Part:
     size: int
     modified_ms: int
     bounds: dict[str, tuple[Any, Any]]
-    complete: frozenset[str] = frozenset()
-    """Columns that have a value in every row."""
+    nulls: dict[str, int | None]
+    """Rows of each bounded column that have no value, as far as it is known."""
 
     @property
     def hash(self) -> str | None:
@@ -68,7 +68,7 @@ class Part:
 
     def undecided(self, where: Where) -> list[AnyOf]:
         """What has to be asked of its rows."""
-        return undecided(where, {name: ends for name, ends in self.bounds.items() if name in self.complete})
+        return undecided(where, {name: ends for name, ends in self.bounds.items() if self.nulls[name] == 0})
 
     def removal(self, *, data_change: bool = True) -> RemoveAction:
         """What takes it out of the table; the file stays until vacuum."""
@@ -131,36 +131,36 @@ class Folder:
 
     def read(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
         """Rows of a part that fit; `coded` gives texts as dictionaries."""
-        try:
-            with self._source(part) as source:
-                return _rows_of(source, part, columns, where, coded=coded)
-        except (OSError, pa.ArrowException) as error:
-            raise StoreError(
-                say(
-                    "{uri}/{path}: a file of the store cannot be read: {why}",
-                    uri=self.uri,
-                    path=part.path,
-                    why=reason(error),
-                )
-            ) from error
+        with self._told(part):
+            return _rows_of(pa.BufferReader(self._whole(part)), part, columns, where, coded=coded)
 
     def read_checked(self, part: Part) -> pa.Table:
-        """All rows of a part, texts as dictionaries; only of one whose content is what its name says.
+        """All rows of a part, texts as dictionaries."""
+        with self._told(part):
+            return _all_of(pa.BufferReader(self._whole(part)), part)
 
-        What is damaged is never written anew as if it were not.
+    def _whole(self, part: Part) -> pa.Buffer:
+        """All bytes of a part, if they are what its name says.
+
+        Checksums of pages tell nothing of what stands around them: where a column begins, which rows a group has, its bounds.
         """
-        try:
-            content = self.content(part.path)
-            if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
-                raise StoreError(
-                    say(
-                        "{uri}/{path}: the content is not what was written; see `store verify`",
-                        uri=self.uri,
-                        path=part.path,
-                    )
+        content = self.content(part.path)
+        if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
+            raise StoreError(
+                say(
+                    "{uri}/{path}: the content is not what was written; see `store verify`",
+                    uri=self.uri,
+                    path=part.path,
                 )
-            return _whole(pa.BufferReader(content), part)
-        except (OSError, pa.ArrowException) as error:
+            )
+        return content
+
+    @contextlib.contextmanager
+    def _told(self, part: Part) -> Iterator[None]:
+        """What keeps a part from being read as an error of ours."""
+        try:
+            yield
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise StoreError(
                 say(
                     "{uri}/{path}: a file of the store cannot be read: {why}",
@@ -182,14 +182,6 @@ class Folder:
         except OSError as error:
             raise StoreError(say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))) from error
         return sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
-
-    @contextlib.contextmanager
-    def _source(self, part: Part) -> Iterator[Any]:
-        if isinstance(self.files, fs.PyFileSystem):  # one request, and no Python object on threads that outlive us
-            yield pa.BufferReader(self.content(part.path))
-            return
-        with self.files.open_input_file(part.path) as file:
-            yield file
 
 
 def _parquet(rows: pa.Table) -> pa.Buffer:
@@ -246,7 +238,7 @@ _CODED_KINDS = {
 }
 
 
-def _whole(source: Any, part: Part) -> pa.Table:
+def _all_of(source: Any, part: Part) -> pa.Table:
     """All rows and columns, of newer versions, too; texts as dictionaries, as they lie."""
     file = pq.ParquetFile(source, page_checksum_verification=True)
     read = _coded(file, source, file.schema_arrow.names).read(use_threads=False)
@@ -350,11 +342,11 @@ def parts_of(actions: pa.Table) -> list[Part]:
             size,
             _milliseconds(modified),
             dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
-            frozenset(name for name, nulls in zip(bounds, told[2::3], strict=True) if nulls == 0),
+            dict(zip(bounds, told[2::3], strict=True)),
         )
         for path, kind, month, count, size, modified, *told in zip(*columns, strict=True)
     ]
-    return sorted(parts, key=lambda part: (part.kind, part.month, part.path))
+    return sorted(parts, key=lambda part: (part.kind or "", part.month or "", part.path))
 
 
 def now_ms() -> int:

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.findings import Finding, in_order
-from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, headers_of
-from aoe_reports.store.log import Log, Origin, commit_problem
+from aoe_reports.store.commits import commit_path
+from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of
+from aoe_reports.store.log import Log, Origin
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
+from aoe_reports.store.replay import DAMAGED, NOT_COVERED, Replay, not_covered, versions_in
 from aoe_reports.texts import say
-
-_COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
-UNREADABLE = "store-unreadable"
-_CHECKPOINT = re.compile(r"_delta_log/\d{20}\.checkpoint.*\.parquet")
 
 
 def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
     """What is damaged, by name, and how many files were looked at; a log that cannot be used is looked at without."""
     try:
-        log = Log.open(uri, origin)
+        log = Log.open(uri, origin, checked=False)
         damage: list[Finding] = []
     except ForeignStoreError:
         raise
     except StoreError as error:
         log, damage = _last_whole(uri, origin, error)
-    findings = [*damage, *_check_log(log.folder)]
-    parts = log.parts()
+    findings = [*damage, *_check_log(log)]
+    try:
+        parts = log.parts()
+    except (StoreError, ValueError, LookupError) as error:
+        findings.append(
+            _finding(
+                log, DAMAGED, "_delta_log", say("what Delta reads of the log cannot be used: {why}", why=reason(error))
+            )
+        )
+        return in_order(findings), 0
     whole = []
     for part in parts:
         problem = _problem(log.folder, part)
@@ -42,15 +46,14 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
         else:
             findings.append(_finding(log, f"store-{problem[0]}", part.path, problem[1]))
     findings += _check_runs(log, whole, complete=len(whole) == len(parts))
+    findings += _without_hash(log, parts)
     return in_order(findings), len(parts)
 
 
 def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[Finding]]:
     """The newest view of the table that can be opened, where the last one cannot."""
     folder = Log.folder_of(uri)
-    versions = sorted(
-        (int(m[1]) for info in folder.listed("_delta_log") if (m := _COMMIT.fullmatch(info.path))), reverse=True
-    )
+    versions = versions_in(folder)[::-1]
     if not versions:
         raise error
     for version in versions[1:20]:
@@ -62,35 +65,21 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
             "the store cannot be opened as it is: what the last commits said is missing (after commit {version})",
             version=version,
         )
-        return log, [_finding(log, "store-log", f"_delta_log/{versions[0]:020}.json", lost)]
+        return log, [_finding(log, DAMAGED, commit_path(versions[0]), lost)]
     raise error
 
 
-def _check_log(folder: Folder) -> Iterator[Finding]:
-    """Commits that are empty, cut off or missing in the row; checkpoints that cannot be read."""
-    versions = []
-    for info in folder.listed("_delta_log"):
-        commit = _COMMIT.fullmatch(info.path)
-        if commit:
-            versions.append(int(commit[1]))
-        if commit or _CHECKPOINT.fullmatch(info.path):
-            try:
-                content = folder.content(info.path)
-                problem = commit_problem(content.to_pybytes()) if commit else _checkpoint_problem(content)
-                rule = "store-log"
-            except (OSError, pa.ArrowException) as error:
-                rule, problem = UNREADABLE if _refused(error) else "store-log", reason(error)
-            if problem:
-                yield Finding("error", rule, f"{folder.uri}/{info.path}", problem)
-    for before, after in pairwise(versions):
-        if after != before + 1:
-            path = f"{folder.uri}/_delta_log/{before + 1:020}.json"
-            yield Finding("error", "store-log", path, say("this commit is missing"))
-
-
-def _checkpoint_problem(content: pa.Buffer) -> str | None:
-    pq.read_table(pa.BufferReader(content), page_checksum_verification=True, use_threads=False)
-    return None
+def _check_log(log: Log) -> Iterator[Finding]:
+    """Commits and checkpoints against each other, and what Delta makes of them."""
+    replay = Replay(log.folder)
+    replay.run(log.version)
+    yield from replay.findings
+    yield from not_covered(log.folder, replay.uncovered)
+    expected = replay.after.get(log.version)
+    if not replay.findings and expected is not None and expected != log.lines():
+        yield _finding(
+            log, DAMAGED, "_delta_log", say("Delta reads of the log that other files are in force than its commits say")
+        )
 
 
 def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
@@ -111,7 +100,7 @@ def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
     except (OSError, pa.ArrowException) as error:
         rule = "unreadable" if _refused(error) else "damaged"
         return rule, say("this file cannot be read: {why}", why=reason(error))
-    if table.num_rows != part.rows or (part.hash is not None and _bounds_differ(part, table)):
+    if table.num_rows != part.rows or (part.hash is not None and not _is_as_told(part, table)):
         return "damaged", say("the log tells of this file what is not in it: the log is damaged")
     return None
 
@@ -121,10 +110,19 @@ def _refused(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno is not None
 
 
-def _bounds_differ(part: Part, table: pa.Table) -> bool:
-    told = statistics_of(table)
-    inside = {name: (least, told["maxValues"][name]) for name, least in told["minValues"].items()}
-    return any(ends != (None, None) and inside.get(name) != ends for name, ends in part.bounds.items())
+def _is_as_told(part: Part, table: pa.Table) -> bool:
+    """Whether a file of ours is where its partition says, and its bounds and missing values are those of the log."""
+    held = statistics_of(table)
+    ends = {name: (least, held["maxValues"][name]) for name, least in held["minValues"].items()}
+    # a column without a value is not in the file, and what was merged of such files says nothing of it
+    nulls = {
+        name: {held["nullCount"][name]} if name in held["nullCount"] else {None, table.num_rows} for name in part.nulls
+    }
+    return (
+        part.path.startswith(f"kind={part.kind}/month={part.month}/")
+        and all(ends.get(name, (None, None)) == told for name, told in part.bounds.items())
+        and all(told in nulls[name] for name, told in part.nulls.items())
+    )
 
 
 def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Finding]:
@@ -144,15 +142,65 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
             yield _finding(
                 log, "store-doubled", "", say("a member of run {run_id} is in another run, too", run_id=header.run_id)
             )
-    if not complete:
-        return
+    if complete:
+        yield from _check_rows_of_runs(log, parts, set(times))
+
+
+def _check_rows_of_runs(log: Log, parts: list[Part], run_ids: set[str]) -> Iterator[Finding]:
+    """Rows whose run is not there, and runs that have not as many rows of each kind as they had."""
+    found: Counter[tuple[str, str]] = Counter()
+    told: dict[str, Mapping[str, int] | None] = {}
     for part in parts:
-        if part.kind not in {"run", *EXTRA_KINDS}:
-            lone = set(log.folder.read(part, ("run_id",))["run_id"].to_pylist()) - set(times)
-            for run_id in sorted(lone):
+        if part.kind in EXTRA_KINDS:
+            continue
+        if part.kind == "run":
+            rows = log.folder.read(part, ("run_id", "body"))
+            told |= {row["run_id"]: counts_in(row["body"]) for row in rows.to_pylist()}
+            continue
+        counts = Counter(log.folder.read(part, ("run_id",))["run_id"].to_pylist())
+        found.update({(run_id, part.kind): count for run_id, count in counts.items()})
+        for run_id in sorted(set(counts) - run_ids):
+            yield _finding(
+                log, "store-half-run", part.path, say("rows of run {run_id}, which is not there", run_id=run_id)
+            )
+    for run_id, counts_told in told.items():
+        for kind, count in (counts_told or {}).items():
+            if found[run_id, kind] != count:
                 yield _finding(
-                    log, "store-half-run", part.path, say("rows of run {run_id}, which is not there", run_id=run_id)
+                    log,
+                    "store-half-run",
+                    "",
+                    say(
+                        "run {run_id} has {found} rows of kind {kind}, and {told} were stored",
+                        run_id=run_id,
+                        kind=kind,
+                        found=found[run_id, kind],
+                        told=count,
+                    ),
                 )
+    unknown = sum(counts is None for counts in told.values())
+    if unknown:
+        yield Finding(
+            "info",
+            NOT_COVERED,
+            log.uri,
+            say("{count} runs were stored by an older version: they do not say how many rows they have", count=unknown),
+        )
+
+
+def _without_hash(log: Log, parts: list[Part]) -> Iterator[Finding]:
+    """A note of the files that other programs wrote."""
+    count = sum(part.hash is None for part in parts)
+    if count:
+        yield Finding(
+            "info",
+            NOT_COVERED,
+            log.uri,
+            say(
+                "{count} files were written by another program: they carry no hash, so not every change in them is seen",
+                count=count,
+            ),
+        )
 
 
 def _finding(log: Log, rule: str, path: str, message: str) -> Finding:

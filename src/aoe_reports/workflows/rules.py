@@ -160,10 +160,21 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "store-log",
         "error",
         "the store",
-        "a commit or a checkpoint of the table's log is empty, cut off, damaged, missing",
+        "a commit or a checkpoint of the table's log is empty, cut off, damaged, missing, or not what the others say",
     ),
     ("store-doubled", "error", "the store", "a run, or a member of one, is there twice"),
-    ("store-half-run", "error", "the store", "rows of a run that is not there"),
+    (
+        "store-half-run",
+        "error",
+        "the store",
+        "rows of a run that is not there, or a run that has not as many rows as its row says",
+    ),
+    (
+        "store-not-covered",
+        "info",
+        "the store",
+        "commits, files or rows of runs of an older version or another program: they carry nothing to be held against",
+    ),
     (
         "store-body",
         "error",

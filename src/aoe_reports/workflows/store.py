@@ -8,11 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from aoe_reports.errors import StoreError, UsageError
-from aoe_reports.findings import Finding, in_order
+from aoe_reports.findings import Finding, has, in_order
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
 from aoe_reports.store.layout import remade_message
-from aoe_reports.store.verify import UNREADABLE, verify
+from aoe_reports.store.replay import UNREADABLE
+from aoe_reports.store.verify import verify
 from aoe_reports.texts import join, say
 from aoe_reports.workflows import bodies, stored_advice
 from aoe_reports.workflows.origin import origin_of
@@ -29,10 +30,10 @@ def store_info(store: str) -> Row:
 def verify_store(store: str) -> tuple[list[Row], list[Finding], bool]:
     """How much was looked at, what is damaged, and whether something could not be read."""
     findings, files = verify(store, origin_of("store verify"))
-    if not findings:
-        findings = in_order(_check_bodies(History.open(store)))
+    if not has(findings, "error"):
+        findings = in_order([*findings, *_check_bodies(History.open(store))])
     unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
-    damaged = {finding.path for finding in findings} - unreadable
+    damaged = {finding.path for finding in findings if finding.severity == "error"} - unreadable
     return [{"files": files, "damaged": len(damaged), "unreadable": len(unreadable)}], findings, bool(unreadable)
 
 

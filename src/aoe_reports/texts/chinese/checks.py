@@ -408,11 +408,16 @@ TEXTS: Mapping[str, str] = {
     "the content of a file is not what was written: a flipped bit is enough": (
         "文件内容与写入时不同：一个比特翻转即可造成"
     ),
-    "a commit or a checkpoint of the table's log is empty, cut off, damaged, missing": (
-        "表日志的提交或检查点为空、被截断、损坏或缺失"
+    "a commit or a checkpoint of the table's log is empty, cut off, damaged, missing, or not what the others say": (
+        "表日志的提交或检查点为空、被截断、损坏、缺失，或与其他提交所述不符"
     ),
     "a run, or a member of one, is there twice": "运行或其成员重复存在",
-    "rows of a run that is not there": "存在某个运行的行，但该运行不存在",
+    "rows of a run that is not there, or a run that has not as many rows as its row says": (
+        "存在某个运行的行，但该运行不存在；或运行的行数与其声明不符"
+    ),
+    "commits, files or rows of runs of an older version or another program: they carry nothing to be held against": (
+        "较旧版本或其他程序的提交、文件或运行行：没有可供核对的内容"
+    ),
     "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, "
     "`regressions` refuses a change": (
         "行中以 JSON 存放的内容与写入时不符；页面和报告不使用它，`regressions` 拒绝这样的变化"

@@ -58,6 +58,38 @@ TEXTS: Mapping[str, str] = {
         "存储无法按现状打开：最后几次提交的内容缺失（提交 {version} 之后）"
     ),
     "this commit is missing": "该提交缺失",
+    "{uri}: the table's log is damaged: not the files are in force that commit {version} says; see `store verify`": (
+        "{uri}：表的日志已损坏：当前生效的文件与提交 {version} 的声明不符；参见 `store verify`"
+    ),
+    "this commit is not what was written: the next one says that its hash was another one": (
+        "该提交与写入时不一致：下一个提交所记录的哈希值不同"
+    ),
+    "this commit says of a file what cannot be understood": "该提交对某个文件的描述无法理解",
+    "it takes out {name}, which was not there": "它移除了 {name}，而该文件并不存在",
+    "it adds {name}, which was there already": "它添加了 {name}，而该文件早已存在",
+    "not the files are in force after this commit that it says: it is damaged, or one before": (
+        "该提交之后生效的文件与其声明不符：该提交或之前的某个提交已损坏"
+    ),
+    "this checkpoint holds other files than the commits up to it say": "该检查点中的文件与此前各提交所述不符",
+    "this checkpoint describes the table otherwise than the commits up to it": "该检查点对表的描述与此前各提交不符",
+    "it does not lead to a checkpoint as it was written": "它没有指向与写入时一致的检查点",
+    "what Delta reads of the log cannot be used: {why}": "Delta 从日志中读到的内容无法使用：{why}",
+    "Delta reads of the log that other files are in force than its commits say": (
+        "Delta 从日志中读到的生效文件与各提交所述不符"
+    ),
+    "{count} commits (the last is {version}) were made by an older version or another program: they do not say what is in "
+    "force after them, so not every change in the log up to there is seen": (
+        "{count} 个提交（最后一个为 {version}）由较旧版本或其他程序写入：没有说明其后生效的文件，因此在此之前日志中的改动未必都能发现"
+    ),
+    "{count} runs were stored by an older version: they do not say how many rows they have": (
+        "{count} 个运行由较旧版本存入：没有说明各有多少行"
+    ),
+    "{count} files were written by another program: they carry no hash, so not every change in them is seen": (
+        "{count} 个文件由其他程序写入：没有哈希值，因此其中的改动未必都能发现"
+    ),
+    "run {run_id} has {found} rows of kind {kind}, and {told} were stored": (
+        "运行 {run_id} 有 {found} 行 kind 为 {kind} 的数据，而存入时为 {told} 行"
+    ),
     "this file has {found} bytes, and {written} were written": "该文件有 {found} 字节，而写入时为 {written} 字节",
     "the content of this file is not what was written: its hash is another one": (
         "该文件的内容与写入时不一致：哈希值不同"

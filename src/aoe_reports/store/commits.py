@@ -1,0 +1,89 @@
+"""One commit of the table's log, as it lies there: what it adds, what it takes out, what it says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aoe_reports.store.digest import FORM, line_of
+from aoe_reports.texts import say
+
+IN_FORCE, PREVIOUS = "in_force", "previous_sha256"
+"""What a commit of ours says: the digest of the files in force after it, the hash of the commit before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit; `problem` says in words what is wrong with its text, if anything."""
+
+    sha256: str
+    adds: Sequence[Mapping[str, Any]] = ()
+    removes: Sequence[Mapping[str, Any]] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    description: Mapping[str, Any] | None = None
+    """What it says of the table itself: its columns, partitions, properties."""
+    problem: str | None = None
+
+    @property
+    def in_force(self) -> str | None:
+        """The digest of what is in force after it; None where somebody else made it, or an older version."""
+        told = self.facts.get(IN_FORCE)
+        return told if isinstance(told, str) and told.startswith(FORM) else None
+
+    @property
+    def previous(self) -> str | None:
+        """The hash of the commit before it, where it says one."""
+        told = self.facts.get(PREVIOUS)
+        return told if isinstance(told, str) else None
+
+    def lines(self) -> dict[bytes, bytes]:
+        """For the path of each file that it adds all that it says of it; ValueError where that makes no sense."""
+        try:
+            return {add["path"].encode(): line_of(add, statistics_in(add)) for add in self.adds}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(str(error)) from error
+
+
+def statistics_in(add: Mapping[str, Any]) -> dict[str, Any]:
+    """What an `add` says of the rows of its file."""
+    return dict(json.loads(add["stats"])) if add.get("stats") else {}
+
+
+def read_commit(content: bytes) -> Commit:
+    """A commit of its text, whatever became of it."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    if not content:
+        return Commit(sha256, problem=say("this commit is an empty file: what it said is lost"))
+    found: dict[str, list[Any]] = {}
+    try:
+        for line in content.splitlines():
+            for name, action in json.loads(line).items() if line.strip() else ():
+                found.setdefault(name, []).append(action)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return Commit(sha256, problem=say("this commit is damaged or cut off: what it said is lost"))
+    facts = next(iter(found.get("commitInfo", ())), None)
+    if not isinstance(facts, dict):
+        return Commit(sha256, problem=say("this commit is cut off: it does not say what it is"))
+    adds, removes = found.get("add", []), found.get("remove", [])
+    description = next(iter(found.get("metaData", ())), None)
+    return Commit(sha256, adds, removes, facts, description, _miscounted(facts, {"adds": adds, "removes": removes}))
+
+
+def _miscounted(facts: Mapping[str, Any], actions: Mapping[str, Sequence[Any]]) -> str | None:
+    for name, held in actions.items():
+        if name in facts and facts[name] != len(held):
+            return say(
+                "this commit is cut off: it says {told} {name} and has {found}",
+                told=facts[name],
+                name=name,
+                found=len(held),
+            )
+    return None
+
+
+def commit_path(version: int) -> str:
+    """Where a commit lies."""
+    return f"_delta_log/{version:020}.json"
