@@ -83,6 +83,11 @@ class TuningResult:
         return status_of(self.status) == "failed" or (self.kind == "sgat" and not self.has_segment)
 
     @property
+    def broken_off(self) -> bool:
+        """Whether tuning certainly stopped before its end: its numbers prove nothing."""
+        return self.truncated or (self.has_segment and status_of(self.status) == "incomplete")
+
+    @property
     def complete(self) -> bool:
         """Whether tuning went on to its end, so that its numbers may be used."""
         went_well = self.kind == "sgat" or status_of(self.status) == "successful"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -92,7 +94,7 @@ def test_the_page_is_in_the_language_that_is_asked_for_and_the_verdict_is_not(be
     assert left(bench) == document
     assert chinese.json == english.json
     page = (bench.folder / "verify.md").read_text()
-    assert "未重现：实测没有 AOE 声称的收益。" in page
+    assert "未重现：调优的算子耗时未变（-3.6% … +1.9%），AOE 声称减少 20.0%；一步耗时未变（-2.4% … +1.1%）。" in page
     assert "调优后的知识库未被使用的迹象：block 数都与调优前相同：kernel 没有变化。" in page
     assert 'lang="zh' in (bench.folder / "verify.html").read_text()
 
@@ -107,19 +109,24 @@ def test_the_savings_add_up_to_the_step(bench: Bench) -> None:
     assert parts["claimed_us"] == pytest.approx(0.2 * sum(means[name] for name in TUNED), rel=0.03)
 
 
+def scale_tasks(profile: Path, factors: Mapping[str, float]) -> None:
+    """Change how long some operators take, and only the tasks: what runs beside them goes on as before."""
+    (path,) = profile.rglob("op_summary*.csv")
+    lines = path.read_text().splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        cells = line.split(",")
+        if cells[4] in factors:
+            cells[9] = f"{float(cells[9]) * factors[cells[4]]:.3f}"
+            lines[place] = ",".join(cells)
+    path.write_text("".join(lines))
+
+
 def test_what_communication_hides_is_named(bench: Bench) -> None:
     """An operator beside communication that gets faster does not make the step shorter."""
     hidden = ["block5/conv", "block6/conv"]
     before = write_profile(bench.root / "b", BEFORE, random.Random(1))
     after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(1))
-    (path,) = after.rglob("op_summary*.csv")
-    lines = path.read_text().splitlines(keepends=True)
-    for place, line in enumerate(lines):
-        cells = line.split(",")
-        if cells[4] in hidden:
-            cells[9] = f"{float(cells[9]) * 0.5:.3f}"  # only the task: what runs beside it goes on as before
-            lines[place] = ",".join(cells)
-    path.write_text("".join(lines))
+    scale_tasks(after, dict.fromkeys(hidden, 0.5))
     result = write_result(bench.root / "r", BEFORE.replace(hour=4), hidden)
     ended = verified(bench, SimulatedLoop(before, after, result))
     parts = ended.json["reconciliation"]
@@ -172,6 +179,139 @@ def test_one_run_gives_the_same_bytes_and_the_order_of_rows_changes_nothing(benc
         random.Random(1).shuffle(lines)
         path.write_text("".join([head, *lines]))
     assert verified(bench, loop).json["rows"] == first.json["rows"]
+
+
+def with_times_of_the_model(loop: SimulatedLoop, before_ms: float, after_ms: float) -> SimulatedLoop:
+    """The loop, whose result claims something of the model, too."""
+    document = json.loads(loop.result.read_text())
+    document[1]["OPAT"] |= {
+        "model_baseline_performance(ms)": before_ms,
+        "model_result_performance(ms)": after_ms,
+        "model_performance_improvement": f"{(before_ms / after_ms - 1) * 100:.2f}%",
+    }
+    loop.result.write_text(json.dumps(document))
+    return loop
+
+
+def table_of(text: str, scope: str) -> list[dict[str, str]]:
+    """The rows of a scope in the table of verdicts that people read."""
+    lines = text.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("Scope "))
+    widths = [len(dashes) for dashes in lines[head + 1].split("  ")]
+    starts = [sum(widths[:place]) + 2 * place for place in range(len(widths))]
+    titles, *rows = ([line[start : start + width].strip() for start, width in zip(starts, widths, strict=True)]
+                     for line in (lines[head], *lines[head + 2 :]))  # fmt: skip
+    return [dict(zip(titles, row, strict=True)) for row in rows if row[0] == scope]
+
+
+def test_a_row_holds_one_claim_and_its_verdict_is_about_that_one(bench: Bench) -> None:
+    """AOE claims 16.7 % of the model and, by its operators, far less: a small gain does not confirm the large claim."""
+    loop = with_times_of_the_model(write_loop(bench.root / "loop", "faster", 1), 60.0, 20.0)
+    ended = verified(bench, loop)
+    step, *others = ended.json["rows"]
+    assert (step["claimed_before_us"], step["claimed_after_us"], step["claim"]) == (60000.0, 20000.0, "model")
+    assert step["claimed_change"] == pytest.approx(20 / 60 - 1, abs=1e-6)
+    assert step["change"] > 0.8 * step["claimed_change"]
+    assert step["verdict"] == "partly", "a third of what AOE claims of the model is not the claimed gain"
+    assert {row["claim"] for row in others} == {"operators"}
+    for row in ended.json["rows"]:
+        times = (row["claimed_before_us"], row["claimed_after_us"])
+        assert (None in times) == (times == (None, None))
+        if None not in times:
+            assert row["claimed_change"] == pytest.approx(times[1] / times[0] - 1, abs=1e-6)
+    model, operators = ended.json["step_claims"]
+    assert (model["claim"], model["judged"], operators["claim"], operators["judged"]) == (
+        "model",
+        True,
+        "operators",
+        False,
+    )
+    assert (model["time_saved"], model["speed_up"]) == pytest.approx((2 / 3, 2.0), abs=1e-6)
+    claimed_us = ended.json["reconciliation"]["claimed_us"]
+    assert operators["change"] == pytest.approx(-claimed_us / step["measured_before_us"], abs=1e-5)
+    assert "verify-claims-differ" in ended.rules()
+    text = bench.run(
+        "verify", bench.folder, "--before", loop.before, "--after", loop.after, "--results", loop.result
+    ).out
+    (shown,) = table_of(text, "step")
+    assert (shown["Claim by AOE's times of"], shown["Claimed change (after/before - 1)"]) == ("model", "-66.67%")
+    assert f"come to {operators['change']:+.2%} of a step" in text
+    assert "time saved (1 - after/before) 66.67%, speed-up (before/after - 1) 200.00%" in text
+    assert f"step takes {-step['change']:.1%} less time" in text.splitlines()[2]
+    assert text.splitlines()[2].endswith("AOE claims 66.7% less.")
+
+
+def test_two_claims_that_agree_are_no_contradiction(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    (only,) = verified(bench, loop).json["step_claims"]
+    assert (only["claim"], only["judged"]) == ("operators", True)
+    for part, differ in ((1.0, False), (0.81, False), (0.79, True), (1.24, False), (1.26, True)):
+        ended = verified(bench, with_times_of_the_model(loop, 100.0, 100 * (1 + part * only["change"])))
+        assert ("verify-claims-differ" in ended.rules()) is differ, part
+
+
+def test_times_of_several_models_are_no_claim_on_the_step(bench: Bench) -> None:
+    loop = with_times_of_the_model(write_loop(bench.root / "loop", "faster", 1), 60.0, 20.0)
+    document = json.loads(loop.result.read_text())
+    other = [{"basic": {**document[0]["basic"], "tuning_name": "other"}}, document[1]]
+    reports = {"report_20260301040000000_1": document, "report_20260301040000000_2": other}
+    loop.result.write_text(json.dumps(reports))
+    step = verified(bench, loop).json["rows"][0]
+    assert (step["claim"], step["claimed_before_us"]) == ("operators", None)
+
+
+def test_what_a_broken_off_task_changed_is_no_claim_and_no_measure_of_noise(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    whole = verified(bench, loop).json
+    document = json.loads(loop.result.read_text())
+    del document[0]["basic"]["tuning_time(s)"]
+    document[1]["OPAT"]["opat_tuning_result"] = "tuning incomplete"
+    loop.result.write_text(json.dumps(document))
+    ended = verified(bench, loop)
+    assert {"tuning-incomplete", "verify-nothing-claimed"} <= ended.rules()
+    assert [row["scope"] for row in ended.json["rows"]] == ["step"]
+    assert ended.json["noise"] == whole["noise"]
+    assert ended.json["verdict"] == "not-comparable"
+    assert "nothing is claimed here: block1/conv" in (bench.folder / "verify.md").read_text()
+
+
+def first_sentence(bench: Bench) -> str:
+    return (bench.folder / "verify.md").read_text().splitlines()[2].strip("*")
+
+
+def test_a_headline_names_what_is_slower(bench: Bench) -> None:
+    """Slower operators in an unchanged step are no slower model, and the other way round."""
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    result = write_result(bench.root / "r", BEFORE.replace(hour=4), ["block5/conv", "block6/conv"])
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(1))
+    scale_tasks(after, {"block5/conv": 1.2, "block6/conv": 1.2})
+    ended = verified(bench, SimulatedLoop(before, after, result))
+    step = ended.json["rows"][0]
+    assert (ended.json["verdict"], step["verdict"]) == ("regressed", "not-reproduced")
+    about = ended.json["verdict_is_about"]
+    assert (about["scope"], about["verdict"]) == ("operators", "regressed")
+    said = first_sentence(bench)
+    assert said.startswith(
+        f"Regressed: tuned operators {about['change']:.1%} slower ({about['ci_low']:+.1%} … {about['ci_high']:+.1%})"
+    )
+    assert said.endswith(f"; step unchanged ({step['ci_low']:+.1%} … {step['ci_high']:+.1%}).")
+
+
+def test_a_headline_names_the_step_where_the_step_decides(bench: Bench) -> None:
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    untouched = max((op for op in OPERATORS if op.name not in TUNED), key=lambda op: op.mean_us)
+    factors = {untouched.name: 4.0}
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(2), factors=factors)
+    ended = verified(bench, SimulatedLoop(before, after, write_result(bench.root / "r", BEFORE.replace(hour=4))))
+    about = ended.json["verdict_is_about"]
+    assert (ended.json["verdict"], about["scope"], about["change"]) == (
+        "regressed",
+        "step",
+        ended.json["rows"][0]["change"],
+    )
+    said = first_sentence(bench)
+    assert said.startswith(f"Regressed: step {about['change']:.1%} slower (")
+    assert "; tuned operators " in said
 
 
 def test_verdicts_go_into_the_store_once_and_become_priors(bench: Bench) -> None:
@@ -506,6 +646,29 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     assert (adopted.code, adopted.json["adopted"]) == (0, True), adopted.json["findings"]
     banked = "".join(path.read_text() for path in in_use.rglob("*.json"))
     assert all(name in banked for name in (*names, "block1/conv"))
+
+
+def test_a_stored_verdict_of_an_older_version_is_shown_with_one_claim(bench: Bench) -> None:
+    """Steps were stored with the model's times beside the change that operators claim."""
+    store = bench.root / "history"
+    loop = with_times_of_the_model(write_loop(bench.root / "loop", "faster", 3), 60.0, 20.0)
+    verified(bench, loop, "--store", store)
+    exported = bench.root / "out.jsonl"
+    assert bench.run("store", "export", exported, "--store", store).code == 0
+    lines = [json.loads(line) for line in exported.read_text().splitlines()]
+    of_step = [line for line in lines if line.get("scope") == "step"]
+    assert len(of_step) == 1
+    body = json.loads(of_step[0]["body"])
+    assert (body["claim"], body["claimed_after_us"]) == ("model", 20000.0)
+    del body["claim"]
+    of_step[0]["body"] = json.dumps({**body, "claimed_change": -0.0248})
+    exported.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert bench.run("store", "import", exported, "--store", bench.root / "old").code == 0
+    shown = bench.run("history", "verdicts", "--store", bench.root / "old", "--format", "json").json["rows"]
+    (step,) = (row for row in shown if row["scope"] == "step")
+    assert (step["claimed_before_us"], step["claimed_after_us"], step["claimed_change"]) == (None, None, -0.0248)
+    operator = next(row for row in shown if row["scope"] == "operator")
+    assert None not in (operator["claimed_before_us"], operator["claimed_after_us"])
 
 
 def test_verdicts_survive_export_and_import(bench: Bench) -> None:

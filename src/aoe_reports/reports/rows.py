@@ -27,6 +27,7 @@ _OF_VERDICTS = (
     Column("claimed_after_us", "Claimed after (us)", "us"),
     Column("measured_before_us", "Measured before (us)", "us"),
     Column("measured_after_us", "Measured after (us)", "us"),
+    Column("claim", "Claim by AOE's times of", "word"),
     Column("claimed_change", "Claimed change (after/before - 1)", "gain"),
     Column("change", "Change (after/before - 1)", "gain"),
     Column("ci_low", "from", "gain"),

@@ -8,7 +8,7 @@ from typing import Any
 from aoe_reports.findings import Finding
 from aoe_reports.reports.report import BarChart, Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
-from aoe_reports.texts import count_of, join, say
+from aoe_reports.texts import Text, count_of, join, say
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""
@@ -35,13 +35,14 @@ _PARTS = (
     Column("saving_us", "Shortens a step by (us)", "us"),
 )
 
-HEADLINES = {
-    "confirmed": say("Confirmed: the clock shows the gain that AOE claims."),
-    "partly": say("Partly: a gain is measured, and less than AOE claims."),
-    "not-reproduced": say("Not reproduced: the clock does not show the gain that AOE claims."),
-    "regressed": say("Regressed: it is slower than before."),
-    "not-comparable": say("Not comparable: the profiles do not tell whether anything was gained."),
+VERDICTS = {
+    "confirmed": say("Confirmed"),
+    "partly": say("Partly"),
+    "not-reproduced": say("Not reproduced"),
+    "regressed": say("Regressed"),
+    "not-comparable": say("Not comparable"),
 }
+"""How a headline begins; what the verdict is about follows."""
 
 
 def verified_report(
@@ -66,21 +67,60 @@ def verified_report(
 
 
 def headline(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> str:
-    """The verdict, and the step in numbers."""
-    text = HEADLINES[facts["verdict"]]
-    step = next((row for row in rows if row["scope"] == "step"), None)
-    if step is None or step["change"] is None:
-        return text
-    if step["ci_low"] is None:
-        takes = say("The step takes {change:+.1%} (after/before - 1).", change=step["change"])
-    else:
-        takes = say(
-            "The step takes {change:+.1%} (after/before - 1, between {low:+.1%} and {high:+.1%}).",
-            change=step["change"],
-            low=step["ci_low"],
-            high=step["ci_high"],
-        )
-    return join(" ", (text, takes))
+    """The verdict, what it is about, and the rest: each part names its subject."""
+    subject = facts["verdict_is_about"]
+    if subject is None or not rows:
+        return say("Not comparable: the profiles do not tell whether anything was gained.")
+    step = next(row for row in rows if row["scope"] == "step")
+    together = facts["method"]["operators_together"]
+    about_step = subject["scope"] == "step"
+    parts = [_with_claim(_effect(subject), subject)]
+    other = together if about_step else step
+    if other is not None:
+        effect = _effect({**other, "scope": "operators" if about_step else "step"})
+        parts.append(effect if about_step or other["verdict"] != "partly" else _with_claim(effect, other))
+    return say("{verdict}: {parts}.", verdict=VERDICTS[facts["verdict"]], parts=join("; ", parts))
+
+
+_EFFECTS = {
+    "step": {
+        "slower": say("step {size:.1%} slower ({low:+.1%} … {high:+.1%})"),
+        "less": say("step takes {size:.1%} less time ({low:+.1%} … {high:+.1%})"),
+        "unchanged": say("step unchanged ({low:+.1%} … {high:+.1%})"),
+        "unsure": say("step {change:+.1%} (how far it varies is not known)"),
+        "unknown": say("step not comparable"),
+    },
+    "operators": {
+        "slower": say("tuned operators {size:.1%} slower ({low:+.1%} … {high:+.1%})"),
+        "less": say("tuned operators take {size:.1%} less time ({low:+.1%} … {high:+.1%})"),
+        "unchanged": say("tuned operators unchanged ({low:+.1%} … {high:+.1%})"),
+        "unsure": say("tuned operators {change:+.1%} (how far they vary is not known)"),
+        "unknown": say("tuned operators not comparable"),
+    },
+}
+"""What the clock says of a subject; changes are after/before - 1, so less time is the time saved (1 - after/before)."""
+
+
+def _effect(row: Mapping[str, Any]) -> Text:
+    said, change, low, high = _EFFECTS[row["scope"]], row["change"], row["ci_low"], row["ci_high"]
+    if change is None:
+        return said["unknown"]
+    if low is None:
+        return say(said["unsure"], change=change)
+    word = "slower" if low > 0 else "less" if high < 0 else "unchanged"
+    return say(said[word], size=abs(change), low=low, high=high)
+
+
+def _with_claim(effect: Text, row: Mapping[str, Any]) -> Text:
+    """The effect, and what AOE claims of the same thing."""
+    claimed = row["claimed_change"]
+    if claimed is None or row["change"] is None:
+        return effect
+    return say(
+        "{effect}, AOE claims {size:.1%} less" if claimed < 0 else "{effect}, AOE claims {size:.1%} more",
+        effect=effect,
+        size=abs(claimed),
+    )
 
 
 def _hot(plan: Mapping[str, Any]) -> Section:
@@ -145,8 +185,22 @@ def _said(claims: Mapping[str, Any]) -> Section:
     if claims["model_us"] is not None:
         before, after = claims["model_us"]
         sentences.append(
-            say("Of the model it says {before:,.3f} us before and {after:,.3f} us after.", before=before, after=after)
+            say(
+                "Of the model it says {before:,.3f} us before and {after:,.3f} us after: time saved (1 - after/before) "
+                "{saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}.",
+                before=before,
+                after=after,
+                saved=1 - after / before,
+                speed_up=before / after - 1,
+            )
         )
+    if claims["unproven"]:
+        text = say(
+            "Of {count} operators that a task changed which was broken off nothing is claimed here: {names}.",
+            count=len(claims["unproven"]),
+            names=join(", ", claims["unproven"][:SHOWN]),
+        )
+        sentences.append(text)
     if claims["subgraphs"]:
         sentences.append(say("It changed {count} subgraphs.", count=claims["subgraphs"]))
     if len(operators) > SHOWN:
@@ -169,12 +223,26 @@ def _measured(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> Se
     sentences = [_noise_sentence(facts)]
     if len(shown) < len(rows):
         sentences.append(say("{shown} of {count} rows; verify.json has them all.", shown=len(shown), count=len(rows)))
+    sentences += _two_claims(facts)
     sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts["signs"]]
     drawn = [row for row in operators if row["change"] is not None and row["claimed_change"] is not None][:SHOWN]
     chart = _chart(drawn) if drawn else None
     if chart is not None:
         sentences.append(say("{description}.", description=chart.description))
     return Section(title, sentences, Grid(shown_columns("verify", shown), shown), chart, lines=_how(facts))
+
+
+def _two_claims(facts: Mapping[str, Any]) -> list[str]:
+    """The claim on a step that its verdict is not about."""
+    others = [one for one in facts["step_claims"] if not one["judged"]]
+    return [
+        say(
+            "The step is held against AOE's times of the model. Its times of operators come to {change:+.2%} of a step, by the "
+            "calls and times of the profile before: another claim, which the step's verdict is not about.",
+            change=one["change"],
+        )
+        for one in others
+    ]
 
 
 def _noise_sentence(facts: Mapping[str, Any]) -> str:
@@ -194,7 +262,8 @@ def _how(facts: Mapping[str, Any]) -> list[str]:
     method = facts["method"]
     change = say(
         "Change is after/before - 1: below 0 is faster. Times of operators are means of a call, of types and steps those of a "
-        "step (types: their tuned operators, equal calls on both sides)."
+        "step (types: their tuned operators, equal calls on both sides). Of several operators at once the claim is what "
+        "each one's claimed change makes of its measured time: no two times of AOE stand for it."
     )
     intervals = say(
         "Intervals: {level:.0%}, by a bootstrap of {resamples} resamples with steps as blocks ({before} before, {after} after; "

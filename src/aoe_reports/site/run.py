@@ -80,8 +80,8 @@ def run_page(
         "claims": [_claim_cells(row, _most(details.claims, row), text) for row in details.claims],
         "verdict_columns": [
             (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"),
-            (text("measured_before"), "number"), (text("measured_after"), "number"), ("", "text"),
-            (text("measured_change"), "number"), (text("verdict"), "text"),
+            (text("claimed_change"), "number"), (text("measured_before"), "number"), (text("measured_after"), "number"),
+            ("", "text"), (text("measured_change"), "number"), (text("verdict"), "text"),
         ],
         "verdicts": [_verdict_cells(row, text) for row in verdicts],
         "finding_columns": finding_columns(text),
@@ -251,6 +251,7 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         head(name, None, row.get("input_shapes")),
         cell(row.get("claimed_before_us"), "us"),
         cell(row.get("claimed_after_us"), "us"),
+        cell(row.get("claimed_change"), "change"),
         cell(before, "us"),
         cell(after, "us"),
         drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),

@@ -223,7 +223,8 @@ def _proven_cell(proven: Row | None, text: Texts) -> str:
     step = proven["step"]
     more = [proven["night"]]
     if step is not None and step["change"] is not None:
-        more = [text("step_changed", change=show(step["change"], "change"), interval=interval(step)), *more]
+        told = {"verdict": text.told(str(step["verdict"])), "change": show(step["change"], "change")}
+        more = [text("step_changed", interval=interval(step), **told), *more]
     return stated(VERDICTS.get(verdict, verdict), text.told(verdict), " · ".join(more))
 
 

@@ -414,6 +414,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "speed_up": ("Speed-up (before/after - 1)", "加速（之前/之后 - 1）"),
     "verified": ("Claims against the clock", "宣称与实测"),
     "measured_before": ("Measured before (us)", "实测之前 (us)"),
+    "claimed_change": ("Claimed change (after/before - 1)", "宣称变化（之后/之前 - 1）"),
     "measured_after": ("Measured after (us)", "实测之后 (us)"),
     "measured_change": ("Measured change", "实测变化"),
     "verdict": ("Verdict", "结论"),
@@ -449,7 +450,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "claimed_speed_up": ("Claimed (before/after - 1)", "宣称（之前/之后 - 1）"),
     "proven": ("Proven", "已证明"),
     "not_proven": ("not verified", "未验证"),
-    "step_changed": ("step {change} ({interval})", "单步耗时 {change}（{interval}）"),
+    "step_changed": ("step {verdict}: {change} ({interval})", "单步耗时{verdict}：{change}（{interval}）"),
     "measured_step": ("Measured step (ms)", "实测单步耗时 (ms)"),
     "measured_about": (
         (

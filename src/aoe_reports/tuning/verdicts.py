@@ -50,6 +50,8 @@ _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _MAD_TO_SIGMA = 1.4826
 
 Scope = Literal["step", "op_type", "operator"]
+ClaimOf = Literal["operators", "model"]
+"""Which of AOE's claims a change is held against: its times of operators, or its times of the whole model."""
 Blocks = Literal["steps", "calls"]
 
 
@@ -76,6 +78,13 @@ class Claims:
     whole_types: tuple[str, ...] = ()
     model_us: tuple[float, float] | None = None
     subgraphs: int = 0
+    unproven: tuple[str, ...] = ()
+    """Operators that a task changed which was broken off: nothing is claimed of them, and they are not as before either."""
+
+    @property
+    def model_change(self) -> float | None:
+        """After/before - 1 of the model's own times."""
+        return None if self.model_us is None else self.model_us[1] / self.model_us[0] - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,9 @@ class Row:
     verdict: Verdict
     reason: str = ""
     claimed_change: float | None = None
-    """What is held against `change`, where it does not follow from the two claimed times."""
+    """What is held against `change`: after/before - 1 of the two claimed times, where these are told."""
+    claim: ClaimOf | None = None
+    """Which claim that is. Of several operators at once there are no two times: each one's change is weighed by its measured time."""
 
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON; `blocks` and `reason` say how it was come by."""
@@ -154,6 +165,7 @@ class Row:
             "ci_high": _rounded(self.ci_high, 6),
             "verdict": self.verdict,
             "claimed_change": _rounded(self.claimed_change, 6),
+            "claim": self.claim,
             "reason": self.reason or None,
         }
 
@@ -190,11 +202,33 @@ class Reconciliation:
 
 
 @dataclass(frozen=True, slots=True)
+class StepClaim:
+    """One of the things that AOE claims of a step; `judged`: whether the step's verdict is about it."""
+
+    claim: ClaimOf
+    change: float
+    """After/before - 1; the time saved is its opposite, the speed-up is before/after - 1."""
+    judged: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON, with both ways to put the same change."""
+        return {
+            "claim": self.claim,
+            "change": _rounded(self.change, 6),
+            "time_saved": _rounded(-self.change, 6),
+            "speed_up": _rounded(1 / (1 + self.change) - 1, 6) if self.change > -1 else None,
+            "judged": self.judged,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """The rows, the verdict on the whole, the noise, where the savings went, and signs that the bank was not in use."""
 
     rows: tuple[Row, ...]
     verdict: Verdict
+    subject: Row
+    """What the verdict on the whole is about: the step, or all tuned operators as one."""
     noise: Noise
     reconciliation: Reconciliation | None
     """Null where the steps of the two profiles do not hold the same work."""
@@ -203,7 +237,16 @@ class Verified:
     """The part of the time before that operators take which are in both profiles."""
     work_ratio: float | None = None
     """Calls of a step, after/before (median over the common operators, by their time)."""
+    together: Row | None = None
+    """All tuned operators as one (a row of no type)."""
+    step_claims: tuple[StepClaim, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def claims_differ(self) -> bool:
+        """Whether AOE contradicts itself: what confirms one of its claims on the step does not confirm the other."""
+        changes = [one.change for one in self.step_claims]
+        return len(changes) > 1 and min(changes) < 0 and max(changes) > CONFIRMED_PART * min(changes)
 
 
 @dataclass(slots=True)
@@ -253,19 +296,23 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     together = _together(claims, found, both, sample, noise)
     reconciliation = _reconcile(claims, found, both)
     work = _work_ratio(both)
-    step = _step_row(claims, both, noise, reconciliation, work)
-    verdict = _overall(step, together, claims)
+    step_claims = _step_claims(claims, both, reconciliation)
+    step = _step_row(next((one for one in step_claims if one.judged), None), claims, both, noise, work)
+    verdict, subject = _overall(step, together, claims)
     comparable = [row for row in rows if row.verdict != "not-comparable"]
     unused = together is not None and together.verdict == "not-reproduced"
     whole = int(both.totals[0].sum())
     return Verified(
         (step, *kinds, *rows),
         verdict,
+        subject,
         noise,
         reconciliation if is_same_work(work) else None,
         tuple(_signs(comparable, both, found)) if unused else (),
         int(both.totals[0][both.common].sum()) / whole if whole else None,
         work,
+        together,
+        step_claims,
         {
             "level": LEVEL,
             "resamples": RESAMPLES,
@@ -315,6 +362,8 @@ class _Matches:
             if kind is not None and type_key(kind) in loose:
                 self.of_type.setdefault(kind, []).append(group)
         self.touched = {g for groups in (*self.of_claim, *self.of_type.values()) for g in groups}
+        unproven = set(claims.unproven)
+        self.touched |= {group for group, name in enumerate(names) if name in unproven}
 
 
 def _noise(both: _Both, touched: set[int]) -> Noise:
@@ -490,7 +539,7 @@ def _operator_rows(claim: Claim, groups: Sequence[int], both: _Both, sample: _Sa
         reason: str = say("no operator of this name is in either profile")
         kind = ", ".join(claim.op_types) or None
         return [Row("operator", claim.op_name, kind, None, claim.before_us, claim.after_us, None, None, None, None, None,
-                    "not-comparable", reason, claim.change)]  # fmt: skip
+                    "not-comparable", reason, claim.change, "operators")]  # fmt: skip
     rows = []
     for group in groups:
         before, after = _mean(both, 0, group), _mean(both, 1, group)
@@ -526,6 +575,7 @@ def _operator_rows(claim: Claim, groups: Sequence[int], both: _Both, sample: _Sa
                 judge(change, interval, claim.change),
                 reason,
                 claim.change,
+                "operators",
             )
         )
     return sorted(rows, key=lambda row: (row.op_type or "", row.input_shapes or ""))
@@ -568,16 +618,16 @@ def _sum_row(
         alone = float((weights**2).sum() ** 0.5 / weights.sum())
         of_sum = float(np.hypot(noise.drift or 0.0, noise.spread * alone))
     interval = _widened(change, interval, of_sum)
-    claimed = [sum(times * one.calls for one, times in zip(mine, column, strict=True))
-               for column in ([o.claim.before_us for o in mine], [o.claim.after_us for o in mine])]  # fmt: skip
     expected = float((weights * np.asarray([one.claim.change for one in mine])).sum() / weights.sum())
+    only = mine[0].claim if all(one.claim == mine[0].claim for one in mine) else None
+    calls = sum(one.calls for one in mine)
     return Row(
         scope,
         None,
         kind,
         None,
-        claimed[0],
-        claimed[1],
+        None if only is None else only.before_us * calls,
+        None if only is None else only.after_us * calls,
         totals[0],
         totals[1],
         change,
@@ -586,6 +636,7 @@ def _sum_row(
         judge(change, interval, expected),
         "" if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES),
         expected,
+        "operators",
     )
 
 
@@ -651,14 +702,21 @@ def _work_ratio(both: _Both) -> float | None:
     return float(ratios[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
-def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconciliation, work: float | None) -> Row:
-    before, after = (_step_us(side) for side in both.sides)
-    model_before, model_after = claims.model_us if claims.model_us is not None else (None, None)
-    claimed = None
+def _step_claims(claims: Claims, both: _Both, reconciliation: Reconciliation) -> tuple[StepClaim, ...]:
+    """What AOE claims of a step: what it says of the model itself comes first, and is what the step is held against."""
+    found: list[StepClaim] = []
+    if claims.model_change is not None:
+        found.append(StepClaim("model", claims.model_change, judged=True))
+    before = _step_us(both.sides[0])
     if before and claims.operators:
-        claimed = -reconciliation.claimed_us / before
-    elif claims.model_us is not None:
-        claimed = claims.model_us[1] / claims.model_us[0] - 1
+        found.append(StepClaim("operators", -reconciliation.claimed_us / before, judged=not found))
+    return tuple(found)
+
+
+def _step_row(judged: StepClaim | None, claims: Claims, both: _Both, noise: Noise, work: float | None) -> Row:
+    before, after = (_step_us(side) for side in both.sides)
+    claimed, claim = (None, None) if judged is None else (judged.change, judged.claim)
+    model_before, model_after = claims.model_us if claim == "model" and claims.model_us is not None else (None, None)
     if before is None or after is None or not before or not is_same_work(work):
         reason: str = say(
             "nothing tells how long a step is in the profile after"
@@ -684,6 +742,7 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
             "not-comparable",
             reason,
             claimed,
+            claim,
         )
     change = after / before - 1
     interval = None
@@ -705,9 +764,8 @@ def _step_row(claims: Claims, both: _Both, noise: Noise, reconciliation: Reconci
     verdict = judge(change, interval, claimed)
     if claimed is None and verdict != "regressed":
         verdict, reason = "not-comparable", reason or say("nothing was claimed that could be confirmed")
-    return Row(
-        "step", None, None, None, model_before, model_after, before, after, change, low, high, verdict, reason, claimed
-    )
+    return Row("step", None, None, None, model_before, model_after, before, after, change, low, high, verdict, reason, claimed,
+               claim)  # fmt: skip
 
 
 def _step_us(side: MeasuredSide) -> float | None:
@@ -716,13 +774,13 @@ def _step_us(side: MeasuredSide) -> float | None:
     return side.shares.step_us
 
 
-def _overall(step: Row, together: Row | None, claims: Claims) -> Verdict:
-    """A slower step decides; else the tuned operators as one, else (subgraphs) the step."""
-    if step.verdict == "regressed":
-        return "regressed"
+def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, Row]:
+    """(the verdict, what it is about): a slower step decides; else the tuned operators as one, else (subgraphs) the step."""
+    if step.verdict == "regressed" or not (claims.operators or together is not None):
+        return step.verdict, step
     if together is not None and together.verdict != "not-comparable":
-        return together.verdict
-    return "not-comparable" if claims.operators else step.verdict
+        return together.verdict, together
+    return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
 
 
 def _reconcile(claims: Claims, found: _Matches, both: _Both) -> Reconciliation:

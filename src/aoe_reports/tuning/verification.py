@@ -55,6 +55,10 @@ VERIFY_RULES: dict[str, tuple[Severity, str]] = {
         "warning",
         say("no result of AOE claims anything: there is nothing to hold against the clock"),
     ),
+    "verify-claims-differ": (
+        "info",
+        say("AOE's times of the model and its times of operators claim different things of a step"),
+    ),
     "verify-same-profile": ("error", say("before and after are the same profile")),
     "verify-other-workload": (
         "error",

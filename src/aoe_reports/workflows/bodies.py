@@ -45,7 +45,7 @@ def _are_modifications(value: Any) -> bool:
 _FITS: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(
         (
-            "advice", "kind", "tuning_name", "op_type", "op_name", "input_shapes", "verdict", "reason", "verdict_of_job",
+            "advice", "kind", "tuning_name", "op_type", "op_name", "input_shapes", "verdict", "claim", "reason", "verdict_of_job",
             "bank_digest", "scope", "id", "who", "run", "night", "since", "until", "found", "withdrawn", "incident", "since_run",
         ),
         _is_text,
@@ -86,6 +86,22 @@ def _whole(digits: str) -> int | float:
 def body_of(text: str | None) -> dict[str, Any]:
     """What a row says of itself; what is not as it was written is left out, and all of it where it is no JSON object."""
     return {name: value for name, value in (read_body(text) or {}).items() if _fits(name, value)}
+
+
+def verdict_of(text: str | None) -> dict[str, Any]:
+    """What a stored verdict says of itself, with one claim: rows of older versions tell the model's times beside operators' change."""
+    body = body_of(text)
+    before, after, claimed = (body.get(name) for name in ("claimed_before_us", "claimed_after_us", "claimed_change"))
+    if None in (before, after, claimed):
+        return body
+    rounding = _ROUNDING * (1 + 2 / before) if before else 0.0
+    if not before or abs(after / before - 1 - claimed) > rounding:
+        body |= {"claimed_before_us": None, "claimed_after_us": None}
+    return body
+
+
+_ROUNDING = 1e-6
+"""Of stored changes, and of stored times in us."""
 
 
 def unfit_names(text: str | None) -> list[str] | None:

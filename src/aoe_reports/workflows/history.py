@@ -13,7 +13,7 @@ from aoe_reports.records.row import record_of_row
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 from aoe_reports.texts import say
-from aoe_reports.workflows.bodies import body_of
+from aoe_reports.workflows.bodies import body_of, verdict_of
 from aoe_reports.workflows.export import documents_of
 from aoe_reports.workflows.stored_advice import listed_rows
 
@@ -128,7 +128,7 @@ def _words(
 
 _OF_VERDICT = (
     "op_type", "op_name", "input_shapes", "verdict", "claimed_before_us", "claimed_after_us", "measured_before_us",
-    "measured_after_us", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
+    "measured_after_us", "claim", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
 )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def verdict_rows(
         }
         for row in rows
         if workload in {None, row["model"]} and scope in {None, row["scope"]}
-        for body in [body_of(row["body"])]
+        for body in [verdict_of(row["body"])]
     ]
 
 

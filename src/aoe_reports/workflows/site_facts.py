@@ -22,7 +22,7 @@ from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, S
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import message_of
 from aoe_reports.store.parts import Part
-from aoe_reports.workflows.bodies import body_of
+from aoe_reports.workflows.bodies import body_of, verdict_of
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
 Row = dict[str, Any]
@@ -56,7 +56,13 @@ def read_facts(store: str, false_alarms_per_year: float) -> tuple[History, Store
         histories, gone = _histories(history, ids, incomplete)
         series = _series(history, told, histories, gone, nights, incomplete)
     verdicts = [
-        {**_NO_VERDICT, **body_of(row["body"]), "model": row["model"], "night": row["night"], "verdict": row["state"]}
+        {
+            **_NO_VERDICT,
+            **verdict_of(row["body"]),
+            "model": row["model"],
+            "night": row["night"],
+            "verdict": row["state"],
+        }
         for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
         .sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")])
         .to_pylist()

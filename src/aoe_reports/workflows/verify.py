@@ -164,8 +164,12 @@ def _claims(folder: Path, plan: Plan, given: Sequence[Path], findings: list[Find
     """(what the results of a job claim, whether one of them could not be read)."""
     results, unreadable = _read_claims(folder, given, findings)
     last: dict[str, Claim] = {}
+    unproven: dict[str, None] = {}
     for result in results:
         of_result: dict[str, Claim] = {}
+        if result.broken_off:
+            unproven |= dict.fromkeys(m.join_name for m in result.modifications if result.kind == "opat")
+            continue
         for modification in result.modifications if result.kind == "opat" else ():
             before, after = modification.before, modification.after
             if before is None or after is None or before <= 0 or after <= 0:
@@ -175,21 +179,29 @@ def _claims(folder: Path, plan: Plan, given: Sequence[Path], findings: list[Find
             if best is None or claim.change < best.change:  # of several tuning modes the one that brought most
                 of_result[claim.op_name] = claim
         last |= of_result  # a later task has the last word
-    model = [r for r in results if r.model_baseline_ms and r.model_result_ms]
-    times = (
-        [float(value) * 1000 for value in (model[-1].model_baseline_ms, model[-1].model_result_ms) if value]
-        if model
-        else []
-    )
+    times = _model_times(results)
     whole = tuple(c.op_type for c in plan.operators if c.op_type and not c.op_name)
     subgraphs = sum(len(result.modifications) for result in results if result.kind == "sgat")
     claims = Claims(
-        tuple(last[name] for name in sorted(last)), whole, (times[0], times[1]) if times else None, subgraphs
+        tuple(last[name] for name in sorted(last)),
+        whole,
+        times,
+        subgraphs,
+        tuple(name for name in unproven if name not in last),
     )
     if not claims.operators and not subgraphs and not has(findings, "error"):
         text = say("no result of AOE here claims a change; verdicts are by the clock alone")
         findings.append(_finding("verify-nothing-claimed", str(folder), text))
     return claims, unreadable
+
+
+def _model_times(results: Sequence[TuningResult]) -> tuple[float, float] | None:
+    """What the last task says of the model, in us; None where tasks are of several models: the step may be any one's."""
+    told = [r for r in results if r.model_baseline_ms and r.model_result_ms and not r.broken_off]
+    if not told or len({result.tuning_name for result in told}) > 1:
+        return None
+    before, after = told[-1].model_baseline_ms, told[-1].model_result_ms
+    return (float(before) * 1000, float(after) * 1000) if before and after else None
 
 
 def _read_claims(folder: Path, given: Sequence[Path], findings: list[Finding]) -> tuple[list[TuningResult], bool]:
@@ -335,6 +347,15 @@ def _remarks(folder: Path, before: _Profile, after: _Profile, verified: Verified
             work_ratio=verified.work_ratio,
         )
         found.append(_finding("verify-other-step", where, text))
+    if verified.claims_differ:
+        model, operators = (one.change for one in verified.step_claims)
+        text = say(
+            "AOE claims two things of a step: by its times of the model {model:+.2%}, by those of its operators {operators:+.2%} "
+            "(after/before - 1); the step is judged by the model's",
+            model=model,
+            operators=operators,
+        )
+        found.append(_finding("verify-claims-differ", where, text))
     noise = verified.noise
     if noise.drift is None:
         text = say(
@@ -397,6 +418,7 @@ def _closed(
         reasons = [*reasons, "verification"]
     more: dict[str, Any] = {
         "verdict": verdict,
+        "verdict_is_about": None if verified is None else _subject(verified.subject),
         "accepted": accepted,
         "accept": wish.accept,
         "rule": ACCEPT[wish.accept],
@@ -407,6 +429,7 @@ def _closed(
         "reconciliation": None
         if verified is None or verified.reconciliation is None
         else verified.reconciliation.as_dict(),
+        "step_claims": [] if verified is None else [one.as_dict() for one in verified.step_claims],
         "signs": [] if verified is None else list(verified.signs),
         "same_operators_share": None
         if verified is None or verified.same_share is None
@@ -450,6 +473,11 @@ def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
     return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
 
 
+def _subject(row: Row) -> dict[str, Any]:
+    """What the verdict on the whole is about: the step, or the tuned operators as one."""
+    return {**row.as_dict(), "scope": "step" if row.scope == "step" else "operators"}
+
+
 def _noise(verified: Verified | None) -> dict[str, Any] | None:
     if verified is None:
         return None
@@ -474,7 +502,12 @@ def _claims_of(claims: Claims) -> Mapping[str, Any]:
         }
         for claim in claims.operators
     ]
-    return {"operators": operators, "model_us": claims.model_us, "subgraphs": claims.subgraphs}
+    return {
+        "operators": operators,
+        "model_us": claims.model_us,
+        "subgraphs": claims.subgraphs,
+        "unproven": list(claims.unproven),
+    }
 
 
 def _store(

@@ -28,6 +28,7 @@ TEXTS: Mapping[str, str] = {
     "Changes": "变化",
     "Claimed after (us)": "宣称之后 (us)",
     "Claimed before (us)": "宣称之前 (us)",
+    "Claim by AOE's times of": "宣称依据（AOE 的时间）",
     "Claimed change (after/before - 1)": "宣称变化（之后/之前 - 1）",
     "Command": "命令",
     "Communication": "通信",
