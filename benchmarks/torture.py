@@ -2,7 +2,8 @@
 
 usage: python benchmarks/torture.py [--nights 200] [--kills 50] [--seed 1] [--disk FOLDER]
 8 processes over so many nights, each two of them over the same (50 ingests each with 200 nights); so many kills (-9) at
-random moments; ingest beside compaction beside undoing; each file of a store truncated, flipped, deleted in turn; with
+random moments; ingest beside compaction beside undoing; each file of a store truncated, flipped, deleted in turn; `adopt` killed before
+each change of the disk (where there is a C compiler); with
 --disk, a folder on a small file system (`mount -t tmpfs -o size=3m tmpfs FOLDER`), ingest while it is full and then is not.
 Ends with an AssertionError when anything is lost, doubled, half there, unreadable, or a damage is not named.
 """
@@ -19,7 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import killing
 import torture
+from tuning import adoption
+from tuning.jobs import Bench
 
 from aoe_reports.store import History
 
@@ -55,6 +59,20 @@ def harm(store: Path, paths: Sequence[Path], scratch: Path) -> int:
     return named
 
 
+def kill_adopt(scratch: Path) -> tuple[int, int]:
+    """Kill `adopt` before each of its changes, and let each fail, for every layout of a bank; how many kills and failures."""
+    kills = failures = 0
+    for layout in adoption.LAYOUTS:
+        for in_steps in (False, True):
+            bench = Bench(scratch / f"{layout}-{in_steps}" / "bench")
+            with killing.killer(bench.environment, *adoption.MODULES) as killer:
+                adopting = adoption.Adoption(bench, layout, killer)
+                kills += adoption.kill_everywhere(adopting, in_steps=in_steps)
+                kills += adoption.kill_everywhere(adopting, in_steps=in_steps, half=True)
+                failures += adoption.fail_everywhere(adopting, in_steps=in_steps)
+    return kills, failures
+
+
 def main() -> None:
     """Do everything and print what was survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -76,6 +94,12 @@ def main() -> None:
         print(f"ingest beside compaction beside undoing: nothing lost; {looks} looks, no half run", flush=True)
         few = nights[: min(len(nights), 10)]
         print(f"{harm(folder / 'harm', few, folder)} damages: each named by verify", flush=True)
+        if killing.COMPILER is not None:
+            kills, failures = kill_adopt(folder / "adopt")
+            print(
+                f"{kills} kills of adopt, {failures} changes that failed: old bank or new, completed by the next",
+                flush=True,
+            )
         if arguments.disk is not None:
             few_alone = torture.expected(folder / "few", few)
             disk = arguments.disk

@@ -34,7 +34,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         for name in ("home", "bin", "notes"):
-            (self.root / name).mkdir()
+            (self.root / name).mkdir(parents=True)
         command = self.root / "bin" / "aoe"
         command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STAND_IN} "$@"\n')
         command.chmod(0o755)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from killing import COMPILER, NO_FAULT, Fault, killer
+from tuning.adoption import MODULES, Adoption, fail_everywhere, kill_everywhere
 from tuning.jobs import NAMES, SOC, Bench, rules, write_bank
 
 
@@ -144,41 +150,111 @@ def test_a_bank_that_is_not_there_yet_is_made(bench: Bench) -> None:
     assert f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json" in contents(bench.root / "a" / "b")
 
 
-def test_where_it_fails_the_bank_in_use_is_what_it_was(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aoe_reports.workflows import adopt as module
-
-    tuned(bench)
-    custom = bench.root / "home" / "Ascend/latest/data/aoe/custom"
-    for name in (f"op/{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json", f"graph/{SOC}/graph.json"):
-        (custom / name).parent.mkdir(parents=True)
-        (custom / name).write_text("old\n")
-    before, calls, real = contents(custom), [], module.exchange_names
-
-    def fail_the_second_time(one: Path, other: Path) -> None:
-        calls.append(other)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device", str(other))
-        real(one, other)
-
-    monkeypatch.setattr(module, "exchange_names", fail_the_second_time)
-    home = {"HOME": str(bench.root / "home")}
-    with pytest.raises(module.AdoptError, match="the bank in use is what it was"):
-        module.adopt(bench.folder, home, to=None, soc=None, force=False, dry_run=False)
-    assert len(calls) == 3, "the first is taken back"
-    assert contents(custom) == before
-    assert sorted(path.name for path in custom.glob("*/*")) == [SOC, SOC]
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler to put faults between adopt and the disk")
 
 
-def test_where_names_cannot_be_exchanged_it_takes_two_steps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aoe_reports.workflows import adopt as module
-    from aoe_reports.workflows import output
+@pytest.fixture
+def adoption(bench: Bench, request: pytest.FixtureRequest) -> Iterator[Adoption]:
+    with killer(bench.environment, *MODULES) as one:
+        yield Adoption(bench, request.param, one)
 
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["default", "one-folder", "nothing-yet"], indirect=True)
+def test_killed_anywhere_the_bank_in_use_is_the_old_or_the_new_one_and_the_next_run_completes_it(
+    adoption: Adoption,
+) -> None:
+    assert kill_everywhere(adoption, last=14) == 14
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["default"], indirect=True)
+def test_killed_in_the_middle_of_a_write_the_next_run_completes_it(adoption: Adoption) -> None:
+    assert kill_everywhere(adoption, last=8, half=True) == 8
+
+
+@needs_compiler
+@pytest.mark.parametrize(("adoption", "in_steps"), [("default", True), ("linked", False)], indirect=["adoption"])
+def test_killed_where_it_takes_several_steps_the_next_run_completes_it(adoption: Adoption, in_steps: bool) -> None:
+    assert kill_everywhere(adoption, in_steps=in_steps, last=9) == 9
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["default", "linked"], indirect=True)
+def test_where_a_change_fails_it_says_which_bank_is_in_use(adoption: Adoption) -> None:
+    assert fail_everywhere(adoption, [errno.ENOSPC], last=9) == 18
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["linked"], indirect=True)
+def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> None:
+    adoption.again()
+    changes = adoption.adopt().changes
+    (second,) = [at for at, change in enumerate(changes, 1) if change.endswith(f"elsewhere/graph/{SOC}")]
+    adoption.again()
+    adoption.adopt(Fault(second))
+    assert adoption.state() == "mixed"
+    told = adoption.adopt(NO_FAULT, "--dry-run")
+    assert "half of the bank in use may be the new one" in told.out
+    assert adoption.state() == "mixed", "a dry run changes nothing"
+    other = adoption.bench.tune("--restart")
+    assert (other.code, "stopped in the middle" in other.err) == (3, True)
+    (adoption.bench.folder / "old-001" / "bank").rename(adoption.bench.folder / "bank")
+    for name in ("state.json", "verify.json"):
+        (adoption.bench.folder / "old-001" / name).rename(adoption.bench.folder / name)
+    adoption.see_completed(adoption.adopt())
+
+
+def test_a_folder_that_an_older_version_left_is_named_and_not_touched(bench: Bench) -> None:
+    in_use = tuned(bench)
+    left = in_use.with_name(".in_use.new-abcdef")
+    left.mkdir()
+    (left / "graph.json").write_text("the bank from before, perhaps")
+    ended = bench.run("adopt", bench.folder, "--format", "json")
+    assert (ended.code, rules(ended)) == (0, {"adopt-leftover"})
+    assert str(left) in ended.out
+    assert contents(left) == {"graph.json": "the bank from before, perhaps"}
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[" * 100_000, '{"swaps": [{"target": "/etc"}]}'])
+def test_a_journal_that_is_none_moves_nothing(bench: Bench, text: str) -> None:
     in_use = tuned(bench)
     before = contents(in_use)
-    monkeypatch.setattr(output.ctypes, "CDLL", lambda *_, **__: object())
-    done = module.adopt(bench.folder, {"TUNE_BANK_PATH": str(in_use)}, to=None, soc=None, force=False, dry_run=False)
-    assert contents(Path(done.more["backups"][0])) == before
-    assert contents(in_use) != before
+    in_use.with_name(".in_use.adopt.json").write_text(text)
+    ended = bench.run("adopt", bench.folder)
+    assert (ended.code, ".in_use.adopt.json" in ended.err) == (3, True)
+    assert contents(in_use) == before
+
+
+def test_a_journal_moves_nothing_but_folders_of_the_bank(bench: Bench) -> None:
+    in_use = tuned(bench)
+    victim = bench.root / "victim"
+    victim.mkdir()
+    swap = {"existed": True, "inode": [1, 1], "kept": str(bench.root / "victim.backup-001")}
+    swap |= {"target": str(victim), "fresh": str(bench.root / ".victim.adopt-1")}
+    in_use.with_name(".in_use.adopt.json").write_text(json.dumps({"format_version": 1, "swaps": [swap]}))
+    assert bench.run("adopt", bench.folder).code == 3
+    assert victim.is_dir()
+
+
+def test_an_answer_that_cannot_be_written_does_not_hide_that_the_new_bank_is_in_use(bench: Bench) -> None:
+    tuned(bench)
+    (bench.root / "file").write_text("")
+    ended = bench.run("adopt", bench.folder, "--format", "json", "-o", bench.root / "file" / "below")
+    assert ended.code == 3
+    assert "in use now: the tuned bank" in ended.err
+    assert "in_use.backup-001" in ended.err
+
+
+def test_two_jobs_do_not_replace_the_same_bank_at_once(bench: Bench) -> None:
+    in_use = tuned(bench)
+    handle = os.open(in_use.parent, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        ended = bench.run("adopt", bench.folder)
+    finally:
+        os.close(handle)
+    assert (ended.code, "another adopt" in ended.err) == (3, True)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"verdict": "fine"}', '{"verdict": null}'])

@@ -1,12 +1,16 @@
 """`adopt`: puts a proven bank into use."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aoe_reports.cli.output import Format, Output, Strict, exit_code, notify, print_findings, render, write
+from aoe_reports.errors import AoeReportsError
 from aoe_reports.texts import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def adopt(
@@ -38,10 +42,22 @@ def adopt(
     code = exit_code(done.findings, strict=strict)
     reasons = ["verification"][:code]
     if form == "json":
-        write(render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more), output)
+        text = render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more)
     else:
-        write(render(form, "adopt", "Changes to the bank in use", [folder], done.rows, done.findings, reasons), output)
+        text = render(form, "adopt", "Changes to the bank in use", [folder], done.rows, done.findings, reasons)
+    try:
+        write(text, output)
+    except (AoeReportsError, OSError):
+        _say_what_is_in_use(done.more)
+        raise
+    if form != "json":
         print_findings(done.findings)
-        for backup in done.more["backups"]:
-            notify(say("kept: {path}", path=backup))
+        _say_what_is_in_use(done.more)
     raise typer.Exit(code)
+
+
+def _say_what_is_in_use(more: "Mapping[str, Any]") -> None:
+    if more["adopted"]:
+        notify(say("in use now: the tuned bank ({path})", path=more["bank"]))
+    for backup in more["backups"]:
+        notify(say("kept: {path}", path=backup))

@@ -92,6 +92,8 @@ ADOPT_RULES: dict[str, tuple[Severity, str]] = {
     "adopt-changed-since": ("error", say("the private bank is not the one that was verified (a warning with --force)")),
     "adopt-not-tuned": ("error", say("the job is not through (a warning with --force)")),
     "adopt-replaces": ("warning", say("entries of the bank in use are not in the private one: they cannot be merged")),
+    "adopt-completed": ("warning", say("an adopt that was stopped on the way is completed, or taken back")),
+    "adopt-leftover": ("warning", say("a folder that an adopt left when it was stopped; nothing uses it")),
     "adopt-nothing": ("info", say("the bank in use is the private one already")),
 }
 """(severity, when it fires) of the rules of `adopt`."""

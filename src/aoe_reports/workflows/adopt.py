@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.texts import say
 from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
@@ -18,20 +16,19 @@ from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
 from aoe_reports.tuning.runner import stopping
 from aoe_reports.tuning.verification import ADOPT_RULES, Verification
-from aoe_reports.workflows.banks import (
-    bank_of_environment,
-    bank_of_plan,
-    copy_files,
-    list_bank,
-    list_layout,
-    paths_of_layout,
+from aoe_reports.workflows.bank_exchange import (
+    AdoptError,
+    Left,
+    NewFolder,
+    candidates,
+    complete_left,
+    holds_all,
+    locked_bank,
+    look_for_left,
+    replace_folders,
 )
-from aoe_reports.workflows.output import exchange_names
+from aoe_reports.workflows.banks import bank_of_environment, bank_of_plan, list_bank, list_layout, paths_of_layout
 from aoe_reports.workflows.plan_folder import STATE, VERIFY, locked, read_plan, read_state, read_verification
-
-
-class AdoptError(AoeReportsError):
-    """A bank cannot be put into use; the one in use is what it was."""
 
 
 @dataclass(slots=True)
@@ -61,7 +58,8 @@ def adopt(
     soc = check_soc(soc if isinstance(soc, str) else _only_soc(bank))
     layout = _target(folder, environment, to, plan.bank is not None)
     adopted = Adopted()
-    with locked(folder):
+    with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
+        left = _left_behind(layout, soc, adopted, dry_run=dry_run)
         listing = list_bank(bank)
         adopted.findings += _doubts(folder, state, digest_of(listing), force=force)
         adopted.refused = any(finding.severity == "error" for finding in adopted.findings)
@@ -73,17 +71,50 @@ def adopt(
             "bank": str(layout.operators_root),
             "by": layout.by,
             "soc": soc,
-            "backups": [],
-            "adopted": False,
+            "backups": list(map(str, left)),
+            "adopted": bool(left),
         }
-        if not changes:
+        if not changes and not left:
             text = say("nothing differs")
             adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), text))
-        elif not adopted.refused and not dry_run:
-            with stopping():  # a signal in between would leave half of it: it waits
-                adopted.more["backups"] = _put_into_use(layout, soc, bank, before)
+        elif changes and not adopted.refused and not dry_run:
+            folders = _new_folders(layout, soc, bank, changes)
+            kept = replace_folders(folders, lambda: _see_that_nothing_changed(layout, soc, before))
+            adopted.more["backups"] += map(str, kept)
             adopted.more["adopted"] = True
     return adopted
+
+
+def _left_behind(layout: BankLayout, soc: str, adopted: Adopted, *, dry_run: bool) -> list[Path]:
+    """See to what an adopt that was killed has left; the old folders of one that is completed now."""
+    left = look_for_left(layout, soc)
+    adopted.findings += _found_left(left, dry_run=dry_run)
+    return [] if dry_run else complete_left(left)
+
+
+def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
+    found = []
+    if left.journal is not None:
+        if left.begun and dry_run:
+            text = say(
+                "an adopt was stopped in the middle: half of the bank in use may be the new one; adopt completes it"
+            )
+        elif left.begun:
+            text = say(
+                "an adopt was stopped in the middle; it is completed: the new bank is in use, the one before is kept"
+            )
+        else:
+            text = say("an adopt was stopped before it replaced anything; what it had prepared goes")
+        found.append(_finding("adopt-completed", str(left.journal), text))
+    for path in left.copies:
+        text = say("a copy that an adopt made and never put into use; it goes")
+        found.append(_finding("adopt-leftover", str(path), text))
+    for path in left.unknown:
+        text = say(
+            "left by an adopt that was stopped, and used by nothing; it may be the bank from before: look, then delete it"
+        )
+        found.append(_finding("adopt-leftover", str(path), text))
+    return found
 
 
 def _only_soc(bank: Path) -> str:
@@ -155,56 +186,7 @@ def _finding(rule: str, path: str, message: str, severity: Severity | None = Non
     return Finding(severity or ADOPT_RULES[rule][0], rule, path, message)
 
 
-# Putting into use. A folder of the bank is replaced as a whole: AOE never sees half of it.
-
-
-@dataclass(slots=True)
-class _Move:
-    """One folder of the bank in use, and the complete new one beside it that is to take its place."""
-
-    fresh: Path
-    target: Path
-    existed: bool
-    done: bool = False
-
-    def make(self) -> None:
-        """Put the new folder into use, at once; the old one has the new one's name then."""
-        if self.existed:
-            exchange_names(self.fresh, self.target)
-        else:
-            self.fresh.rename(self.target)
-        self.done = True
-
-    def take_back(self) -> None:
-        """Put the old folder into use again."""
-        if self.existed:
-            exchange_names(self.fresh, self.target)
-        else:
-            self.target.rename(self.fresh)
-        self.done = False
-
-
-def _put_into_use(layout: BankLayout, soc: str, bank: Path, before: Listing) -> list[str]:
-    """Replace each folder of the bank in use by a complete new one: all or none. Where the old ones are kept is returned."""
-    moves: list[_Move] = []
-    try:
-        for target, files, rest in _folders(layout, soc, bank):
-            moves.append(_stage(target, files, rest))
-        _see_that_nothing_changed(layout, soc, before)
-        for move in moves:
-            move.make()
-    except BaseException as error:
-        for move in reversed(moves):
-            if move.done:
-                move.take_back()
-            shutil.rmtree(move.fresh, ignore_errors=True)
-        if isinstance(error, OSError):
-            where = error.filename or layout.operators_root
-            raise AdoptError(
-                say("{where}: {why}; the bank in use is what it was", where=where, why=error.strerror or error)
-            ) from error
-        raise
-    return [str(_keep(move)) for move in moves if move.existed]
+# Putting into use
 
 
 def _see_that_nothing_changed(layout: BankLayout, soc: str, before: Listing) -> None:
@@ -217,47 +199,48 @@ def _see_that_nothing_changed(layout: BankLayout, soc: str, before: Listing) -> 
         )
 
 
-def _folders(layout: BankLayout, soc: str, bank: Path) -> list[tuple[Path, dict[str, Path], bool]]:
-    """(folder of the bank in use, its new files by their path in it, whether what else is in it stays)."""
+def _new_folders(layout: BankLayout, soc: str, bank: Path, changes: Sequence[BankChange]) -> list[NewFolder]:
+    """The folders of the bank in use that are to be replaced: one where one holds all that differs, else its parts."""
     private = bank_at(PurePosixPath(os.path.abspath(bank)))
     files = paths_of_layout(private, soc)
-    if not layout.graphs_by_soc:
-        return [(_real(layout.operators_root), files, True)]
+    whole, *parts = candidates(layout, soc)
+    if not parts:
+        return [NewFolder(whole, files, lambda path: "/" in path or _is_other_folder(whole / path, soc))]
     operators = {name.removeprefix(f"{soc}/"): path for name, path in files.items() if "/" in name}
     graphs = {name: path for name, path in files.items() if "/" not in name}
-    folders = [(_real(layout.operators(soc)), operators, False), (_real(layout.graphs(soc)), graphs, True)]
-    return [entry for entry in folders if entry[1] or entry[0].exists()]
+    folders = [
+        NewFolder(parts[0], operators, lambda _: False),
+        NewFolder(parts[1], graphs, lambda path: "/" in path or _is_folder(parts[1] / path)),
+    ]
+    folders = [folder for folder, differs in zip(folders, _differing(changes), strict=True) if differs]
+    if len(folders) == 1 or not holds_all(layout, soc):
+        return folders
+    return [_both(whole, folders)]
 
 
-def _real(path: PurePosixPath) -> Path:
-    """A folder itself, where a link leads to it: the link stays."""
-    return Path(os.path.realpath(path))
+def _differing(changes: Sequence[BankChange]) -> tuple[bool, bool]:
+    """Whether operators differ, and whether subgraphs or gradients do."""
+    return any("/" in change.path for change in changes), any("/" not in change.path for change in changes)
 
 
-def _stage(target: Path, files: Mapping[str, Path], rest: bool) -> _Move:
-    """A complete new folder beside a folder of the bank; `rest`: other folders in it (of other chips) are copied, too."""
-    existed = target.is_dir()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.new-"))
-    if existed and rest:
-        soc_folders = {name.split("/", 1)[0] for name in files if "/" in name}
-        for entry in target.iterdir():
-            if entry.is_symlink() and entry.is_dir() and entry.name not in soc_folders:
-                (fresh / entry.name).symlink_to(entry.readlink())
-            elif entry.is_dir() and entry.name not in soc_folders:
-                shutil.copytree(entry, fresh / entry.name, symlinks=True)
-    copy_files(files, fresh)
-    if existed:
-        shutil.copystat(target, fresh)
-    else:
-        fresh.chmod(0o755)
-    return _Move(fresh, target, existed)
+def _both(whole: Path, folders: Sequence[NewFolder]) -> NewFolder:
+    """One folder in which two are replaced, and everything else stays."""
+    inner = {folder.target.relative_to(whole).as_posix(): folder for folder in folders}
+    files = {f"{lead}/{name}": path for lead, folder in inner.items() for name, path in folder.files.items()}
+
+    def stays(path: str) -> bool:
+        for lead, folder in inner.items():
+            if path.startswith(f"{lead}/"):
+                return folder.stays(path.removeprefix(f"{lead}/"))
+        return True
+
+    return NewFolder(whole, files, stays)
 
 
-def _keep(move: _Move) -> Path:
-    """Give the old folder a name that says what it is."""
-    number = 1
-    while (kept := move.target.with_name(f"{move.target.name}.backup-{number:03d}")).exists():
-        number += 1
-    move.fresh.rename(kept)
-    return kept
+def _is_folder(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _is_other_folder(path: Path, soc: str) -> bool:
+    """Whether something directly in a bank's folder is that of another chip."""
+    return path.is_dir() and path.name != soc

@@ -45,16 +45,24 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def exchange_names(one: Path, other: Path) -> None:
-    """Exchange the names of two folders in one step (renameat2 of Linux); where a file system cannot, in two."""
+def exchange_at_once(one: Path, other: Path) -> bool:
+    """Exchange the names of two folders in one step (renameat2 of Linux); False where the file system cannot."""
     library = ctypes.CDLL(None, use_errno=True)
     rename = getattr(library, "renameat2", None)
-    if rename is not None:
-        if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-            return
-        code = ctypes.get_errno()
-        if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
-            raise OSError(code, os.strerror(code), str(other))
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+        raise OSError(code, os.strerror(code), str(other))
+    return False
+
+
+def exchange_names(one: Path, other: Path) -> None:
+    """Exchange the names of two folders in one step; where a file system cannot, in three."""
+    if exchange_at_once(one, other):
+        return
     aside = one.with_name(f"{one.name}.aside")
     other.rename(aside)
     try:

@@ -60,6 +60,7 @@ from aoe_reports.tuning.runner import (
     secrets_of,
     stopping,
 )
+from aoe_reports.workflows.bank_exchange import see_whole
 from aoe_reports.workflows.banks import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.plan_folder import (
@@ -439,6 +440,7 @@ class _Job:
                 )
             soc = there[0] if there else None
         if soc is not None:
+            see_whole(layout, soc)
             copy_files(paths_of_layout(layout, soc), target)
         return {"by": layout.by, "soc": soc, "operators": str(layout.operators_root), "graphs": str(layout.graphs_root)}
 
