@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,14 @@ from hypothesis import settings
 
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def without_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What whoever runs the tests has configured for himself changes none of them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -80,13 +82,12 @@ def test_the_nearest_folder_counts_and_our_own_file_first(
 
 
 def test_paths_are_those_of_the_file(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(folder, 'store = "history"\n[nightly]\nsite = "site"\n[history]\nstore = "s3://bucket/x"\n')
+    write(folder, 'store = "history"\n[nightly]\nsite = "site"\n')
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
     found = in_force(cli)
     assert found["nightly", "store"] == str(folder / "history")
     assert found["nightly", "site"] == str(folder / "site")
-    assert found["history", "store"] == "s3://bucket/x"
     assert cli("nightly", PROFILE).code == 0
     assert (folder / "site" / "report.json").is_file()
 
@@ -269,3 +270,189 @@ def test_no_bytes_are_a_traceback(data: bytes) -> None:
             found, message = None, str(error)
         assert message.startswith(str(file)) == (found is None)
         assert found is None or all((found.line_of(key) or 1) >= 1 for key in found.table)
+
+
+MINE = {
+    "thesis.txt": "years of work",
+    "history.png": "mine",
+    "index.html": "mine",
+    "manifest.json": '{"name": "my app"}',
+}
+OUTSIDE = ["/tmp/x", "~/x", "../x", "x/../../y", ".", "", "out/x", "out", "s3://bucket/x", "file:///tmp/x", "\\u0000"]
+
+
+def mine(folder: Path) -> Path:
+    folder.mkdir()
+    for name, text in MINE.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def is_untouched(folder: Path) -> bool:
+    return {path.name: path.read_text() for path in folder.iterdir()} == MINE
+
+
+@pytest.mark.parametrize("value", OUTSIDE)
+@pytest.mark.parametrize(
+    "option", ["store", "[nightly]site", "[report]png", "[plan]bank", "[tool.aoe-reports.site]store"]
+)
+def test_a_file_that_came_with_the_data_names_no_place_elsewhere(
+    cli: Cli, folder: Path, option: str, value: str
+) -> None:
+    (folder / "data").mkdir()
+    (folder / "data" / "out").symlink_to(mine(folder / "mine"))
+    table, _, key = option.rpartition("]")
+    name = "pyproject.toml" if "tool." in table else "aoe-reports.toml"
+    file = write(folder / "data", f'# one\n{table}{"]" if table else ""}\n{key} = "{value}"\n', name)
+    os.chdir(folder / "data")
+    for command in (["nightly", PROFILE], ["report"], ["inspect", PROFILE]):
+        ended = cli(*command)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith(f"aoe-reports: error: {file}:3: ")
+        assert "a project's file names " in ended.err
+    assert is_untouched(folder / "mine")
+    assert sorted(path.name for path in (folder / "data").iterdir()) == sorted([name, "out"])
+
+
+def test_what_the_user_wrote_names_any_place(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f'store = "s3://bucket/x"\nmax-expanded = {1 << 50}\n[nightly]\nsite = "{folder}/site"\n[report]\npng = "../png"\n'
+    file = write(folder / "settings", text, "night.toml")
+    expected = {("nightly", "site"): f"{folder}/site", ("report", "png"): f"{folder}/settings/../png"}
+    found = in_force(cli, "--config", file)
+    assert {key: found[key] for key in expected} == expected
+    assert found["nightly", "store"] == "s3://bucket/x"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "settings"))
+    assert in_force(cli) == {}
+    (folder / "settings" / "aoe-reports").mkdir()
+    file.rename(folder / "settings" / "aoe-reports" / "aoe-reports.toml")
+    expected["report", "png"] = f"{folder}/settings/aoe-reports/../png"
+    found = in_force(cli)
+    assert {key: found[key] for key in expected} == expected
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / "settings").rename(folder / ".config")
+    assert in_force(cli)["nightly", "site"] == f"{folder}/site"
+    assert in_force(cli, "--isolated") == {}
+
+
+def test_files_of_others_are_not_replaced_where_a_file_that_came_with_the_data_says(cli: Cli, folder: Path) -> None:
+    assert cli("ingest", PROFILE, "--store", "history").code == 0
+    file = write(folder, 'store = "history"\n[nightly]\nstore = "own"\nsite = "site"\n[report]\npng = "site"\n')
+    mine(folder / "site")
+    for line, command in ((4, ["nightly", PROFILE]), (6, ["report"])):
+        ended = cli(*command)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith(f"aoe-reports: error: {file}:{line}: [{command[0]}] ")
+        assert f"{folder}/site is there already and was not written by aoe-reports" in ended.err
+        assert is_untouched(folder / "site")
+    mine(folder / "own")
+    ended = cli("nightly", PROFILE, "--site", "new")
+    assert (ended.code, f"{file}:3: [nightly] store" in ended.err, is_untouched(folder / "own")) == (2, True, True)
+    (folder / "site").rename(folder / "kept")
+    (folder / "site").write_text("a file")
+    assert f"{folder}/site is no folder" in cli("report").err
+    assert (folder / "site").read_text() == "a file"
+    assert cli("report", "--png", "kept").code == 0
+    assert (folder / "kept" / "history.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_what_we_wrote_is_replaced_where_a_projects_file_says(cli: Cli, folder: Path) -> None:
+    write(folder, 'store = "history"\n[nightly]\nsite = "out/site"\n[report]\npng = "png"\n')
+    (folder / "png").mkdir()
+    for _ in range(2):
+        assert cli("nightly", PROFILE).code == 0
+        assert cli("report").code == 0
+    (folder / "nothing").mkdir()
+    assert cli("nightly", folder / "nothing").code == 1
+    for path in (folder / "out" / "site").iterdir():
+        if path.stem == "report":
+            continue
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert cli("nightly", PROFILE).code == 0
+    assert (folder / "out" / "site" / "index.html").is_file()
+
+
+def test_a_link_in_a_folder_of_ours_leads_no_write_out_of_the_data(cli: Cli, folder: Path) -> None:
+    data = folder / "data"
+    write(data, 'store = "history"\n[nightly]\nsite = "site"\n[report]\npng = "png"\n')
+    os.chdir(data)
+    assert cli("nightly", PROFILE).code == 0
+    assert cli("report").code == 0
+    mine(folder / "mine")
+    for link, command in (
+        ("site/report.html", "nightly"),
+        ("png/history.png", "report"),
+        ("history/kind=run/x", "nightly"),
+    ):
+        (data / link).unlink(missing_ok=True)
+        (data / link).symlink_to(folder / "mine" / "thesis.txt")
+        ended = cli(command, *([PROFILE] if command == "nightly" else []))
+        assert (ended.code, ended.out) == (2, "")
+        assert f"{data / link} is a link that leads out of the folder of the file" in ended.err
+        (data / link).unlink()
+    assert is_untouched(folder / "mine")
+
+
+def test_a_projects_file_raises_no_limit(cli: Cli, folder: Path) -> None:
+    for text, key in (
+        (f"max-expanded = {1 << 50}", "max-expanded"),
+        (f"[check]\nmax_size = {1 << 50}", "[check] max_size"),
+    ):
+        file = write(folder, text)
+        ended = cli("inspect", PROFILE)
+        line = text.count("\n") + 1
+        assert ended.code == 2
+        assert ended.err.startswith(
+            f"aoe-reports: error: {file}:{line}: {key}: a project's file does not raise a limit"
+        )
+        assert cli("--config", file, "inspect", PROFILE).code == 0
+
+
+def test_what_every_option_can_do_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option that is added later is refused in a project's file until somebody has said what it can do."""
+    from types import SimpleNamespace
+
+    import typer
+
+    from aoe_reports.cli.configuration import COMMAND_LINE_ONLY, _options
+    from aoe_reports.cli.main import app
+    from aoe_reports.cli.places import PLACES, WORDS, is_classified, names_place, why_not_in_project
+
+    options = list(_options(SimpleNamespace(command=typer.main.get_command(app))))
+    unknown = [f"{' '.join(command)} --{key}" for command, key, option in options if not is_classified(key, option)]
+    assert [one for one in unknown if one.rpartition("--")[2] not in COMMAND_LINE_ONLY] == []
+    assert {key for _, key, option in options if names_place(option)} <= {*PLACES, *COMMAND_LINE_ONLY}
+    assert not set(WORDS) & ({*PLACES} | {key for _, key, option in options if names_place(option)})
+    text = next(option for command, key, option in options if (command, key) == (("ack",), "reason"))
+    path = next(option for command, key, option in options if key == "model")
+    for option in (text, path):
+        assert why_not_in_project("later", option, Path("/"), "x") == "stands on the command line only"
+
+
+def test_the_nearest_file_wins_over_the_users_own_key_by_key(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "settings"))
+    own = write(
+        folder / "settings" / "aoe-reports",
+        "store = '/srv/history'\n[hotspots]\ntop = 5\nby = 'shape'\n[history]\nstore = '/srv/old'\n"
+        "[thresholds]\nbound_ratio = 0.5\nmany-shapes = 4\n",
+    )
+    project = write(folder / "project", "store = 'here'\n[hotspots]\ntop = 9\n[thresholds]\nmany_shapes = 7\n")
+    monkeypatch.chdir(folder / "project")
+    told = cli("config", "--format", "json").json
+    assert told["inputs"] == [str(project), str(own)]
+    rows = {(row["command"], row["option"]): (row["value"], row["path"], row["line"]) for row in told["rows"]}
+    assert rows["hotspots", "top"] == (9, str(project), 3)
+    assert rows["hotspots", "by"] == ("shape", str(own), 4)
+    assert rows["history", "store"] == (f"{project.parent}/here", str(project), 1)
+    assert rows["thresholds", "bound_ratio"] == (0.5, str(own), 8)
+    assert rows["thresholds", "many_shapes"] == (7, str(project), 5)
+    assert ("thresholds", "many-shapes") not in rows
+    assert in_force(cli, "--config", project)["hotspots", "top"] == 9
+    assert ("hotspots", "by") not in in_force(cli, "--config", project)
+    own.write_text("[hotspots]\ntpo = 1\n")
+    assert cli("hotspots", PROFILE).err.startswith(f"aoe-reports: error: {own}:2: [hotspots] tpo: no such option")
+    monkeypatch.chdir(own.parent)
+    own.write_text("store = '/srv/history'\n")
+    assert in_force(cli)["history", "store"] == "/srv/history"

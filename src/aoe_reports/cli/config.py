@@ -14,20 +14,16 @@ def config(
     form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
     output: Output = None,
 ) -> None:
-    """Show which options of which command the configuration file or the environment sets."""
-    from aoe_reports.cli.configuration import settings
+    """Show which options of which command the configuration files or the environment set."""
+    from aoe_reports.cli.configuration import Setting, settings
     from aoe_reports.readers.configuration import THRESHOLDS
 
-    file = ctx.find_root().obj
-    path = None if file is None else str(file.path)
-    rows = [
-        {**asdict(setting), "path": path if setting.source == "file" else None}
-        for setting in settings(ctx)
-        if every or setting.source != "default"
-    ]
-    for name, value in (file.table.get(THRESHOLDS, {}) if file is not None else {}).items():
-        line = file.line_of(THRESHOLDS, name)
-        rows.append(
-            {"command": THRESHOLDS, "option": name, "value": value, "source": "file", "line": line, "path": path}
+    files = ctx.find_root().obj
+    rows = [asdict(setting) for setting in settings(ctx) if every or setting.source != "default"]
+    for name, file in files.thresholds() if files is not None else []:
+        setting = Setting(
+            THRESHOLDS, name, file.table[THRESHOLDS][name], "file", file.line_of(THRESHOLDS, name), str(file.path)
         )
-    write(render(form, "config", "Configuration", [path] if path else [], rows, [], []), output)
+        rows.append(asdict(setting))
+    inputs = [str(file.path) for file in files.files] if files is not None else []
+    write(render(form, "config", "Configuration", inputs, rows, [], []), output)

@@ -1,24 +1,25 @@
-"""What a configuration file says, as defaults of options; the command line and the environment win over it."""
+"""What configuration files say, as defaults of options; the command line and the environment win over them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup, TyperOption
 
 from aoe_reports.cli.help import error_text
-from aoe_reports.cli.output import STORE_VARIABLE
+from aoe_reports.cli.places import PLACES, names_place, why_not_in_project, why_not_to_write
 from aoe_reports.readers.configuration import (
     THRESHOLDS,
     Configuration,
     find_configuration,
     nearest,
     read_configuration,
+    user_configuration,
 )
 from aoe_reports.texts import join, say
 
@@ -76,104 +77,168 @@ class Setting:
     value: Any
     source: str
     line: int | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A value that a file gives to an option, and under which keys."""
+
+    file: Configuration
+    keys: tuple[str, ...]
+    option: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What the files say together, the nearest project's before the user's own, each key by itself."""
+
+    files: tuple[Configuration, ...]
+    """The one that wins first."""
+    stated: Mapping[tuple[tuple[str, ...], str], Stated]
+    """By command and parameter."""
+
+    def thresholds(self) -> list[tuple[str, Configuration]]:
+        """The key of each threshold, and the file that wins."""
+        said = [(key, file) for file in reversed(self.files) for key in file.table.get(THRESHOLDS, {})]
+        return list({key.replace("-", "_"): (key, file) for key, file in said}.values())
 
 
 def load_configuration(ctx: typer.Context, path: Path | None) -> None:
-    """Find and check the configuration file, and let it give the defaults of all options; `ctx.obj` keeps it."""
+    """Find and check the configuration files, and let them give the defaults of all options; `ctx.obj` keeps them."""
+    files = [read_configuration(path)] if path is not None else _files_in_force()
+    if not files:
+        return
+    stated: dict[tuple[tuple[str, ...], str], Stated] = {}
+    for file in reversed(files):
+        stated |= dict(_stated(ctx, file))
+    ctx.obj = InForce(tuple(files), stated)
+    ctx.default_map = _defaults(stated)
+    thresholds_of(ctx)
+
+
+def _files_in_force() -> list[Configuration]:
+    """The nearest project's file and the user's own, those that are there."""
     try:
         here = Path.cwd()
     except OSError:  # somebody deleted the folder we stand in
         here = None
-    found = read_configuration(path) if path is not None else find_configuration(here) if here is not None else None
-    if found is None:
-        return
-    ctx.obj = found
-    ctx.default_map = _defaults(ctx)
-    thresholds_of(ctx)
+    own = user_configuration(os.environ)
+    project = find_configuration(here) if here is not None else None
+    users = read_configuration(own) if own is not None and os.path.isfile(own) else None  # noqa: PTH113 - as above
+    if project is not None and users is not None and project.path.samefile(users.path):
+        project = None
+    return [file for file in (project, users) if file is not None]
 
 
 def thresholds_of(ctx: typer.Context) -> Thresholds | None:
-    """The thresholds that the configuration file changes, the others as they are built in; null where it has none."""
-    found: Configuration | None = ctx.find_root().obj
-    if found is None or not found.table.get(THRESHOLDS):
+    """The thresholds that configuration files change, the others as they are built in; null where they have none."""
+    found: InForce | None = ctx.find_root().obj
+    if found is None or not any(file.table.get(THRESHOLDS) for file in found.files):
         return None
     from aoe_reports.analysis.advice.thresholds import Thresholds
 
-    return Thresholds(**cast("dict[str, Any]", found.thresholds(Thresholds)))
+    changed: dict[str, Any] = {}
+    for file in reversed(found.files):
+        changed |= file.thresholds(Thresholds)
+    return Thresholds(**changed)
+
+
+def check_places(ctx: typer.Context) -> None:
+    """Refuse to run a command that would write where a project's file says, and somebody else's files lie.
+
+    Raises UsageError.
+    """
+    found: InForce = ctx.find_root().obj
+    command = tuple(ctx.command_path.removeprefix(ctx.find_root().command_path).split())
+    for name in ctx.params:
+        said = found.stated.get((command, name))
+        source = ctx.get_parameter_source(name)
+        if said is None or said.file.by_user or source is None or source.name != "DEFAULT_MAP":
+            continue
+        folder = said.file.path.absolute().parent
+        if said.option in PLACES and (why := why_not_to_write(said.option, Path(said.value), folder)):
+            raise said.file.refused(join("; ", (why, _TRUSTED)), *said.keys)
 
 
 def settings(ctx: typer.Context) -> list[Setting]:
     """Every option of every command, in the order of --help."""
     group = ctx.find_root()
-    configuration: Configuration | None = group.obj
-    stated = dict(_stated(group)) if configuration is not None else {}
+    stated = group.obj.stated if group.obj is not None else {}
     found = []
     for command, key, option in _options(group):
         if key in COMMAND_LINE_ONLY:
             continue
         name = " ".join(command)
         variable = option.resolve_envvar_value(group)
+        said: Stated | None = stated.get((command, option.name))
         if variable is not None:
             found.append(Setting(name, key, variable, f"${option.envvar}"))
-        elif (command, option.name) in stated:
-            keys, value = stated[command, option.name]
-            line = configuration.line_of(*keys) if configuration is not None else None
-            found.append(Setting(name, key, value, "file", line))
+        elif said is not None:
+            found.append(Setting(name, key, said.value, "file", said.file.line_of(*said.keys), str(said.file.path)))
         else:
             default = option.default
             found.append(Setting(name, key, str(default) if isinstance(default, Path) else default, "default"))
     return found
 
 
-def _defaults(ctx: Any) -> dict[str, Any]:
+def _defaults(stated: Mapping[tuple[tuple[str, ...], str], Stated]) -> dict[str, Any]:
     """The default map of all commands: by command (and command of a group), by parameter."""
     defaults: dict[str, Any] = {}
-    for (command, name), (_, value) in _stated(ctx):
+    for (command, name), said in stated.items():
         place = defaults
         for part in command:
             place = place.setdefault(part, {})
-        place[name] = value
+        place[name] = said.value
     return defaults
 
 
-_Stated = tuple[tuple[tuple[str, ...], str], tuple[tuple[str, ...], Any]]
+_TRUSTED = say(
+    "only the command line, a file that --config names and your own aoe-reports/aoe-reports.toml in $XDG_CONFIG_HOME (~/.config) may say this"
+)
+
+_Stated = tuple[tuple[tuple[str, ...], str], Stated]
 _Known = dict[str, dict[str, tuple[tuple[str, ...], TyperOption]]]
 """(command, option) by the name of the command's table, by the option's long name."""
 
 
-def _stated(ctx: Any) -> Iterator[_Stated]:
-    """((command, parameter), (keys, value)) of all that the file says; what it may not say is an error."""
+def _stated(ctx: Any, configuration: Configuration) -> Iterator[_Stated]:
+    """((command, parameter), what is stated) of all that a file says; what it may not say is an error."""
     known: _Known = {}
     for command, key, option in _options(ctx):
         known.setdefault("-".join(command), {})[key] = (command, option)
-    configuration: Configuration = ctx.obj
     table = _by_option(configuration, configuration.table, ())
     for key, (written, value) in table.items():
         if key in SHARED:
-            yield from _for_all(ctx, known, table, key, written, value)
+            yield from _for_all(ctx, configuration, known, table, key)
         elif key in known:
-            yield from _for_one(ctx, known[key], written, value)
+            yield from _for_one(ctx, configuration, known[key], written, value)
         elif key != THRESHOLDS:
             raise configuration.refused(_unknown(key, known), written)
 
 
 def _for_all(
-    ctx: Any, known: _Known, table: dict[str, tuple[str, Any]], key: str, written: str, value: Any
+    ctx: Any, configuration: Configuration, known: _Known, table: dict[str, tuple[str, Any]], key: str
 ) -> Iterator[_Stated]:
     """A line above all tables, for each command whose own table does not say otherwise."""
+    written, value = table[key]
     for name, options in known.items():
         if key in options and (name, key) not in _MEANS_OTHER:
             command, option = options[key]
-            checked = _value(ctx, (written,), option, value)
+            checked = _value(ctx, configuration, (written,), option, value)
             if key not in _own(table, name):
-                yield (command, option.name), ((written,), checked)
+                yield (command, str(option.name)), Stated(configuration, (written,), key, checked)
 
 
 def _for_one(
-    ctx: Any, options: dict[str, tuple[tuple[str, ...], TyperOption]], head: str, value: Any
+    ctx: Any,
+    configuration: Configuration,
+    options: dict[str, tuple[tuple[str, ...], TyperOption]],
+    head: str,
+    value: Any,
 ) -> Iterator[_Stated]:
     """The table of one command."""
-    configuration: Configuration = ctx.obj
     if not isinstance(value, dict):
         raise configuration.refused(say("expected a table"), head)
     for key, (written, given) in _by_option(configuration, value, (head,)).items():
@@ -184,7 +249,8 @@ def _for_one(
             message = say("{what} stands on the command line only", what=COMMAND_LINE_ONLY[key])
             raise configuration.refused(message, head, written)
         command, option = options[key]
-        yield (command, option.name), ((head, written), _value(ctx, (head, written), option, given))
+        checked = _value(ctx, configuration, (head, written), option, given)
+        yield (command, str(option.name)), Stated(configuration, (head, written), key, checked)
 
 
 def _own(table: dict[str, tuple[str, Any]], command: str) -> set[str]:
@@ -211,9 +277,8 @@ def _unknown(key: str, options: _Known) -> str:
     return say("no such option or command") + nearest(key, [*SHARED, *options, THRESHOLDS])
 
 
-def _value(ctx: Any, keys: tuple[str, ...], option: TyperOption, value: Any) -> Any:
+def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], option: TyperOption, value: Any) -> Any:
     """A value as the command line would have given it; paths are those of the file's folder."""
-    configuration: Configuration = ctx.obj
     kind = option.type_descriptor
     expected, fits = (
         (say("a list of words"), isinstance(value, list) and all(isinstance(one, str) for one in value))
@@ -230,8 +295,11 @@ def _value(ctx: Any, keys: tuple[str, ...], option: TyperOption, value: Any) -> 
         given = say("a table") if isinstance(value, dict) else repr(value)
         message = say("expected {expected}, not {given}", expected=expected, given=given)
         raise configuration.refused(message, *keys)
-    if (kind.is_path or option.envvar == STORE_VARIABLE) and "://" not in value:
-        value = str(configuration.path.absolute().parent / os.path.expanduser(value))  # noqa: PTH111 - never raises
+    folder = configuration.path.absolute().parent
+    if not configuration.by_user and (why := why_not_in_project(_key_of(option), option, folder, value)):
+        raise configuration.refused(join("; ", (why, _TRUSTED)), *keys)
+    if names_place(option) and "://" not in value:
+        value = str(folder / os.path.expanduser(value))  # noqa: PTH111 - never raises
     try:
         option.get_runtime_param().coerce(value, option, ctx)
     except typer.BadParameter as error:
@@ -252,5 +320,9 @@ def _options(ctx: Any) -> Iterator[tuple[tuple[str, ...], str, TyperOption]]:
         for path, one in inner or [(names, command)]:
             for parameter in one.params:
                 if isinstance(parameter, TyperOption):
-                    key = max(parameter.opts, key=len).removeprefix("--")
-                    yield path, key, parameter
+                    yield path, _key_of(parameter), parameter
+
+
+def _key_of(option: TyperOption) -> str:
+    """The long name of an option, as a file says it."""
+    return max(option.opts, key=len).removeprefix("--")

@@ -5,9 +5,10 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from aoe_reports import __version__
 from aoe_reports.cli.acknowledge import ack, expect, tag
@@ -49,6 +50,19 @@ COMMANDS = (
 GROUPS = (store,)
 """Commands that have commands."""
 
+
+class Command(TyperCommand):
+    """A command that writes nothing where a file that came with the data says, and somebody else's files lie."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, once its places are known to be fit."""
+        if ctx.find_root().obj is not None:
+            from aoe_reports.cli.configuration import check_places
+
+            check_places(ctx)
+        return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="aoe-reports",
     help="Read, check, store and compare what msprof and the Ascend Optimization Engine leave behind.",
@@ -58,9 +72,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command()(with_language(command))
+    app.command(cls=Command)(with_language(command))
 for group in GROUPS:
     for one in group.registered_commands:
+        one.cls = Command
         assert one.callback is not None
         one.callback = with_language(one.callback)
     app.add_typer(group)
@@ -83,7 +98,7 @@ def options(
         Path | None,
         typer.Option(
             "--config",
-            help="Take options from this file (docs/configuration.md) instead of the nearest one.",
+            help="Take options from this file alone (docs/configuration.md).",
             show_default=False,
         ),
     ] = None,

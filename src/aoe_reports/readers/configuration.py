@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -33,6 +33,8 @@ class Configuration:
     table: Mapping[str, Any]
     _text: str = field(repr=False)
     _prefix: tuple[str, ...] = ()
+    by_user: bool = False
+    """Whether the user wrote it for us or named it; any other may have come with the data."""
 
     def line_of(self, *keys: str) -> int | None:
         """The line in which a key stands, or the inline table that holds it; null where that cannot be told."""
@@ -78,7 +80,7 @@ class Configuration:
 
 
 def find_configuration(start: Path) -> Configuration | None:
-    """The configuration of the nearest folder, from `start` upwards, that has one; a file of our own comes first."""
+    """The project's configuration: of the nearest folder, from `start` upwards, that has one; a file of our own comes first."""
     for folder in (start, *start.parents):
         for name in (OWN_NAME, SHARED_NAME):
             path = folder / name
@@ -89,14 +91,22 @@ def find_configuration(start: Path) -> Configuration | None:
     return None
 
 
+def user_configuration(environment: Mapping[str, str]) -> Path | None:
+    """Where the user's own configuration lies (XDG Base Directory), whether it is there or not; None where nobody knows."""
+    home = Path(environment.get("XDG_CONFIG_HOME", ""))
+    if not home.is_absolute():  # as the specification wants it
+        home = Path(os.path.expanduser("~/.config"))  # noqa: PTH111 - never raises
+    return home / "aoe-reports" / OWN_NAME if home.is_absolute() else None
+
+
 def read_configuration(path: Path) -> Configuration:
-    """The configuration that a file holds: all of it, or of a pyproject.toml the table `tool.aoe-reports`."""
+    """The configuration that a file of the user holds: all of it, or of a pyproject.toml the table `tool.aoe-reports`."""
     if not path.is_file():
         raise UsageError(_of(path, say("no such file")))
     found = _read(path, must_be_ours=path.name != SHARED_NAME)
     if found is None:
         raise UsageError(_of(path, say("has no table [{table}]", table=".".join(_TABLE))))
-    return found
+    return replace(found, by_user=True)
 
 
 def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:

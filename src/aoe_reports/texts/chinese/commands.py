@@ -82,6 +82,20 @@ TEXTS: Mapping[str, str] = {
     "{host}:{port}: cannot be served: {why}": "{host}:{port}：无法提供服务：{why}",
     # the configuration file
     "--config names a file, --isolated wants none": "--config 指定了文件，而 --isolated 要求不使用文件",
+    "stands on the command line only": "只能在命令行中给出",
+    "a project's file does not raise a limit: at most {limit}": "项目的文件不能提高上限：最多 {limit}",
+    "a project's file names no URI (it may have come with the data)": (
+        "项目的文件不能给出 URI（该文件可能是随数据一起来的）"
+    ),
+    "a project's file names places inside its own folder only (it may have come with the data)": (
+        "项目的文件只能给出其所在目录之内的位置（该文件可能是随数据一起来的）"
+    ),
+    "{place} is no folder": "{place} 不是目录",
+    "{place} is there already and was not written by aoe-reports": "{place} 已经存在，且不是 aoe-reports 写出的",
+    "{link} is a link that leads out of the folder of the file": "{link} 是通向该文件所在目录之外的链接",
+    "only the command line, a file that --config names and your own aoe-reports/aoe-reports.toml in $XDG_CONFIG_HOME (~/.config) may say this": (
+        "只有命令行、--config 指定的文件以及您自己在 $XDG_CONFIG_HOME（~/.config）下的 aoe-reports/aoe-reports.toml 可以这样写"
+    ),
     "no such option": "没有该选项",
     "no such option or command": "没有该选项或命令",
     "{what} stands on the command line only": "{what}只能在命令行中给出",

@@ -36,9 +36,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "Show the version and exit.": "显示版本后退出。",
     "Show a traceback for an error.": "出错时显示调用栈。",
-    "Take options from this file (docs/configuration.md) instead of the nearest one.": (
-        "从该文件读取选项（docs/configuration.md），而不是从最近的配置文件。"
-    ),
+    "Take options from this file alone (docs/configuration.md).": "只从该文件读取选项（docs/configuration.md）。",
     "Take options from no file.": "不从任何文件读取选项。",
     # options of many commands
     "Files or folders (searched recursively).": "文件或目录（递归查找）。",
@@ -322,7 +320,7 @@ TEXTS: Mapping[str, str] = {
         "写出 45 个模拟的夜，其中一个算子自第 38 夜起变慢，并对其执行主流程。"
     ),
     "Folder for nights, history and site.": "存放各夜数据、历史和站点的目录。",
-    "Show which options of which command the configuration file or the environment sets.": (
+    "Show which options of which command the configuration files or the environment set.": (
         "显示配置文件或环境变量设置了哪些命令的哪些选项。"
     ),
     "Options that nobody changed, too.": "也显示未更改的选项。",

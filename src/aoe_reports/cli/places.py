@@ -1,0 +1,158 @@
+"""Which options name places, and what a configuration file may say of them: one that came with data only what lies beside it.
+
+A project's file lies in the working directory or above, so it may have been downloaded together with the data. It names
+folders inside its own folder only, and of those that are there already only the ones that this program wrote. What the
+user wrote, the file of --config and the one in the user's configuration folder, names what it likes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any, get_origin
+
+from typer.core import TyperOption
+
+from aoe_reports.cli.output import STORE_VARIABLE
+from aoe_reports.texts import Text, say
+
+WORDS = frozenset(
+    {
+        "workload",
+        "hardware",
+        "engine-version",
+        "tz",
+        "select",
+        "ignore",
+        "gate",
+        "since",
+        "baseline",
+        "night",
+        "timeout",
+    }
+)
+"""Options of free text that name no place, start nothing and reach nobody.
+
+An option of free text or of a path that stands neither here nor in PLACES is refused in a project's file.
+"""
+LIMITS = frozenset({"max-expanded", "max-size"})
+"""Options that protect from hostile data: a project's file does not raise them above what is built in."""
+
+
+def _built_in(limit: str) -> int:
+    from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
+    from aoe_reports.readers.results import MAX_RESULT_BYTES
+
+    return {"max-expanded": MAX_EXPANDED_BYTES, "max-size": MAX_RESULT_BYTES}[limit]
+
+
+def _is_store(folder: Path) -> bool:
+    return (folder / "_delta_log").is_dir()
+
+
+def _is_site(folder: Path) -> bool:
+    """Whether `site` wrote the folder's manifest, or `nightly` the report that is all there is in it."""
+    from aoe_reports.workflows.generation import MANIFEST
+    from aoe_reports.workflows.output import REPORT_FILES
+
+    made = _object(folder / MANIFEST)
+    if isinstance(made.get("made"), dict) and isinstance(made.get("files"), dict):
+        return True
+    names = {path.name for path in folder.iterdir()}
+    return names <= set(REPORT_FILES) and _object(folder / "report.json").get("command") == "nightly"
+
+
+def _is_figures(folder: Path) -> bool:
+    """Whether `report` listed the pictures in the folder."""
+    from aoe_reports.workflows.report import INDEX
+
+    return isinstance(_object(folder / INDEX).get("figures"), list)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+PLACES: dict[str, Callable[[Path], bool] | None] = {
+    "store": _is_store,
+    "site": _is_site,
+    "png": _is_figures,
+    "bank": None,
+}
+"""Options that name a folder, and how one that we wrote is known; None where it is only read."""
+
+
+def names_place(option: TyperOption) -> bool:
+    """Whether the value of an option is a folder, a file or a URI."""
+    return bool(option.type_descriptor.is_path or option.envvar == STORE_VARIABLE)
+
+
+def is_classified(key: str, option: TyperOption) -> bool:
+    """Whether it is known what a value of this option can do: a number, a flag or a choice never names a place."""
+    if names_place(option):
+        return key in PLACES
+    kind = option.type_descriptor.annotation
+    closed = option.is_flag or kind in {int, float, bool} or (get_origin(kind) is not None and not option.multiple)
+    return closed or key in WORDS
+
+
+def why_not_in_project(key: str, option: TyperOption, folder: Path, value: Any) -> Text | None:
+    """Why a project's file in `folder` may not give this value to an option; None where it may."""
+    if not is_classified(key, option):
+        return say("stands on the command line only")
+    if key in LIMITS and value > (most := _built_in(key)):
+        return say("a project's file does not raise a limit: at most {limit}", limit=most)
+    if not names_place(option):
+        return None
+    if "://" in value:
+        return say("a project's file names no URI (it may have come with the data)")
+    if not _is_inside(folder, value):
+        return say("a project's file names places inside its own folder only (it may have come with the data)")
+    return None
+
+
+def _is_inside(folder: Path, value: str) -> bool:
+    """Whether a place is below a folder, wherever links on the way to it lead."""
+    parts = PurePath(value).parts
+    if not parts or value.startswith(("/", "~")) or ".." in parts or "\0" in value:
+        return False
+    return _is_below(os.path.realpath(folder / value), os.path.realpath(folder))
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place.startswith(folder.rstrip("/") + "/")
+
+
+def why_not_to_write(key: str, place: Path, folder: Path) -> Text | None:
+    """Why nothing is written to a place that a project's file in `folder` names; None where it is new, empty or ours."""
+    is_ours = PLACES[key]
+    if is_ours is None or not os.path.lexists(place):
+        return None
+    if not place.is_dir():
+        return say("{place} is no folder", place=place)
+    if next(place.iterdir(), None) is None:
+        return None
+    if not is_ours(place):
+        return say("{place} is there already and was not written by aoe-reports", place=place)
+    link = _link_out(place, os.path.realpath(folder))
+    return None if link is None else say("{link} is a link that leads out of the folder of the file", link=link)
+
+
+def _link_out(place: Path, folder: str) -> str | None:
+    """A link below a place that leads out of a folder: what is written there would be written elsewhere."""
+    waiting = [str(place)]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    if not _is_below(os.path.realpath(entry.path), folder):
+                        return entry.path
+                elif entry.is_dir():
+                    waiting.append(entry.path)
+    return None
