@@ -1,5 +1,18 @@
-"""`python -m aoe_reports` is the same as `aoe-reports`."""
+"""`python -m aoe_reports` and `aoe-reports`: nothing that can fail, or be interrupted, is imported before the end is in good hands."""
 
-from aoe_reports.cli.main import main
+from aoe_reports.cli.ending import run_and_exit
 
-main()
+
+def _run() -> None:
+    from aoe_reports.cli.main import run_app  # noqa: PLC0415 -- see above
+
+    run_app()
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    run_and_exit(_run)
+
+
+if __name__ == "__main__":
+    main()

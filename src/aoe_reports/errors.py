@@ -49,6 +49,17 @@ class AoeReportsError(Exception):
         return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
 
 
+class LeftOutWarning(UserWarning):
+    """A row of a store, or a value in it, cannot be used, and what is read goes on without it.
+
+    The command line tells each once on stderr, and ends with 3.
+    """
+
+    def __str__(self) -> str:
+        """The message; one that can be translated stays one."""
+        return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
+
+
 class UsageError(AoeReportsError):
     """The command cannot mean anything as it was written."""
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aoe_reports.cli.ending import past_typer
 from aoe_reports.texts import LANGUAGES, Language, in_language
 
 VARIABLE = "AOE_REPORTS_LANG"
@@ -46,7 +47,8 @@ def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(*args: Any, language: Language, **options: Any) -> Any:
         _spoken.set(language)
-        return command(*args, **options)
+        with past_typer():
+            return command(*args, **options)
 
     signature = inspect.signature(command, eval_str=True)
     option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default="en", annotation=LanguageOption)

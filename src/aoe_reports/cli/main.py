@@ -1,8 +1,6 @@
-"""The command line: registers one module a command; the only place where an error becomes an exit code."""
+"""The command line: registers one module a command."""
 
-import contextlib
 import io
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,11 +19,12 @@ from aoe_reports.cli.communication import communication
 from aoe_reports.cli.compare import compare
 from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
+from aoe_reports.cli.ending import run_and_exit
 from aoe_reports.cli.history import history
 from aoe_reports.cli.hotspots import hotspots
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.inspect import inspect
-from aoe_reports.cli.language import LanguageOption, speak_early, told, with_language
+from aoe_reports.cli.language import LanguageOption, speak_early, with_language
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
@@ -39,7 +38,7 @@ from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
-from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.errors import UsageError
 from aoe_reports.texts import say
 
 COMMANDS = (
@@ -123,40 +122,17 @@ def _asks_for_help(arguments: list[str]) -> bool:
 
 def main() -> None:
     """Run the command line and exit: an error of ours is one line on stderr."""
+    run_and_exit(run_app)
+
+
+def run_app() -> None:
+    """Run the command line; raises what went wrong."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
-    try:
-        if speak_early(sys.argv[1:]) == "en":
-            app()
-        else:
-            from aoe_reports.cli.help import run_translated
+    if speak_early(sys.argv[1:]) == "en":
+        app()
+    else:
+        from aoe_reports.cli.help import run_translated
 
-            run_translated(app)
-    except AoeReportsError as error:
-        if "--debug" in sys.argv:
-            raise
-        _tell(str(error))
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        _leave_stdout()  # its reader went away (`| head`): not our error, and nothing more can be said
-        sys.exit(0)
-    except OSError as error:
-        if "--debug" in sys.argv:
-            raise
-        _leave_stdout()
-        _tell(say("{name}: {why}", name=error.filename or say("output"), why=error.strerror or error))
-        sys.exit(AoeReportsError.exit_code)
-
-
-def _tell(message: str) -> None:
-    from aoe_reports.renderers.values import plain
-
-    line = say("aoe-reports: error: {message}", message=message)
-    sys.stderr.write(plain(told(line)) + "\n")
-
-
-def _leave_stdout() -> None:
-    """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
-    with contextlib.suppress(OSError):  # a stdout that is no file (in a test) has nothing waiting
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        run_translated(app)

@@ -1,5 +1,6 @@
 """`store`: care of the store."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from aoe_reports.cli.language import LanguageOption
 from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, exit_code, print_findings, render, write
-from aoe_reports.findings import reasons_of
+from aoe_reports.findings import Finding, reasons_of
 
 store = typer.Typer(
     name="store",
@@ -100,13 +101,24 @@ def import_(
     form: Form = "text",
     output: Output = None,
 ) -> None:
-    """Store what an export holds; doing it twice adds nothing."""
+    """Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1."""
     from aoe_reports.workflows.exchange import import_store
 
     done = import_store(source, where)
-    row = {"path": str(source), **{name.replace("-", "_"): count for name, count in done.items()}}
-    _show("import", where, [row], form, output)
+    row = {"path": str(source), **{name.replace("-", "_"): count for name, count in done.outcomes.items()}}
+    _show("import", where, [row], form, output, done.findings)
+    raise typer.Exit(exit_code(done.findings))
 
 
-def _show(command: str, where: str, rows: list[dict[str, Any]], form: Format, output: Path | None) -> None:
-    write(render(form, f"store {command}", "Store", [where], rows, [], [], of=f"store-{command}"), output)
+def _show(
+    command: str,
+    where: str,
+    rows: list[dict[str, Any]],
+    form: Format,
+    output: Path | None,
+    findings: Sequence[Finding] = (),
+) -> None:
+    reasons = reasons_of(findings)
+    write(render(form, f"store {command}", "Store", [where], rows, findings, reasons, of=f"store-{command}"), output)
+    if form != "json":
+        print_findings(findings)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from aoe_reports.records.identity import Member
+from aoe_reports.records.payloads import fits_body, is_night, members_of_document
 from aoe_reports.records.record import FIELDS, OPTIONAL_FIELDS, OURS, Phase, Record, RecordSource, Scope
 
 _OWN_SOURCES = frozenset(get_args(RecordSource)) - {"foreign"}
@@ -107,30 +108,19 @@ def own_run_of(document: Mapping[str, Any]) -> OwnRun | None:
     told = document["metadata"][OURS].get("run")
     if not isinstance(told, dict) or not all(name in told and fits(told[name]) for name, fits in _RUN_FITS.items()):
         return None
-    members = tuple(Member(*member) for member in told["members"])
+    members = members_of_document(told["members"])
+    if members is None:
+        return None
     facts = {name: told[name] for name in ("kind", "night", "status", "records", "normaliser_version", "body")}
     return OwnRun(members=members, **facts)
 
 
-def _is_members(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(member, list) and _is_member(member) for member in value)
-    )
-
-
-def _is_member(value: list[Any]) -> bool:
-    return [type(part) for part in value] == [str, str, int, bool] and _is_int64(value[2])
-
-
-_NIGHT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _RUN_FITS: dict[str, Callable[[Any], bool]] = {
     "kind": lambda value: value in ("profile", "tuning"),
-    "night": lambda value: _is_text(value) and _NIGHT.fullmatch(value) is not None,
+    "night": is_night,
     "status": _is_text,
-    "members": _is_members,
+    "members": lambda value: isinstance(value, list),
     "records": lambda value: value is None or _is_int64(value),
     "normaliser_version": _is_int64,
-    "body": lambda value: isinstance(value, dict),
+    "body": lambda value: isinstance(value, dict) and fits_body(value),
 }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aoe_reports.records.record import FIELDS, JSON_FIELDS, OURS, TYPED_FIELDS, Record, canonical_json
+from aoe_reports.records.payloads import NotDecodableError, decode, object_in
+from aoe_reports.records.record import (
+    FIELDS,
+    JSON_FIELDS,
+    OPTIONAL_FIELDS,
+    OURS,
+    TYPED_FIELDS,
+    Record,
+    canonical_json,
+)
+from aoe_reports.texts import say
 
 METRIC = "runtime_ms_mean"
 
@@ -45,12 +54,24 @@ def row_of_record(record: Record, text: Callable[[Any], str] = canonical_json) -
 def record_of_row(row: Mapping[str, Any]) -> Record:
     """The record that a row was made of."""
     facts: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    facts |= {name: json.loads(row[name]) for name in _AS_JSON}
-    facts["runtime_raw"] = None if row["runtime_raw"] is None else json.loads(row["runtime_raw"])
-    ours = facts["metadata"].pop(OURS, {})
+    facts |= {name: object_in(row, name) for name in JSON_FIELDS}
+    facts["timestamp"] = decode(row["timestamp"], int | float | str)
+    facts["runtime_raw"] = None if row["runtime_raw"] is None else decode(row["runtime_raw"], list[dict[str, Any]])
+    ours = _ours_in(facts["metadata"])
     if _ITSELF in ours:
         facts["metadata"][OURS] = ours[_ITSELF]
     return Record(**facts, extra=ours.get("extra", {}), absent=tuple(ours.get("absent", ())))
+
+
+def _ours_in(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What stands under `OURS`, taken out of the metadata; NotDecodableError where it is not as it was written."""
+    ours: dict[str, Any] = metadata.pop(OURS, {})
+    extra, absent = (ours.get("extra", {}), ours.get("absent", [])) if isinstance(ours, dict) else (None, None)
+    if not isinstance(extra, dict) or not isinstance(absent, list) or not set(map(str, absent)) <= set(OPTIONAL_FIELDS):
+        raise NotDecodableError(say("{key} is not as it was written", key=OURS))
+    if set(extra) & set(FIELDS):
+        raise NotDecodableError(say("{key} is not as it was written", key=OURS))
+    return ours
 
 
 _ITSELF = "metadata"

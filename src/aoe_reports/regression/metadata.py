@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from aoe_reports.records.payloads import object_in
+
 NIGHTS = 3
 """Nights on either side that are looked at: a fact that is not the same in all of them is none of a side."""
 PLAIN = ("engine_version",)
@@ -48,13 +50,8 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if row.get(name) not in {None, "unknown"}:
             yield name, str(row[name])[:LONGEST_VALUE]
     for name in CONFIGS:
-        try:
-            value = json.loads(row.get(name) or "{}")
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                yield from _leaves(f"{name}.{key}"[:LONGEST_VALUE], inner)
+        for key, inner in object_in(row, name).items():
+            yield from _leaves(f"{name}.{key}"[:LONGEST_VALUE], inner)
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:

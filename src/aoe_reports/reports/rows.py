@@ -418,6 +418,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("superseded", "Superseded", "integer"),
         Column("less_complete", "Less complete", "integer"),
         Column("changes", "Changes", "integer"),
+        Column("refused", "Refused", "integer"),
     ),
     "tables": (
         Column("kind", "Kind"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from aoe_reports.records.payloads import object_in
 from aoe_reports.renderers.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
 from aoe_reports.site.facts import Groups, Row, RunDetails, RunFacts, StoreFacts
@@ -144,7 +145,7 @@ def _groups(before: Groups, after: Groups, scope: str) -> list[dict[str, Any]]:
                 "device_id": device,
                 "op_type": op_type,
                 "op_name": op_name,
-                "workload_args": orjson.loads(arguments or "{}"),
+                "workload_args": object_in({"workload_args": arguments}, "workload_args"),
                 "side": "both" if was and became else "baseline" if was else "candidate",
                 "baseline_count": was[0] if was else None,
                 "candidate_count": became[0] if became else None,

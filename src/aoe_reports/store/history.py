@@ -127,14 +127,22 @@ class History:
         return len(missing)
 
     def _undo(self, run_id: str, timestamp_ns: int) -> RunHeader:
-        found = self.runs([equals("run_id", run_id)])
-        if not found:
+        found = self._stored_run(run_id)
+        if found is None:
             raise StoreError(
                 say("{uri}: there is no run {run_id}; `history runs` lists them", uri=self.uri, run_id=run_id)
             )
         kept, removes = self._without({run_id})
-        self._commit([*_pieces(self._change_of(found[0], timestamp_ns)), *kept], removes)
-        return found[0]
+        self._commit([*_pieces(self._change_of(found, timestamp_ns)), *kept], removes)
+        return found
+
+    def _stored_run(self, run_id: str) -> RunHeader | None:
+        """A run by its id, without its members: one that nobody can use can be taken out, too."""
+        where = [equals("run_id", run_id)]
+        names = [name for name in HEADER_COLUMNS if name != "members"]
+        tables = [self.log.folder.read_all(part, names, where) for part in self.log.parts("run", where)]
+        rows = [row for table in tables for row in table.to_pylist()]
+        return RunHeader(**rows[0], members=()) if rows else None
 
     def _change_of(self, gone: RunHeader, timestamp_ns: int) -> pa.Table:
         """The row that tells who took which run out, and when."""

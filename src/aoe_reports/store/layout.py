@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.findings import Finding
 from aoe_reports.records.identity import Member
+from aoe_reports.records.payloads import NotDecodableError, decode, leave_out, members_of, read_body
 from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.records.row import JsonTexts, row_of_record
 from aoe_reports.texts import Text, as_fields, from_fields, say
@@ -37,6 +37,8 @@ RUN_KINDS = ("run", "record", "finding", "advice")
 
 EXTRA_KINDS = frozenset({"change", "ack", "verdict"})
 """Kinds whose rows tell of a run and are no part of it: they stay when it goes."""
+
+KINDS = frozenset({*RUN_KINDS, *EXTRA_KINDS})
 
 _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 ROWS = pa.schema(
@@ -181,7 +183,7 @@ def message_of(row: Mapping[str, Any]) -> str:
 def remade_message(row: Mapping[str, Any]) -> str | None:
     """The message as its row's body makes it again; None where there is no body, or one that makes another message."""
     try:
-        text = from_fields(json.loads(row["body"])) if row["body"] else None
+        text = from_fields(decode(row["body"], list[Any] | str)) if row["body"] else None
     except (ValueError, TypeError, RecursionError):  # not what was written
         return None
     return text if text == row["message"] else None
@@ -210,10 +212,10 @@ ROW_COUNTS = "rows_of_kind"
 
 def counts_in(body: str | None) -> dict[str, int] | None:
     """How many rows of each kind belong to a run, as its row says; None where an older version wrote it."""
+    told = (read_body(body) or {}).get(ROW_COUNTS)
     try:
-        told = json.loads(body or "{}")[ROW_COUNTS]
-        return {kind: int(told[kind]) for kind in RUN_KINDS[1:]}
-    except (ValueError, TypeError, LookupError, RecursionError):
+        return {kind: int(told[kind]) for kind in RUN_KINDS[1:]} if told is not None else None
+    except (ValueError, TypeError, LookupError):
         return None
 
 
@@ -226,23 +228,18 @@ HEADER_COLUMNS = (
 
 def headers_of(rows: pa.Table) -> list[RunHeader]:
     """Run rows as headers, in the order of their time."""
-    found = [
-        RunHeader(
-            row["run_id"],
-            row["run_kind"],
-            row["timestamp_ns"],
-            row["night"],
-            row["model"],
-            row["hardware"],
-            row["content_hash"],
-            tuple(Member(*member) for member in json.loads(row["members"])),
-            row["status"],
-            row["path"],
-            row["normaliser_version"],
-        )
-        for row in rows.to_pylist()
-    ]
+    found = [header for row in rows.to_pylist() if (header := _header_of(row)) is not None]
     return sorted(found, key=lambda header: (header.timestamp_ns, header.run_id))
+
+
+def _header_of(row: Mapping[str, Any]) -> RunHeader | None:
+    """A run's row as its header; one whose members nobody can read is left out aloud."""
+    try:
+        members = members_of(row["members"])
+    except NotDecodableError as error:
+        leave_out("members", row, error.args[0])
+        return None
+    return RunHeader(**{name: row[name] for name in HEADER_COLUMNS if name != "members"}, members=members)
 
 
 def _run_row(run: Run) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from aoe_reports.columns import scalar
 from aoe_reports.errors import StoreError
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
+from aoe_reports.store.usable import only_usable
 from aoe_reports.texts import say
 
 BOUNDED = ("run_id", "timestamp_ns", "night", "model")
@@ -130,7 +131,11 @@ class Folder:
         return False
 
     def read(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
-        """Rows of a part that fit; `coded` gives texts as dictionaries."""
+        """Rows of a part that fit and can be used, the others are left out aloud; `coded` gives texts as dictionaries."""
+        return only_usable(self.read_all(part, columns, where, coded=coded), part.kind, f"{self.uri}/{part.path}")
+
+    def read_all(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
+        """Rows of a part that fit, those that nobody can use among them."""
         with self._told(part):
             return _rows_of(pa.BufferReader(self._whole(part)), part, columns, where, coded=coded)
 

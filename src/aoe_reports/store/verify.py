@@ -143,23 +143,24 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
                 log, "store-doubled", "", say("a member of run {run_id} is in another run, too", run_id=header.run_id)
             )
     if complete:
-        yield from _check_rows_of_runs(log, parts, set(times))
+        yield from _check_rows_of_runs(log, parts)
 
 
-def _check_rows_of_runs(log: Log, parts: list[Part], run_ids: set[str]) -> Iterator[Finding]:
+def _check_rows_of_runs(log: Log, parts: list[Part]) -> Iterator[Finding]:
     """Rows whose run is not there, and runs that have not as many rows of each kind as they had."""
+    told: dict[str, Mapping[str, int] | None] = {
+        row["run_id"]: counts_in(row["body"])
+        for part in parts
+        if part.kind == "run"
+        for row in log.folder.read_all(part, ("run_id", "body")).to_pylist()
+    }
     found: Counter[tuple[str, str]] = Counter()
-    told: dict[str, Mapping[str, int] | None] = {}
     for part in parts:
-        if part.kind in EXTRA_KINDS:
+        if part.kind in {"run", *EXTRA_KINDS}:
             continue
-        if part.kind == "run":
-            rows = log.folder.read(part, ("run_id", "body"))
-            told |= {row["run_id"]: counts_in(row["body"]) for row in rows.to_pylist()}
-            continue
-        counts = Counter(log.folder.read(part, ("run_id",))["run_id"].to_pylist())
+        counts = Counter(log.folder.read_all(part, ("run_id",))["run_id"].to_pylist())
         found.update({(run_id, part.kind): count for run_id, count in counts.items()})
-        for run_id in sorted(set(counts) - run_ids):
+        for run_id in sorted(set(counts) - set(told) - {None}):
             yield _finding(
                 log, "store-half-run", part.path, say("rows of run {run_id}, which is not there", run_id=run_id)
             )

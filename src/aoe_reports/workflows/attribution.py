@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from aoe_reports.analysis.comparison import INPUTS
+from aoe_reports.records.payloads import number_in, object_in
 from aoe_reports.regression.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
 from aoe_reports.regression.detector import Change
 from aoe_reports.regression.series import Judged
@@ -171,8 +172,9 @@ def _steps(records: pl.DataFrame) -> list[StepNight]:
 
 def _part_ns(row: Row, part: str) -> int | None:
     """What a part took in all steps of a run; exact below 2**50 ns (13 days), where the mean in ms has lost nothing."""
-    mean_ms = json.loads(row["metrics"] or "{}").get(f"{part}_ms_mean")
-    return round(mean_ms * 1e6 * row["count"]) if isinstance(mean_ms, int | float) else None
+    mean_ms = number_in(object_in(row, "metrics"), f"{part}_ms_mean")
+    part_ns = math.nan if mean_ms is None else mean_ms * 1e6 * row["count"]
+    return round(part_ns) if math.isfinite(part_ns) else None
 
 
 def _sum_known(values: Iterable[int | None]) -> int | None:

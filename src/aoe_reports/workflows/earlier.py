@@ -14,6 +14,7 @@ from aoe_reports.findings import FAILED_TUNING, Finding, has
 from aoe_reports.readers.discovery import result_files
 from aoe_reports.readers.results import read_bytes, read_results
 from aoe_reports.records.from_result import plain_number
+from aoe_reports.records.payloads import body_of, object_in, text_in
 from aoe_reports.results import TuningResult, join_name
 from aoe_reports.store import History, equals
 from aoe_reports.texts import join, say
@@ -22,7 +23,6 @@ from aoe_reports.tuning.outcome import type_key
 from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, gains_of_result, saved_share
 from aoe_reports.tuning.ranking import Known
 from aoe_reports.workflows.banks import MAX_BANK_FILE_BYTES
-from aoe_reports.workflows.bodies import body_of
 
 
 @dataclass(slots=True)
@@ -178,7 +178,7 @@ def _pairs(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any
     """(before, after) of what was tuned, in the order of their time."""
     found: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
     for row in rows:
-        pair_id = json.loads(row["metadata"] or "{}").get("pair_id")
+        pair_id = text_in(object_in(row, "metadata"), "pair_id")
         if pair_id is not None and row["phase"] in {"before", "after"}:
             found.setdefault((row["run_id"], pair_id), {})[row["phase"]] = row
     for key in sorted(found):

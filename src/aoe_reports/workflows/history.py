@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
+from aoe_reports.records.payloads import NotDecodableError, body_of, leave_out, verdict_of
+from aoe_reports.records.record import Record
 from aoe_reports.records.row import record_of_row
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 from aoe_reports.texts import say
-from aoe_reports.workflows.bodies import body_of, verdict_of
 from aoe_reports.workflows.export import documents_of
 from aoe_reports.workflows.stored_advice import listed_rows
 
@@ -67,8 +68,16 @@ def stored_documents(
     rows.sort(key=lambda row: (row["run_id"], *_place(row)))
     by_run = {run_id: list(of_run) for run_id, of_run in groupby(rows, lambda row: row["run_id"])}
     for header in history.runs():
-        run = Run(header, [record_of_row(row) for row in by_run.get(header.run_id, [])], [])
+        run = Run(header, list(_sound_records(by_run.get(header.run_id, []))), [])
         yield from documents_of(run, whole=workload is None and scope is None)
+
+
+def _sound_records(rows: Sequence[Mapping[str, Any]]) -> Iterator[Record]:
+    for row in rows:
+        try:
+            yield record_of_row(row)
+        except NotDecodableError as error:
+            leave_out(say("the record"), row, error.args[0])
 
 
 def _refuse_no_date(since: str | None) -> None:

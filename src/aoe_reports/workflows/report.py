@@ -14,6 +14,7 @@ import polars as pl
 
 from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order
+from aoe_reports.records.payloads import body_of
 from aoe_reports.regression.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.regression.detector import Parameters
 from aoe_reports.regression.pinned import is_date
@@ -26,7 +27,6 @@ from aoe_reports.site.facts import RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS, message_of
 from aoe_reports.texts import Language, join, say
-from aoe_reports.workflows.bodies import body_of
 from aoe_reports.workflows.history import verdict_rows
 from aoe_reports.workflows.output import write_whole
 from aoe_reports.workflows.regressions import RegressionSelection, find_regressions

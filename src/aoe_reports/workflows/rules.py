@@ -179,8 +179,15 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "store-body",
         "error",
         "the store",
-        "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, `regressions` refuses a change",
+        "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, `regressions` leaves a change out and ends with 3",
     ),
+    (
+        "store-row",
+        "error",
+        "the store",
+        "a value that the column cannot have; readers leave the row out and end with 3, `store import` leaves its run out",
+    ),
+    ("import-refused", "error", "the store", "a run that `store import` leaves out: one of its rows cannot be used"),
     (
         "clock-jump",
         "warning",

@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 
 from aoe_reports.columns import Ints, Mask, codes, floats, keep_where
+from aoe_reports.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.regression.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.regression.detector import Change, Levels, Parameters, Verdict, find_levels
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
@@ -22,7 +23,6 @@ from aoe_reports.site.facts import Floats, Groups, Leap, RunDetails, RunFacts, S
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import message_of
 from aoe_reports.store.parts import Part
-from aoe_reports.workflows.bodies import body_of, verdict_of
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
 
 Row = dict[str, Any]
@@ -120,7 +120,7 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name in _FACTS_OF_RUN:
         value = row[name]
         if name.endswith("_config"):
-            yield from ((f"{name}.{key}", _text(part)) for key, part in sorted(json.loads(value or "{}").items()))
+            yield from ((f"{name}.{key}", _text(part)) for key, part in sorted(object_in(row, name).items()))
         elif value is not None:
             yield name, value
 
@@ -482,7 +482,7 @@ def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place
 
 
 def _step(row: Row) -> Row:
-    metrics = json.loads(row["metrics"] or "{}")
+    metrics = object_in(row, "metrics")
     parts = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
     return {
         "rank_id": row["rank_id"],
@@ -492,7 +492,7 @@ def _step(row: Row) -> Row:
         "steps": row["count"],
         "step_ms": row["runtime_ms_mean"],
         "std_ms": row["runtime_ms_std"],
-        **{f"{name}_ms": metrics.get(f"{part}_ms_mean") for name, part in parts.items()},
+        **{f"{name}_ms": number_in(metrics, f"{part}_ms_mean") for name, part in parts.items()},
     }
 
 
@@ -548,8 +548,8 @@ def _claims(records: pl.DataFrame) -> list[Row]:
     """AOE's times before and after, by what was tuned; the whole model first, then what saves most."""
     pairs: dict[str, Row] = {}
     for row in records.sort("workload", "series_id").iter_rows(named=True):
-        key = json.loads(row["metadata"] or "{}").get("pair_id") or row["series_id"]
-        named = row["op_name"] or json.loads(row["workload_metadata"] or "{}").get("repo_key")
+        key = text_in(object_in(row, "metadata"), "pair_id") or row["series_id"]
+        named = row["op_name"] or text_in(object_in(row, "workload_metadata"), "repo_key")
         one = pairs.setdefault(key, {"scope": row["scope"], "name": named, "op_type": row["op_type"]})
         one[f"claimed_{row['phase']}_us"] = row["runtime_ms_mean"] * 1000
     for one in pairs.values():

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from aoe_reports.errors import StoreError, UsageError
+import pyarrow as pa
+
+from aoe_reports.errors import LeftOutWarning, UsageError
 from aoe_reports.findings import Finding, has, in_order
+from aoe_reports.records import payloads
+from aoe_reports.records.payloads import NotDecodableError
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
-from aoe_reports.store.layout import remade_message
+from aoe_reports.store.layout import ROWS, remade_message
 from aoe_reports.store.replay import UNREADABLE
+from aoe_reports.store.usable import unusable
 from aoe_reports.store.verify import verify
 from aoe_reports.texts import join, say
-from aoe_reports.workflows import bodies, stored_advice
+from aoe_reports.workflows import stored_advice
 from aoe_reports.workflows.origin import origin_of
-from aoe_reports.workflows.told import read_told
+from aoe_reports.workflows.told import change_of, word_of
 
 Row = dict[str, Any]
 
@@ -29,36 +35,66 @@ def store_info(store: str) -> Row:
 
 def verify_store(store: str) -> tuple[list[Row], list[Finding], bool]:
     """How much was looked at, what is damaged, and whether something could not be read."""
-    findings, files = verify(store, origin_of("store verify"))
-    if not has(findings, "error"):
-        findings = in_order([*findings, *_check_bodies(History.open(store))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)  # what readers leave out is named here, file by file
+        findings, files = verify(store, origin_of("store verify"))
+        if not has(findings, "error"):
+            findings = in_order([*findings, *_check_rows(History.open(store))])
     unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
     damaged = {finding.path for finding in findings if finding.severity == "error"} - unreadable
     return [{"files": files, "damaged": len(damaged), "unreadable": len(unreadable)}], findings, bool(unreadable)
 
 
-_BODIES: Mapping[str, Callable[[Row], list[str] | None]] = {
-    **dict.fromkeys(("run", "verdict"), lambda row: bodies.unfit_names(row["body"])),
+BODIES: Mapping[str, Callable[[Row], list[str] | None]] = {
+    **dict.fromkeys(("run", "verdict"), lambda row: payloads.unfit_names(row["body"])),
     "advice": stored_advice.unfit_names,
     "finding": lambda row: ["message"] if row["body"] and remade_message(row) is None else [],
+    "change": lambda row: _as_names(change_of, row),
+    "ack": lambda row: _as_names(word_of, row),
 }
 """What of the body of a row is not as it was written, kind by kind."""
 
 
-def _check_bodies(history: History) -> Iterator[Finding]:
-    """Rows that say beside their columns what nobody of us wrote: pages and reports leave it out."""
-    columns = (*stored_advice.COLUMNS, "message", "subject")
-    for kind, unfit in _BODIES.items():
-        for part in history.log.parts(kind):
-            for row in history.log.folder.read(part, columns).to_pylist():
-                names = unfit(row)
-                if names != []:
-                    about = row["run_id"] or row["subject"]
-                    yield Finding("error", "store-body", f"{history.uri}/{part.path}", _told_of(kind, about, names))
+def _as_names(read: Callable[[Row], Any], row: Row) -> list[str] | None:
     try:
-        read_told(history)  # changes and acknowledgements: a baseline hangs on them, so one is enough
-    except StoreError as error:
-        yield Finding("error", "store-body", history.uri, error.args[0])
+        read(row)
+    except NotDecodableError as error:
+        return None if payloads.read_body(row["body"]) is None else [error.args[0]]
+    return []
+
+
+def _check_rows(history: History) -> Iterator[Finding]:
+    """Rows that say what nobody of us wrote: readers leave it out."""
+    for part in history.log.parts():
+        rows = history.log.folder.read_all(part, ROWS.names)
+        for wrong in wrong_in(rows, part.kind):
+            yield Finding("error", wrong.rule, f"{history.uri}/{part.path}", wrong.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with a row: its number from 0, the rule that it breaks, in words."""
+
+    row: int
+    rule: str
+    message: str
+
+
+def wrong_in(rows: pa.Table, kind: str) -> Iterator[Wrong]:
+    """What is wrong with rows of one kind, in their columns and in their bodies."""
+    said: set[int] = set()
+    runs, subjects = rows["run_id"], rows["subject"]
+    for one in unusable(rows, kind):
+        said.add(one.row)
+        about = runs[one.row].as_py() or subjects[one.row].as_py() or "?"
+        message = say("a row of kind {kind} about {about}: {what}", kind=kind, about=about, what=one.as_text())
+        yield Wrong(one.row, "store-row", message)
+    for number, row in enumerate(
+        rows.select([*stored_advice.COLUMNS, "message", "subject"]).to_pylist() if kind in BODIES else ()
+    ):
+        if number not in said and (names := BODIES[kind](row)) != []:
+            about = row["run_id"] or row["subject"] or "?"
+            yield Wrong(number, "store-body", _told_of(kind, about, names))
 
 
 def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:

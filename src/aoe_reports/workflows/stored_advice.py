@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aoe_reports.records.payloads import is_number, read_body
 from aoe_reports.site.facts import RunAdvice, RunFacts
 from aoe_reports.store import History, Where, equals
 from aoe_reports.texts import from_fields, join
-from aoe_reports.workflows.bodies import is_number, read_body
 
 Row = dict[str, Any]
 

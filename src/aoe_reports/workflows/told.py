@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
+from msgspec.structs import asdict as fields_of
 
-from aoe_reports.errors import StoreError
+from aoe_reports.errors import LeftOutWarning
+from aoe_reports.records.payloads import (
+    WORDS,
+    Acknowledged,
+    Expected,
+    Found,
+    NotDecodableError,
+    Revoked,
+    Tagged,
+    Withdrawn,
+    decode,
+)
 from aoe_reports.records.record import canonical_json
 from aoe_reports.regression.baselines import Acceptance, Expectation, Move
 from aoe_reports.regression.detector import VERSION, Parameters
 from aoe_reports.regression.series import FACTS, LEAST_MS, MOST_MS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
-from aoe_reports.texts import join, say
-from aoe_reports.workflows.bodies import read_body
+from aoe_reports.texts import say
+
+Row = dict[str, Any]
 
 WITHDRAWN, UNDONE = "withdrawn", "undone"
 _FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
@@ -64,111 +77,113 @@ class Told:
 
 
 def read_told(history: History) -> Told:
-    """What the store remembers; rows that nobody can make sense of are an error, since a baseline hangs on them."""
+    """What the store remembers; rows that nobody can make sense of are left out aloud: a baseline hangs on them."""
     told = Told()
     _read_changes(history, told)
     _read_words(history, told)
     return told
 
 
-def _read_changes(history: History, told: Told) -> None:
-    changes = []
-    for row in history.rows("change", ("subject", "state", "body")).to_pylist():
-        if row["state"] in {*MOVE_STATES, WITHDRAWN}:
-            changes.append((row["subject"], row["state"], _body(history, row)))
-        elif row["state"] != UNDONE:
-            raise _unusable(history, "change", row["subject"])
-    for series, _, body in changes:
-        if not isinstance(series, str) or not isinstance(body.get("position"), int):
-            raise _unusable(history, "change", series)
-    changes.sort(key=lambda one: (one[2]["position"], canonical_json(one[2])))
-    for series, state, body in changes:
+def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
+    """What a row of kind change says of a series; None of one that tells of a run that was undone.
+
+    NotDecodableError where that is not as it was written.
+    """
+    if row["state"] == UNDONE:
+        decode(row["body"], dict[str, Any])
+        return None
+    if row["state"] == WITHDRAWN:
+        return cast("Withdrawn", decode(row["body"], Withdrawn))
+    if row["state"] not in MOVE_STATES:
+        raise NotDecodableError(say("a state that is not known"))
+    found = cast("Found", decode(row["body"], Found))
+    if not all(LEAST_MS / 2 < time < MOST_MS * 2 for time in (found.before, found.after)):
+        raise NotDecodableError(say("a time that nothing takes"))
+    return found
+
+
+def word_of(row: Mapping[str, Any]) -> Acknowledged | Expected | Revoked | Tagged:
+    """What a row of kind ack says; NotDecodableError where that is not as it was written."""
+    if row["state"] not in WORDS:
+        raise NotDecodableError(say("a state that is not known"))
+    word: Acknowledged | Expected | Revoked | Tagged = decode(row["body"], WORDS[row["state"]])
+    return word
+
+
+_Body = TypeVar("_Body")
+
+
+def _sound(
+    history: History, kind: str, columns: Sequence[str], read: Callable[[Row], _Body]
+) -> list[tuple[Row, _Body]]:
+    """Rows of a kind with their bodies; those that are not as they were written are left out aloud."""
+    found = []
+    for row in history.rows(kind, columns).to_pylist():
         try:
-            told.counts[series] = max(told.counts.get(series, 0), body["position"] + 1)
-            told.moves[series] = _after(told.moves.get(series, []), state, body)
-        except (KeyError, TypeError) as error:
-            raise _unusable(history, "change", series) from error
+            found.append((row, read(row)))
+        except NotDecodableError as error:
+            subject, why = row["subject"], error.args[0]
+            warnings.warn(LeftOutWarning(_unusable(history, kind, subject, why)), stacklevel=2)
+    return found
+
+
+def _unusable(history: History, kind: str, subject: object, why: str) -> str:
+    return say(
+        "{uri}: a row of kind {kind} about {subject} is left out: its body is not as it was written ({why}); what is told of "
+        "that series may be wrong until it is mended: `store export` writes .jsonl, `store import` leaves such rows out",
+        uri=history.uri,
+        kind=kind,
+        subject=subject,
+        why=why,
+    )
+
+
+def _read_changes(history: History, told: Told) -> None:
+    rows = _sound(history, "change", ("subject", "state", "body"), change_of)
+    changes = [(row["subject"], row["state"], body) for row, body in rows if body is not None]
+    changes.sort(key=lambda one: (one[2].position, canonical_json(fields_of(one[2]))))
+    for series, state, body in changes:
+        told.counts[series] = max(told.counts.get(series, 0), body.position + 1)
+        told.moves[series] = _after(told.moves.get(series, []), state, body)
 
 
 def _read_words(history: History, told: Told) -> None:
     """Acknowledgements, expectations and names, in the order in which they were given."""
-    columns = ("subject", "state", "body", "timestamp_ns")
-    rows = [(row, _body(history, row)) for row in history.rows("ack", columns).to_pylist()]
+    rows = _sound(history, "ack", ("subject", "state", "body", "timestamp_ns"), word_of)
     rows.sort(key=lambda one: (one[0]["timestamp_ns"], one[0]["state"] == "revoked", one[0]["subject"], one[0]["body"]))
     gone: set[str] = set()
-    for row, body in rows:
-        try:
-            if row["state"] == "revoked":
-                gone |= set(body["ids"])
-            elif row["state"] == "tag":
-                told.tags[row["subject"]] = Tag(row["subject"], body["run"], body["night"])
-            else:
-                told.standing[body["id"]] = row["subject"]
-        except (KeyError, TypeError) as error:
-            raise _unusable(history, "ack", row["subject"]) from error
+    for row, word in rows:
+        if isinstance(word, Revoked):
+            gone |= set(word.ids)
+        elif isinstance(word, Tagged):
+            told.tags[row["subject"]] = Tag(row["subject"], word.run, word.night)
+        else:
+            told.standing[word.id] = row["subject"]
     told.standing = {name: subject for name, subject in told.standing.items() if name not in gone}
-    for row, body in rows:
-        if body.get("id") in told.standing:
-            _take(told, row, body, history)
+    for row, word in rows:
+        if isinstance(word, Acknowledged | Expected) and word.id in told.standing:
+            _take(told, row, word)
 
 
-def _after(moves: list[Move], state: str, body: Mapping[str, Any]) -> list[Move]:
+def _after(moves: list[Move], state: str, body: Found | Withdrawn) -> list[Move]:
     """The told changes of a series after one more row."""
-    if state == WITHDRAWN:
-        return [move for move in moves if (move.since, move.incident) != (body["since"], body["incident"])]
-    move = Move(state=state, **{name: body[name] for name in _MOVE_FIELDS})  # type: ignore[arg-type] # checked above
-    _refuse_unless(*(isinstance(body[name], str) for name in ("since", "found", "incident")))
-    _refuse_unless(*(isinstance(body[name], str | None) for name in ("since_run", "until")))
-    _refuse_unless(*(LEAST_MS / 2 < body[name] < MOST_MS * 2 for name in ("before", "after")))
-    _refuse_unless(*(-1 <= body[name] < math.inf for name in ("ci_low", "ci_high")), 0 <= body["memory"] < 1)
-    _refuse_unless(
-        *(isinstance(body[name], int) and body[name] >= 0 for name in ("before_nights", "after_nights", "reach"))
-    )
+    if isinstance(body, Withdrawn):
+        return [move for move in moves if (move.since, move.incident) != (body.since, body.incident)]
+    move = Move(state=state, **{name: getattr(body, name) for name in _MOVE_FIELDS})  # type: ignore[arg-type] # of MOVE_STATES
     return [*moves, move]
 
 
-def _refuse_unless(*sound: bool) -> None:
-    if not all(sound):
-        raise TypeError("not what was written")
-
-
-def _take(told: Told, row: Mapping[str, Any], body: Mapping[str, Any], history: History) -> None:
-    try:
-        who = {"id": body["id"], "who": body["who"], "when": _when(row["timestamp_ns"]), "reason": body["reason"]}
-        if row["state"] == "expected":
-            places = {name: body[name] for name in ("since", "until", "low", "high")}
-            _refuse_unless(*(isinstance(body[name], str) for name in ("since", "until")))
-            _refuse_unless(*(isinstance(body[name], int | float) for name in ("low", "high")))
-            told.expectations.append((row["subject"], Expectation(**places, **who)))
-            return
-        for one in body["accepted"]:
-            _refuse_unless(isinstance(one["through"], str), isinstance(one["limit"], int | float))
-            accepted = Acceptance(one["through"], one["limit"], **who)
-            told.acceptances.setdefault(one["series_id"], []).append(accepted)
-    except (KeyError, TypeError) as error:
-        raise _unusable(history, "ack", row["subject"]) from error
+def _take(told: Told, row: Row, word: Acknowledged | Expected) -> None:
+    who: dict[str, Any] = {"id": word.id, "who": word.who, "when": _when(row["timestamp_ns"]), "reason": word.reason}
+    if isinstance(word, Expected):
+        told.expectations.append((row["subject"], Expectation(word.since, word.until, word.low, word.high, **who)))
+        return
+    for one in word.accepted:
+        told.acceptances.setdefault(one.series_id, []).append(Acceptance(one.through, one.limit, **who))
 
 
 def _when(timestamp_ns: int) -> str:
     return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).isoformat()
-
-
-def _body(history: History, row: Mapping[str, Any]) -> dict[str, Any]:
-    body = read_body(row["body"])
-    if body is None:
-        raise _unusable(history, join(" or ", ("change", "ack")), row["subject"])
-    return body
-
-
-def _unusable(history: History, kind: str, subject: object) -> StoreError:
-    return StoreError(
-        say(
-            "{uri}: a row of kind {kind} about {subject} cannot be used: its body is not as it was written",
-            uri=history.uri,
-            kind=kind,
-            subject=subject,
-        )
-    )
 
 
 @dataclass(frozen=True, slots=True)

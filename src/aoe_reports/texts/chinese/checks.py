@@ -418,10 +418,13 @@ TEXTS: Mapping[str, str] = {
     "commits, files or rows of runs of an older version or another program: they carry nothing to be held against": (
         "较旧版本或其他程序的提交、文件或运行行：没有可供核对的内容"
     ),
-    "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, "
-    "`regressions` refuses a change": (
-        "行中以 JSON 存放的内容与写入时不符；页面和报告不使用它，`regressions` 拒绝这样的变化"
+    "what a row holds as JSON beside its columns is not as it was written; pages and reports leave it out, `regressions` leaves a change out and ends with 3": (
+        "行中以 JSON 存放的内容与写入时不符；页面和报告不使用它，`regressions` 略去这样的变化并以 3 结束"
     ),
+    "a value that the column cannot have; readers leave the row out and end with 3, `store import` leaves its run out": (
+        "列中不可能有的值；读取时略去该行并以 3 结束，`store import` 略去其运行"
+    ),
+    "a run that `store import` leaves out: one of its rows cannot be used": "`store import` 略去的运行：其中一行不可用",
     "one or two nights more than a year from all others of the workload, which has at least ten: they are held against nothing": (
         "有一两夜与该 workload 的其他夜（至少十夜）相差一年以上：不与任何数据比较"
     ),

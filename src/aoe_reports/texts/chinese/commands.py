@@ -137,4 +137,9 @@ TEXTS: Mapping[str, str] = {
     "no plan could be made: {why}": "无法制定计划：{why}",
     "{message} [{rule}]": "{message} [{rule}]",
     "--run goes with runs, records and advice; {what} belong to no run": "--run 用于 runs、records 和 advice；{what} 不属于任何运行",
+    "internal error ({kind}: {first}); this is a bug of aoe-reports: please report it with what --debug shows": "内部错误（{kind}：{first}）；这是 aoe-reports 的缺陷：请连同 --debug 的输出一并报告",
+    "aoe-reports: interrupted": "aoe-reports：已中断",
+    "there is not enough memory": "内存不足",
+    "aoe-reports: warning: {message}": "aoe-reports：警告：{message}",
+    "aoe-reports: warning: more is left out; `store verify` names all of it": "aoe-reports：警告：还有更多被略去；`store verify` 会全部列出",
 }

@@ -292,7 +292,9 @@ TEXTS: Mapping[str, str] = {
     ),
     "Write every row into files that need no Delta reader.": "将所有行写入无需 Delta 即可读取的文件。",
     "A new folder (hive Parquet), .jsonl or .csv.": "新目录（hive Parquet）、.jsonl 或 .csv。",
-    "Store what an export holds; doing it twice adds nothing.": "存入导出的内容；重复执行不会增加内容。",
+    "Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1.": (
+        "存入导出的内容；重复执行不会增加内容。含有不可用行的运行会被略去：退出码 1。"
+    ),
     "What `store export` wrote: folder or .jsonl.": "`store export` 写出的目录或 .jsonl。",
     # pages: report, site, serve, nightly, demo, config
     "Report one night from the stored history: what got slower, since when, which operator; hotspots, AOE's claims.": (

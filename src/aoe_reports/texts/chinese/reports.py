@@ -152,6 +152,7 @@ TEXTS: Mapping[str, str] = {
     "Tuned by run": "调优运行",
     "Tuning (s)": "调优 (s)",
     "Unchanged": "未变",
+    "Refused": "已拒绝",
     "Until": "至",
     "Value": "值",
     "Vanished inputs": "消失的输入",

@@ -167,10 +167,6 @@ TEXTS: Mapping[str, str] = {
     "measured on {names}: nights on one are never held against nights on another": (
         "在 {names} 上测量：不同硬件上的夜从不相互比较"
     ),
-    "{uri}: a row of kind {kind} about {subject} cannot be used: its body is not as it was written": (
-        "{uri}：关于 {subject} 的 {kind} 行无法使用：其 body 与写入时不一致"
-    ),
-    # words of people on changes
     "{subject}: nothing is open here: no slow-down waits for an acknowledgement": (
         "{subject}：没有未处理的项：没有等待接受的变慢"
     ),
@@ -199,9 +195,7 @@ TEXTS: Mapping[str, str] = {
     "this is neither a folder nor a .jsonl file": "既不是目录也不是 .jsonl 文件",
     "this Parquet file cannot be used: {why}": "该 Parquet 文件无法使用：{why}",
     "the rows of run {run_id} do not stand together": "运行 {run_id} 的行不相邻",
-    "run {run_id}: {why}": "运行 {run_id}：{why}",
     "cannot be read: {why}": "无法读取：{why}",
-    "this line is no row of a store": "该行不是存储的行",
     "columns that this version does not know: {names}": "当前版本不认识的列：{names}",
     "an export of a newer version needs that version": "较新版本的导出需要该版本才能导入",
     "--since {since!r}: expected a date such as 2026-01-31": "--since {since!r}：应为日期，例如 2026-01-31",
@@ -260,4 +254,25 @@ TEXTS: Mapping[str, str] = {
     "some nights of a workload name their hardware, others do not: they are series of their own, compared with nothing": (
         "某工作负载的部分夜注明了硬件，其他夜没有：它们各成序列，不与任何内容比较"
     ),
+    "{column} of a row about {about} cannot be used and is left out: {why}": "关于 {about} 的行中，{column} 不可用，已略去：{why}",
+    "there is no value": "没有值",
+    "it is nested deeper than {most} levels": "嵌套超过 {most} 层",
+    "a run has one member at least": "运行至少有一个成员",
+    "{key} is not as it was written": "{key} 与写入时不符",
+    "expected {words}": "应为 {words}",
+    "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` takes the run out": "{place}：运行 {run} 的一行（类别 {kind}）不可用，已略去：{what}；`store undo {run}` 可移除该运行",
+    "{place}: a row of kind {kind} cannot be used and is left out: {what}": "{place}：一行（类别 {kind}）不可用，已略去：{what}",
+    "expected a date that exists, as YYYY-MM-DD": "应为存在的日期，格式 YYYY-MM-DD",
+    "{column}: {why}": "{column}：{why}",
+    "the number is not finite": "数值不是有限数",
+    "and {count} more rows that cannot be used": "另有 {count} 行不可用",
+    "run {run_id} is not imported: a run comes whole or not at all": "运行 {run_id} 未导入：运行要么完整导入，要么不导入",
+    "rows of kind {kind} are none of a store": "类别 {kind} 的行不属于存储",
+    "this line is no row of a store: {why}": "该行不是存储中的行：{why}",
+    "a line of more than {most} bytes": "一行超过 {most} 字节",
+    "the record": "记录",
+    "a row of kind {kind} about {about}: {what}": "关于 {about} 的行（类别 {kind}）：{what}",
+    "{uri}: a row of kind {kind} about {subject} is left out: its body is not as it was written ({why}); what is told of that series may be wrong until it is mended: `store export` writes .jsonl, `store import` leaves such rows out": "{uri}：关于 {subject} 的行（类别 {kind}）已略去：其内容与写入时不符（{why}）；修复之前，关于该序列的结论可能有误：`store export` 写出 .jsonl，`store import` 会略去这样的行",
+    "a state that is not known": "未知的状态",
+    "a time that nothing takes": "不可能的时间",
 }

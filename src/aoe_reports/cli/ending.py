@@ -1,0 +1,135 @@
+"""How the program ends: the only place where what was raised becomes a line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+INTERNAL_ERROR = 70
+"""EX_SOFTWARE of sysexits.h: a bug of ours, or no memory; never to be taken for what was read being damaged or slower."""
+INTERRUPTED = 130
+"""128 + SIGINT, as shells have it."""
+_LEFT_OUT_SHOWN = 20
+
+
+class Carried(BaseException):
+    """What a command raised, in a form that the command line library lets pass: it would end with 1, or say nothing."""
+
+
+@contextlib.contextmanager
+def past_typer() -> Iterator[None]:
+    """Let `run_and_exit` see what a command raises, whatever the library makes of it."""
+    try:
+        yield
+    except (KeyboardInterrupt, EOFError, OSError) as error:
+        raise Carried(error) from error
+
+
+def run_and_exit(run: Callable[[], object]) -> None:
+    """Run the command line and exit: whatever is raised is one line on stderr, its traceback is shown with --debug."""
+    left_out: dict[str, None] = {}
+    try:
+        with _telling(left_out):
+            run()
+        code: object = 0
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException as error:  # noqa: BLE001 -- a panic of a library in Rust is no Exception
+        code = _told_code(error.args[0] if isinstance(error, Carried) else error)
+    if left_out and code in {None, 0, 1, 4, 5}:
+        code = 3  # what could be read was reported first
+    sys.exit(code)  # type: ignore[arg-type] # what SystemExit held
+
+
+def _told_code(error: BaseException) -> int:
+    """The exit code of what was raised, of which stderr has a line now."""
+    if "--debug" in sys.argv:
+        traceback.print_exception(error)
+    with contextlib.suppress(BrokenPipeError):
+        return _code_of(error)
+    return INTERNAL_ERROR
+
+
+def _code_of(error: BaseException) -> int:
+    from aoe_reports.errors import AoeReportsError
+    from aoe_reports.texts import say
+
+    if isinstance(error, BrokenPipeError):
+        _leave_stdout()  # its reader went away (`| head`): not our error, and nothing more can be said
+        return 0
+    if isinstance(error, KeyboardInterrupt):
+        _leave_stdout()
+        _tell(say("aoe-reports: interrupted"))
+        return INTERRUPTED
+    if isinstance(error, AoeReportsError):
+        _fail(str(error))
+        return error.exit_code
+    _leave_stdout()
+    if isinstance(error, OSError):
+        _fail(say("{name}: {why}", name=error.filename or say("output"), why=error.strerror or error))
+        return AoeReportsError.exit_code
+    if isinstance(error, MemoryError):
+        _fail(say("there is not enough memory"))
+        return INTERNAL_ERROR
+    first = (str(error).splitlines() or [""])[0][:300]
+    _fail(
+        say(
+            "internal error ({kind}: {first}); this is a bug of aoe-reports: please report it with what --debug shows",
+            kind=type(error).__name__,
+            first=first,
+        )
+    )
+    return INTERNAL_ERROR
+
+
+def _fail(message: str) -> None:
+    from aoe_reports.texts import say
+
+    _tell(say("aoe-reports: error: {message}", message=message))
+
+
+def _tell(line: str) -> None:
+    from aoe_reports.cli.language import told
+    from aoe_reports.renderers.values import plain
+
+    sys.stderr.write(plain(told(line)) + "\n")
+
+
+@contextlib.contextmanager
+def _telling(left_out: dict[str, None]) -> Iterator[None]:
+    """Tell each row of a store that is left out once, when it is."""
+    from aoe_reports.errors import LeftOutWarning
+
+    others = warnings.showwarning
+
+    def show(message: Warning | str, *more: Any) -> None:
+        if not isinstance(message, LeftOutWarning):
+            others(message, *more)
+        elif str(message) not in left_out:
+            left_out[str(message)] = None
+            _show(message, len(left_out))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LeftOutWarning)
+        warnings.showwarning = show  # type: ignore[assignment] # the same arguments, by place
+        yield
+
+
+def _show(message: Warning, number: int) -> None:
+    from aoe_reports.texts import say
+
+    if number <= _LEFT_OUT_SHOWN:
+        _tell(say("aoe-reports: warning: {message}", message=message.args[0]))
+    elif number == _LEFT_OUT_SHOWN + 1:
+        _tell(say("aoe-reports: warning: more is left out; `store verify` names all of it"))
+
+
+def _leave_stdout() -> None:
+    """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
+    with contextlib.suppress(OSError, ValueError):  # a stdout that is no file (in a test) has nothing waiting
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

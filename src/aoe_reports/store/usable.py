@@ -1,0 +1,167 @@
+"""Which values the columns of a row may have. What is written is held against all of it, what is read against what readers rest on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.columns import codes, floats, keep_where, valid
+from aoe_reports.errors import LeftOutWarning
+from aoe_reports.findings import SEVERITIES
+from aoe_reports.records.from_document import RunKind
+from aoe_reports.records.payloads import NotDecodableError, decode, is_night, members_of
+from aoe_reports.records.record import JSON_FIELDS, Phase, RecordSource, Scope
+from aoe_reports.texts import say
+
+_RUN, _RECORD, _FINDING, _ADVICE, _VERDICT = "run", "record", "finding", "advice", "verdict"
+_OF_RUNS = frozenset({_RUN, _RECORD, _FINDING, _ADVICE, _VERDICT})
+_EVERY = _OF_RUNS | {"change", "ack"}
+
+REQUIRED: Mapping[str, frozenset[str]] = {
+    "timestamp_ns": _EVERY,
+    "run_id": _OF_RUNS,
+    "night": frozenset({_RUN, _RECORD, _FINDING, _ADVICE}),
+    **dict.fromkeys(("model", "hardware"), frozenset({_RUN, _RECORD})),
+    **dict.fromkeys(
+        ("run_kind", "status", "path", "content_hash", "normaliser_version", "members"),
+        frozenset({_RUN}),
+    ),
+    **dict.fromkeys(
+        ("workload", "engine", "engine_version", "schema_version", "runtime_ms_mean", "timestamp", "series_id", "scope", "source",
+         *JSON_FIELDS),
+        frozenset({_RECORD}),
+    ),
+    **dict.fromkeys(("severity", "rule", "message"), frozenset({_FINDING})),
+    "state": frozenset({_ADVICE, _VERDICT, "change", "ack"}),
+    "subject": frozenset({"change", "ack"}),
+}  # fmt: skip
+"""The kinds of rows that have to have a value in a column."""
+
+Problem = Callable[[Any], str | None]
+
+
+def _one_of(*words: str) -> Problem:
+    expected = say("expected {words}", words=", ".join(words))
+    return lambda value: None if value in words else expected
+
+
+def _holds(kind: Any) -> Problem:
+    return _decodes(lambda text: decode(text, kind))
+
+
+def _decodes(read: Callable[[str], Any]) -> Problem:
+    def problem(text: str) -> str | None:
+        try:
+            read(text)
+        except NotDecodableError as error:
+            return str(error.args[0])
+        return None
+
+    return problem
+
+
+def _night(text: str) -> str | None:
+    return None if is_night(text) else say("expected a date that exists, as YYYY-MM-DD")
+
+
+READ: Mapping[str, Problem] = {"night": _night}
+"""What readers compute with, whatever they ask for: held against every row that is read."""
+
+WORDS: Mapping[str, Problem] = {
+    **READ,
+    "run_kind": _one_of(*get_args(RunKind)),
+    "severity": _one_of(*SEVERITIES),
+    "members": _decodes(members_of),
+    "timestamp": _holds(float | int | str),
+    "runtime_raw": _holds(list[dict[str, Any]]),
+    **dict.fromkeys(JSON_FIELDS, _holds(dict[str, Any])),
+}
+"""What is wrong with a value that is there, column by column; JSON in a body depends on what the row is of."""
+
+_WORDS_OF_RECORDS: Mapping[str, Problem] = {
+    "scope": _one_of(*get_args(Scope)),
+    "source": _one_of(*get_args(RecordSource)),
+    "phase": _one_of(*get_args(Phase)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A value that a row cannot have: the row's number from 0, the column, and what is wrong."""
+
+    row: int
+    column: str
+    why: str
+
+    def as_text(self) -> str:
+        """It as a sentence without the row."""
+        return say("{column}: {why}", column=self.column, why=self.why)
+
+
+def unusable(rows: pa.Table, kind: str) -> Iterator[Unusable]:
+    """Values that rows of a kind cannot have, column by column; words that stand in many rows are looked at once."""
+    return _unusable(rows, kind, {**WORDS, **_WORDS_OF_RECORDS} if kind == _RECORD else WORDS)
+
+
+def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterator[Unusable]:
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if column.null_count and kind in REQUIRED.get(name, ()):
+            missing = say("there is no value")
+            yield from (Unusable(int(row), name, missing) for row in np.flatnonzero(~valid(column)))
+        if pa.types.is_floating(column.type) and not _all_finite(column):
+            values, there = floats(column)
+            infinite = say("the number is not finite")
+            yield from (Unusable(int(row), name, infinite) for row in np.flatnonzero(there & ~np.isfinite(values)))
+        elif name in words:
+            yield from _wrong_words(name, column, words[name])
+
+
+def _all_finite(column: pa.ChunkedArray) -> bool:
+    return bool(pc.all(pc.is_finite(column)).as_py() is not False)
+
+
+def _wrong_words(name: str, column: pa.ChunkedArray, problem: Problem) -> Iterator[Unusable]:
+    if _right(column, problem):
+        return
+    numbers, words = codes(column)
+    wrong = {number: why for number, word in enumerate(words, start=1) if (why := problem(word)) is not None}
+    for row in np.flatnonzero(np.isin(numbers, list(wrong))):
+        yield Unusable(int(row), name, wrong[int(numbers[row])])
+
+
+def _right(column: pa.ChunkedArray, problem: Problem) -> bool:
+    """Whether every different value is right: that is seldom not so, and quickly seen."""
+    chunks = (
+        [chunk.dictionary for chunk in column.chunks] if pa.types.is_dictionary(column.type) else [pc.unique(column)]
+    )
+    return all(word is None or problem(word) is None for chunk in chunks for word in chunk.to_pylist())
+
+
+def only_usable(rows: pa.Table, kind: str, place: str) -> pa.Table:
+    """The rows without those that no reader can use, each of which is told."""
+    wrong = list(_unusable(rows, kind, READ))
+    if not wrong:
+        return rows
+    kept = np.ones(rows.num_rows, dtype=bool)
+    for one in wrong:
+        kept[one.row] = False
+        run = rows["run_id"][one.row].as_py() if "run_id" in rows.column_names else None
+        told = {"place": place, "kind": kind, "what": one.as_text()}
+        warnings.warn(LeftOutWarning(_left_out(run, told)), stacklevel=2)
+    return rows.filter(keep_where(kept))
+
+
+def _left_out(run: str | None, told: Mapping[str, Any]) -> str:
+    if run is None:
+        return say("{place}: a row of kind {kind} cannot be used and is left out: {what}", **told)
+    return say(
+        "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` takes the run out",
+        run=run,
+        **told,
+    )
