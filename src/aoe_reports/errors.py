@@ -49,15 +49,23 @@ class AoeReportsError(Exception):
         return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
 
 
-class LeftOutWarning(UserWarning):
-    """A row of a store, or a value in it, cannot be used, and what is read goes on without it.
-
-    The command line tells each once on stderr, and ends with 3.
-    """
+class ToldWarning(UserWarning):
+    """What is said meanwhile, and is no result: the command line prints it on stderr at once."""
 
     def __str__(self) -> str:
         """The message; one that can be translated stays one."""
         return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
+
+
+class NoticeWarning(ToldWarning):
+    """Something worth knowing that changes nothing: a wait, a leftover."""
+
+
+class LeftOutWarning(ToldWarning):
+    """A row of a store, or a value in it, cannot be used, and what is read goes on without it.
+
+    The command line tells each once, and ends with 3.
+    """
 
 
 class UsageError(AoeReportsError):

@@ -102,20 +102,23 @@ def _tell(line: str) -> None:
 
 @contextlib.contextmanager
 def _telling(left_out: dict[str, None]) -> Iterator[None]:
-    """Tell each row of a store that is left out once, when it is."""
-    from aoe_reports.errors import LeftOutWarning
+    """Tell what is said meanwhile, each row of a store that is left out once."""
+    from aoe_reports.errors import LeftOutWarning, NoticeWarning, ToldWarning
+    from aoe_reports.texts import say
 
     others = warnings.showwarning
 
     def show(message: Warning | str, *more: Any) -> None:
-        if not isinstance(message, LeftOutWarning):
+        if isinstance(message, NoticeWarning):
+            _tell(say("aoe-reports: {message}", message=message.args[0]))
+        elif not isinstance(message, LeftOutWarning):
             others(message, *more)
         elif str(message) not in left_out:
             left_out[str(message)] = None
             _show(message, len(left_out))
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", LeftOutWarning)
+        warnings.simplefilter("always", ToldWarning)
         warnings.showwarning = show  # type: ignore[assignment] # the same arguments, by place
         yield
 

@@ -1,7 +1,7 @@
 """`nightly`: the main job."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,6 +25,9 @@ from aoe_reports.cli.output import (
     write,
 )
 from aoe_reports.cli.regressions import CODES, Alarms, BaselineText, FailOn, Gates, StrictData, baseline_of, gates_of
+
+if TYPE_CHECKING:
+    from aoe_reports.workflows.nightly import NightlyResult
 
 
 def nightly(
@@ -60,6 +63,15 @@ def nightly(
     selection = RegressionSelection(
         false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
     )
+
+    def show(result: "NightlyResult") -> None:
+        if form == "json":
+            inputs = [str(path) for path in paths]
+            text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)
+        else:
+            text = show_report(form, result.report)
+        write(text, output)
+
     result = run_nightly(
         paths,
         store,
@@ -69,13 +81,8 @@ def nightly(
         strict=strict,
         strict_data=strict_data,
         language=spoken(),
+        report=show,
     )
-    if form == "json":
-        inputs = [str(path) for path in paths]
-        text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)
-    else:
-        text = show_report(form, result.report)
-    write(text, output)
     bad = [reason for reason in result.reasons if reason not in {"suspect", "not-enough-data"}]
     code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=bad)
     raise typer.Exit(code or next((CODES[reason] for reason in result.reasons if reason in CODES), 0))

@@ -8,8 +8,6 @@ last.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import hashlib
 import os
 import shutil
@@ -22,16 +20,10 @@ from typing import Any
 
 import orjson
 
-from aoe_reports.errors import AoeReportsError
-from aoe_reports.texts import say
+from aoe_reports.workflows.locks import MANIFEST, locked
 from aoe_reports.workflows.output import exchange_names
 
-MANIFEST = "manifest.json"
 FIRST_PAGE = "index.html"
-
-
-class BusyFolderError(AoeReportsError):
-    """Somebody else is building in the same folder."""
 
 
 @dataclass(slots=True)
@@ -92,11 +84,9 @@ def new_generation(target: Path, facts: dict[str, Any]) -> Iterator[Generation]:
     `facts` stand in the manifest; a manifest with other ones has no page that may be kept.
     """
     target = Path(os.path.realpath(target))
-    existed = target.exists()
-    target.mkdir(parents=True, exist_ok=True)
-    apart = not os.path.ismount(target) and os.access(target.parent, os.W_OK | os.X_OK)
-    home, lead = (target.parent, f".{target.name[:100]}.new-") if apart else (target, ".new-")
-    with _locked(target):
+    with locked(target):
+        apart = not os.path.ismount(target) and os.access(target.parent, os.W_OK | os.X_OK)
+        home, lead = (target.parent, f".{target.name[:100]}.new-") if apart else (target, ".new-")
         for stale in home.glob(f"{lead}*"):
             shutil.rmtree(stale, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(dir=home, prefix=lead))
@@ -117,31 +107,8 @@ def new_generation(target: Path, facts: dict[str, Any]) -> Iterator[Generation]:
                 exchange_names(fresh, target)
             else:
                 _replace_files(target, fresh, set(ours))
-        except BaseException:
-            if not existed:
-                with contextlib.suppress(OSError):
-                    target.rmdir()
-            raise
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}:
-            raise BusyFolderError(
-                say("{folder}: another `site` is at work in it; expected one at a time", folder=folder)
-            ) from error
-        raise
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

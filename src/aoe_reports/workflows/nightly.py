@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.errors import AoeReportsError
+from aoe_reports.errors import AoeReportsError, UsageError
 from aoe_reports.findings import Finding, in_order, reasons_of
 from aoe_reports.renderers import RENDERERS
 from aoe_reports.renderers.as_json import render_rows
@@ -18,6 +18,7 @@ from aoe_reports.reports.report import Report
 from aoe_reports.store import History, Run, equals
 from aoe_reports.texts import Language, join, say
 from aoe_reports.workflows.ingest import Gathered, Stored, ingest
+from aoe_reports.workflows.locks import locked
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import REPORT_FILES, write_whole
 from aoe_reports.workflows.regressions import Regressions, RegressionSelection, find_regressions
@@ -47,13 +48,15 @@ def run_nightly(
     strict_data: bool = False,
     simulated: bool = False,
     language: Language = "en",
+    report: Callable[[NightlyResult], None] | None = None,
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report and the pages go into `site` where one is given.
 
-    `selection` says against what the series of these runs are held, and what fails; what changed is remembered.
+    `selection` says against what the series of these runs are held, and what fails; what changed is remembered. `report` is
+    given the result before the site is touched: that takes its time, may have to wait for others, and may fail.
     """
     if site is not None:
-        refuse_other_folder(site)
+        _refuse_misuse(site)
     gathered = Gathered()
     stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
@@ -83,13 +86,29 @@ def run_nightly(
         _course(found, changes) if found is not None else None,
         simulated,
     )
-    report = nightly_report(night)
-    result = NightlyResult(report, rows, changes, findings, reasons, gathered.unreadable)
+    result = NightlyResult(nightly_report(night), rows, changes, findings, reasons, gathered.unreadable)
+    if report is not None:
+        report(result)
     if site is not None:
-        _write_report(site, result, [str(path) for path in paths], language)
-        if stored:  # else there may be no store, and the pages are what they were
-            build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
+        try:
+            with locked(site):
+                _write_report(site, result, [str(path) for path in paths], language)
+                if stored:  # else there may be no store, and the pages are what they were
+                    build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
+        except OSError as error:
+            why = error.strerror or error
+            raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error
     return result
+
+
+def _refuse_misuse(site: Path) -> None:
+    """Refuse a folder of somebody else's; whatever else is wrong with it is told when it is written, after the report."""
+    try:
+        refuse_other_folder(site)
+    except UsageError:
+        raise
+    except (AoeReportsError, OSError):
+        return
 
 
 KEPT = frozenset({"unchanged", "less-complete"})

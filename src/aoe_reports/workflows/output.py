@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from aoe_reports.workflows.locks import locked_site_of
+
 REPORT_PAGE = "report.html"
 REPORT_FILES = {REPORT_PAGE: "html", "report.md": "markdown", "report.json": "json"}
 """What `nightly` leaves beside the pages of a site, and the form of each."""
@@ -30,6 +32,12 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
+    with locked_site_of(path), _whole_file(path) as file:
+        yield file
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[IO[bytes]]:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as file:

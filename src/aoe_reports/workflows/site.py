@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -37,7 +38,8 @@ from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning
 from aoe_reports.store import History
 from aoe_reports.texts import Language, say
 from aoe_reports.texts.pages import Texts
-from aoe_reports.workflows.generation import MANIFEST, Generation, key_of, new_generation
+from aoe_reports.workflows.generation import Generation, key_of, new_generation
+from aoe_reports.workflows.locks import MANIFEST, locked
 from aoe_reports.workflows.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.workflows.site_facts import read_details, read_facts
 from aoe_reports.workflows.stored_advice import StoredAdvice
@@ -58,13 +60,21 @@ def build_site(
 ) -> BuiltSite:
     """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms."""
     refuse_other_folder(folder)
-    history, facts = read_facts(store, false_alarms_per_year)
-    made = {"format": FORMAT, "language": language, "look": look()}
     try:
-        with new_generation(folder, made) as generation:
-            return _Builder(
-                store, history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
-            ).build()
+        existed = folder.exists()
+        with locked(folder):
+            try:  # facts are read by whoever is alone: what comes later is never older
+                history, facts = read_facts(store, false_alarms_per_year)
+                made = {"format": FORMAT, "language": language, "look": look()}
+                with new_generation(folder, made) as generation:
+                    return _Builder(
+                        store, history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
+                    ).build()
+            except BaseException:
+                if not existed:
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
+                raise
     except OSError as error:
         raise AoeReportsError(
             say("{folder}: the site cannot be written: {why}", folder=folder, why=error.strerror or error)

@@ -73,9 +73,6 @@ TEXTS: Mapping[str, str] = {
     "{folder}: this folder holds {other} and is no site; expected a new or an empty folder, or a site": (
         "{folder}：该目录含有 {other} 且不是站点；应为新目录、空目录或站点"
     ),
-    "{folder}: another `site` is at work in it; expected one at a time": (
-        "{folder}：另一个 `site` 正在其中写入；同一时间只能有一个"
-    ),
     "{folder}: no index.html; expected a folder that `aoe-reports site` wrote": (
         "{folder}：没有 index.html；应为 `aoe-reports site` 写出的目录"
     ),
@@ -142,4 +139,11 @@ TEXTS: Mapping[str, str] = {
     "there is not enough memory": "内存不足",
     "aoe-reports: warning: {message}": "aoe-reports：警告：{message}",
     "aoe-reports: warning: more is left out; `store verify` names all of it": "aoe-reports：警告：还有更多被略去；`store verify` 会全部列出",
+    "aoe-reports: {message}": "aoe-reports：{message}",
+    "{folder}: this file system has no locks: only one job at a time may write there": (
+        "{folder}：该文件系统不支持锁：同一时间只能有一个任务写入"
+    ),
+    "another process": "另一个进程",
+    "process {number}": "进程 {number}",
+    "{folder}: {who} is at work in it; waiting": "{folder}：{who} 正在其中工作；等待",
 }
