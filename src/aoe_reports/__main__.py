@@ -1,6 +1,6 @@
 """`python -m aoe_reports` and `aoe-reports`: nothing that can fail, or be interrupted, is imported before the end is in good hands."""
 
-from aoe_reports.cli.ending import run_and_exit
+from aoe_reports.cli.ending import own_process, run_and_exit
 
 
 def _run() -> None:
@@ -11,7 +11,7 @@ def _run() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    run_and_exit(_run)
+    own_process(lambda: run_and_exit(_run))
 
 
 if __name__ == "__main__":

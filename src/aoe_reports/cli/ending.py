@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,11 +17,38 @@ INTERNAL_ERROR = 70
 """EX_SOFTWARE of sysexits.h: a bug of ours, or no memory; never to be taken for what was read being damaged or slower."""
 INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
+_AGAIN_S = 0.02
+_swallowed: list[threading.Timer] = []
+"""Interrupts that nobody has seen yet."""
 _LEFT_OUT_SHOWN = 20
 
 
 class Carried(BaseException):
     """What a command raised, in a form that the command line library lets pass: it would end with 1, or say nothing."""
+
+
+def own_process(main: Callable[[], None]) -> None:
+    """Run `main` as all that this process does: Ctrl-C is never lost on the way, and disturbs nobody who is leaving."""
+    shown = sys.unraisablehook
+
+    def show(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            shown(unraisable)
+            return
+        # it came where Python can only swallow it, as it would here: once more, and a little later
+        again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+        _swallowed.append(again)
+
+    sys.unraisablehook = show
+    try:
+        main()
+    finally:
+        for again in _swallowed:
+            again.cancel()
+        with contextlib.suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
@@ -39,8 +69,12 @@ def run_and_exit(run: Callable[[], object]) -> None:
         code: object = 0
     except SystemExit as ended:
         code = ended.code
+        if code == INTERRUPTED and isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            code = _told_code(KeyboardInterrupt())  # it came before the command began: the library says nothing
     except BaseException as error:  # noqa: BLE001 -- a panic of a library in Rust is no Exception
         code = _told_code(error.args[0] if isinstance(error, Carried) else error)
+    if _swallowed and code != INTERRUPTED:
+        code = _told_code(KeyboardInterrupt())  # all was done before it could be told once more
     if left_out and code in {None, 0, 1, 4, 5}:
         code = 3  # what could be read was reported first
     sys.exit(code)  # type: ignore[arg-type] # what SystemExit held

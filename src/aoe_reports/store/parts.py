@@ -107,7 +107,7 @@ class Folder:
                 values: dict[str, str | None] = {"kind": piece.kind, "month": piece.month}
                 written.append(AddAction(path, content.size, values, now_ms(), data_change, stats))
                 self._write(path, content)
-        except StoreError:
+        except BaseException:  # Ctrl-C, too: what no commit names is nobody's
             for add in written:
                 self.delete(add.path)
             raise

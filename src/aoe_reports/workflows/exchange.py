@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
-import tempfile
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -37,7 +36,7 @@ from aoe_reports.store.layout import (
 )
 from aoe_reports.texts import Text, join, say
 from aoe_reports.workflows.origin import origin_of
-from aoe_reports.workflows.output import whole_file
+from aoe_reports.workflows.output import unfinished, whole_file
 from aoe_reports.workflows.store import wrong_in
 
 ROWS_EXPECTED = say("expected an export of `store export`: a folder of hive Parquet, or .jsonl")
@@ -65,9 +64,8 @@ def _export_parquet(history: History, target: Path) -> int:
     """A folder that is there whole or not at all."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(say("{target}: this is there already; expected a new or an empty folder", target=target))
-    made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:100]}."))
     count = 0
-    try:
+    with unfinished(Path(os.path.realpath(target)), folder=True) as made:
         for rows in _months(history):
             for kind in sorted(set(rows["kind"].to_pylist())):
                 of_kind = rows.filter(pc.equal(rows["kind"], kind))
@@ -77,9 +75,6 @@ def _export_parquet(history: History, target: Path) -> int:
             count += rows.num_rows
         made.chmod(0o755)
         made.replace(target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return count
 
 

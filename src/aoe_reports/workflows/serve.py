@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 import stat
+import sys
+import warnings
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from aoe_reports.errors import AoeReportsError, UsageError
+from aoe_reports.errors import AoeReportsError, NoticeWarning, UsageError
 from aoe_reports.site.pages import POLICY
 from aoe_reports.texts import say
 
@@ -51,6 +53,14 @@ def serve_folder(folder: Path, port: int, ready: Callable[[str], None]) -> None:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 -- socketserver's own name for it
+        """Say nothing of a reader who went away, and a line of anything else: one request is not the server."""
+        error = sys.exception()
+        if error is None or isinstance(error, ConnectionError | TimeoutError):
+            return
+        told = say("a request could not be answered: {why}", why=str(error) or type(error).__name__)
+        warnings.warn(NoticeWarning(told), stacklevel=2)
 
 
 def _handler(root: Path) -> type[BaseHTTPRequestHandler]:

@@ -146,4 +146,9 @@ TEXTS: Mapping[str, str] = {
     "another process": "另一个进程",
     "process {number}": "进程 {number}",
     "{folder}: {who} is at work in it; waiting": "{folder}：{who} 正在其中工作；等待",
+    "{path}: a run that was killed left this; it is deleted": "{path}：由被终止的运行遗留；已删除",
+    "{path}: a run that was killed left this; the next run that writes {name} deletes it": (
+        "{path}：由被终止的运行遗留；下一次写入 {name} 的运行会将其删除"
+    ),
+    "a request could not be answered: {why}": "有一个请求无法应答：{why}",
 }

@@ -1,0 +1,185 @@
+"""What is interrupted or killed: one line, no traceback, a whole store, and leftovers that are named and go."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+
+PLACES = {
+    "before the files": "folder.Folder.write = before(folder.Folder.write)",
+    "before the commit": "log.Log.commit = before(log.Log.commit)",
+    "after the commit": "log.Log.commit = after(log.Log.commit)",
+    "where Python swallows it": "log.Log.commit = before(log.Log.commit, swallowed)",
+    "while modules are loaded": "sys.meta_path.insert(0, Finder())",
+}
+SCRIPT = """
+import os, signal, sys, weakref
+import aoe_reports.store.log as log, aoe_reports.store.parts as folder
+from aoe_reports.__main__ import main
+
+def strike():
+    os.kill(os.getpid(), signal.SIGINT)
+
+def swallowed():
+    class Dying:
+        def __del__(self):
+            strike()
+            sum(range(1000))
+    Dying()
+
+def before(work, strike=strike):
+    def run(*arguments, **options):
+        strike()
+        return work(*arguments, **options)
+    return run
+
+def after(work):
+    def run(*arguments, **options):
+        done = work(*arguments, **options)
+        strike()
+        return done
+    return run
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "aoe_reports.workflows.ingest":
+            strike()
+"""
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_ctrl_c_while_storing_is_one_line_and_leaves_a_whole_store(
+    cli: Cli, msprof: Path, tmp_path: Path, place: str
+) -> None:
+    store = tmp_path / "s"
+    assert cli("ingest", msprof / "ten_iterations", "--store", store, "--workload", "net").code in {0, 1}
+    arguments = ["x", "ingest", str(msprof / "exports_of_2022"), "--store", str(store), "--workload", "net"]
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{SCRIPT}\n{place}\nsys.argv = {arguments!r}\nmain()"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (130, "aoe-reports: interrupted\n")
+    assert cli("store", "verify", "--store", store).code == 0
+    parts = {str(path.relative_to(store)) for path in store.glob("kind=*/**/*.parquet")}
+    named = {
+        action["add"]["path"]
+        for path in (store / "_delta_log").glob("*.json")
+        for action in map(json.loads, path.read_text().splitlines())
+        if "add" in action
+    }
+    assert named <= parts
+    assert parts == named or "Log.commit = before" in place  # what no commit names goes with `store vacuum`
+    assert cli("ingest", msprof / "exports_of_2022", "--store", store, "--workload", "net").code in {0, 1}
+    assert len(cli("history", "runs", "--store", store, "--format", "json").json["rows"]) == 2
+
+
+def test_a_reader_who_goes_away_leaves_no_traceback(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    cli("nightly", msprof / "exports_of_2022", "--store", tmp_path / "s", "--site", tmp_path / "site")
+    (tmp_path / "site" / "large.json").write_bytes(b" " * 50_000_000)  # more than a socket holds
+    command = [sys.executable, "-m", "aoe_reports", "serve", str(tmp_path / "site"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        for _ in range(3):
+            reader = socket.create_connection(("127.0.0.1", port))
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close is a reset
+            reader.sendall(b"GET /large.json HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            reader.recv(10)
+            reader.close()
+        with socket.create_connection(("127.0.0.1", port)) as reader:
+            reader.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            assert reader.recv(12) == b"HTTP/1.0 200"
+        server.send_signal(signal.SIGINT)
+        _, err = server.communicate()
+    assert (server.returncode, err) == (0, "")
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from aoe_reports.workflows.output import unfinished
+with unfinished(Path(sys.argv[1]), folder=sys.argv[2] == "folder") as made:
+    print(made, flush=True)
+    sys.stdin.read()
+"""
+
+
+def writer(target: Path, kind: str) -> tuple[subprocess.Popen[str], Path]:
+    """A run that writes a file, and is not done yet."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(target), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+@pytest.fixture
+def store(cli: Cli, msprof: Path, tmp_path: Path) -> Path:
+    assert cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s", "--workload", "net").code in {0, 1}
+    return tmp_path / "s"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("file", "rows.jsonl"), ("file", "rows.csv"), ("folder", "rows")])
+def test_what_a_killed_run_left_is_named_and_goes(
+    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    process, left = writer(out / name, kind)
+    foreign = out / f".{name}.mine"
+    foreign.write_text("not ours")
+    monkeypatch.setattr("aoe_reports.workflows.output._seen", set())
+    other = cli("report", "--store", store, "-o", out / "report.md")
+    assert str(left) not in other.err  # it is being written
+    process.kill()
+    process.communicate()
+    monkeypatch.setattr("aoe_reports.workflows.output._seen", set())
+    told = cli("report", "--store", store, "-o", out / "report.md")
+    assert f"{left}: a run that was killed left this; the next run that writes {name} deletes it" in told.err
+    assert left.exists()
+    ended = cli("store", "export", out / name, "--store", store)
+    assert (ended.code, f"{left}: a run that was killed left this; it is deleted" in ended.err) == (0, True)
+    assert {path.name for path in out.iterdir()} == {name, "report.md", foreign.name}
+
+
+def test_a_file_that_is_being_written_is_left_alone(cli: Cli, store: Path, tmp_path: Path) -> None:
+    process, made = writer(tmp_path / "rows.jsonl", "file")
+    assert cli("store", "export", tmp_path / "rows.jsonl", "--store", store).code == 0
+    assert made.exists()
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_export_leaves_what_the_next_one_deletes(cli: Cli, store: Path, tmp_path: Path) -> None:
+    """Killed where it hurts: when all is written and nothing has its name."""
+    code = (
+        "import os, signal, sys, pathlib\n"
+        "pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from aoe_reports.__main__ import main\n"
+        f"sys.argv = ['x', 'store', 'export', {str(tmp_path / 'x.csv')!r}, '--store', {str(store)!r}]\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
+    assert cli("store", "export", tmp_path / "x.csv", "--store", store).code == 0
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
+
+
+def test_a_mark_in_a_name_of_somebody_else_deletes_nothing(cli: Cli, store: Path, tmp_path: Path) -> None:
+    handle, name = tempfile.mkstemp(dir=tmp_path, prefix=".other.aoe-reports-")
+    os.close(handle)
+    (tmp_path / ".rows.jsonl.aoe-reports-12345678").symlink_to(name)
+    assert cli("store", "export", tmp_path / "rows.jsonl", "--store", store).code == 0
+    assert Path(name).exists()
+    assert (tmp_path / ".rows.jsonl.aoe-reports-12345678").is_symlink()
