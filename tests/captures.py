@@ -54,9 +54,9 @@ HEADER = (
 )
 
 
-def write_night(folder: Path, number: int, night: Night) -> Path:
+def write_night(folder: Path, number: int, night: Night, *, hours: int = 0) -> Path:
     """A capture of one night as torch_npu exports it, with noise of 0.3 % an operator."""
-    noise, start = random.Random(number), FIRST + timedelta(days=number)
+    noise, start = random.Random(number), FIRST + timedelta(days=number, hours=hours)
     home = folder / f"host_{4711 + number}_{start:%Y%m%d%H%M%S}_ascend_pt"
     exports = home / "ASCEND_PROFILER_OUTPUT"
     exports.mkdir(parents=True)
@@ -96,6 +96,25 @@ def write_night(folder: Path, number: int, night: Night) -> Path:
 
 def us(ns: int) -> str:
     return f"{ns // 1000}.{ns % 1000:03d}"
+
+
+BERT = Night(
+    (
+        Kernel("bmm", "BatchMatMulV2", 900.0, calls=12),
+        Kernel("ln", "LayerNormV3", 60.0, calls=25),
+        Kernel("gelu", "Gelu", 90.0, calls=12),
+        Kernel("probabilities", "SoftmaxV2", 110.0, calls=12),
+    )
+)
+"""Another model than that of the quiet night."""
+RANKER = Night(
+    (
+        Kernel("gather", "GatherV2", 700.0, calls=26),
+        Kernel("concat", "ConcatD", 120.0, calls=4),
+        Kernel("mlp", "MatMulV2", 300.0, calls=6),
+    )
+)
+"""A third one."""
 
 
 def write_tuning(folder: Path, when: datetime, *names: str) -> Path:

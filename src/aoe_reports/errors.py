@@ -104,9 +104,10 @@ class ForeignStoreError(StoreError):
 
 
 class WorkloadConflictError(StoreError):
-    """The same content is already stored under another workload name."""
+    """The same content is already stored under another workload name, or a workload's series would hold two workloads."""
 
-    def __init__(self, path: str, what: str) -> None:
-        """State which file it is and what is wrong with it."""
+    def __init__(self, path: str, what: str, stored_as: str | None = None) -> None:
+        """State which file it is, what is wrong with it, and under which name the same content is stored."""
         super().__init__(say("{path}: {text}", path=path, text=what))
         self.what = what
+        self.stored_as = stored_as

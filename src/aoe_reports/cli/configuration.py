@@ -26,7 +26,18 @@ from aoe_reports.texts import join, say
 if TYPE_CHECKING:
     from aoe_reports.analysis.advice.thresholds import Thresholds
 
-SHARED = ("store", "workload", "hardware", "engine-version", "tz", "strict", "max-expanded", "raw", "lang")
+SHARED = (
+    "store",
+    "workload",
+    "workload-from",
+    "hardware",
+    "engine-version",
+    "tz",
+    "strict",
+    "max-expanded",
+    "raw",
+    "lang",
+)
 """Options that mean the same wherever they stand: one line above all tables says them for every command."""
 _MEANS_OTHER = {("history", "workload"), ("regressions", "workload"), ("report", "workload")}
 """Where an option of that name chooses what is shown."""

@@ -17,6 +17,7 @@ from aoe_reports.cli.output import (
     Store,
     Strict,
     Workload,
+    WorkloadFrom,
     Zone,
     exit_code,
     print_findings,
@@ -31,6 +32,7 @@ def ingest(
     paths: Paths,
     store: Store = DEFAULT_STORE,
     workload: Workload = None,
+    workload_from: WorkloadFrom = None,
     hardware: Hardware = None,
     engine_version: EngineVersion = None,
     zone: Zone = None,
@@ -49,7 +51,12 @@ def ingest(
 
     gathered = Gathered()
     stored = ingest_paths(
-        paths, store, run_options(workload, hardware, engine_version, zone, max_expanded, raw, renew=renew), gathered
+        paths,
+        store,
+        run_options(
+            workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
+        ),
+        gathered,
     )
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = [run_row(item) for item in stored]

@@ -18,6 +18,7 @@ from aoe_reports.cli.output import (
     Store,
     Strict,
     Workload,
+    WorkloadFrom,
     Zone,
     exit_code,
     run_options,
@@ -38,6 +39,7 @@ def nightly(
         typer.Option(help="Folder for the pages of `site`, and for report.html, .md and .json.", show_default=False),
     ] = None,
     workload: Workload = None,
+    workload_from: WorkloadFrom = None,
     hardware: Hardware = None,
     engine_version: EngineVersion = None,
     zone: Zone = None,
@@ -76,7 +78,9 @@ def nightly(
         paths,
         store,
         site,
-        run_options(workload, hardware, engine_version, zone, max_expanded, raw, renew=renew),
+        run_options(
+            workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
+        ),
         selection=selection,
         strict=strict,
         strict_data=strict_data,

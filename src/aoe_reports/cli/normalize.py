@@ -16,6 +16,7 @@ from aoe_reports.cli.output import (
     Raw,
     Strict,
     Workload,
+    WorkloadFrom,
     Zone,
     exit_code,
     print_findings,
@@ -33,6 +34,7 @@ def normalize(
     paths: Paths,
     output: Output = None,
     workload: Workload = None,
+    workload_from: WorkloadFrom = None,
     hardware: Hardware = None,
     engine_version: EngineVersion = None,
     zone: Zone = None,
@@ -48,7 +50,7 @@ def normalize(
     if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
         raise UsageError(say("-o {output}: expected a name that ends in .jsonl, .json or .parquet", output=output))
     gathered = Gathered()
-    options = run_options(workload, hardware, engine_version, zone, max_expanded, raw)
+    options = run_options(workload, hardware, engine_version, zone, max_expanded, raw, workload_from=workload_from)
     found: list[Finding] = []
 
     def runs() -> Iterator[Run]:

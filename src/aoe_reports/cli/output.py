@@ -25,6 +25,14 @@ Store = Annotated[
     typer.Option("--store", envvar=STORE_VARIABLE, help="Folder or URI of the store."),
 ]
 Workload = Annotated[str | None, typer.Option(help="Name of what was measured.", show_default=False)]
+WorkloadFrom = Annotated[
+    str | None,
+    typer.Option(
+        help="Which folder names what was measured: `folder` (those below PATHS, without dates), or a pattern such as "
+        "*/{workload} or /**/nights/{workload}.",
+        show_default=False,
+    ),
+]
 Hardware = Annotated[str | None, typer.Option(help="Name of the hardware.", show_default=False)]
 EngineVersion = Annotated[str | None, typer.Option(help="Version of CANN.", show_default=False)]
 Zone = Annotated[
@@ -159,14 +167,17 @@ def run_options(
     raw: int,
     *,
     renew: bool = False,
+    workload_from: str | None = None,
 ) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
+    from aoe_reports.workflows.naming import WorkloadFrom as Rule
     from aoe_reports.workflows.options import RunOptions, zone_of
 
     workload, hardware, engine_version = (
         text if text is None else text.encode("utf-8", "replace").decode()
         for text in (workload, hardware, engine_version)
     )
+    rule = None if workload_from is None else Rule.parse(workload_from)
     return RunOptions(
-        workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded, raw, renew
+        workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded, raw, renew, rule
     )

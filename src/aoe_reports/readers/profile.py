@@ -25,6 +25,7 @@ from aoe_reports.readers.names import (
     MSPROF_INFO,
     NO_TABLES,
     PROFILER_INFO,
+    PROFILER_METADATA,
     Source,
     capture_time,
     is_capture,
@@ -68,6 +69,8 @@ class CaptureInfo:
     hardware: dict[str, Any] = field(default_factory=dict)
     device_type: str | None = None
     """The name of the chip, where all devices have the same one."""
+    workload: str | None = None
+    """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 
     def rank_of(self, device_id: int | None) -> int | None:
         """The rank of a device of this capture."""
@@ -256,14 +259,15 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
     return found
 
 
+_INFO_NAMES = (PROFILER_INFO, PROFILER_METADATA, MSPROF_INFO)
+
+
 def _info_files(root: Path) -> list[Path]:
     """The info files of a capture, whichever part of it was asked for."""
     found: list[Path] = []
     for folder in (root, *root.glob("device_*"), root / "host", *root.glob("PROF_*/device_*")):
         try:
-            found += [
-                path for path in folder.iterdir() if PROFILER_INFO.match(path.name) or MSPROF_INFO.match(path.name)
-            ]
+            found += [path for path in folder.iterdir() if any(name.match(path.name) for name in _INFO_NAMES)]
         except OSError:
             continue  # no such folder here, or none that may be read: it holds no measurement
     return sorted(found)
@@ -351,6 +355,8 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
             continue
         if found := PROFILER_INFO.match(path.name):
             facts |= _profiler_info(document, found["rank"])
+        elif PROFILER_METADATA.match(path.name):
+            facts |= {"workload": _stated_workload(document)}
         elif found := MSPROF_INFO.match(path.name):
             facts |= _msprof_info(document, found["what"], found["device"], facts)
     if facts.get("rank_id") is None:
@@ -388,6 +394,14 @@ def _load(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
+
+
+WORKLOAD_KEYS = ("workload", "model_name")
+"""Keys under which `add_metadata` may say in profiler_metadata.json what is measured, the first one first."""
+
+
+def _stated_workload(document: dict[str, Any]) -> str | None:
+    return next((name for key in WORKLOAD_KEYS if (name := (_text(document.get(key)) or "").strip())), None)
 
 
 def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]:

@@ -81,6 +81,10 @@ class History:
         rows = cache(lambda: rows_of(run.whole()))
         return self._until_committed(lambda: self._add(run.header, rows, renew=renew))
 
+    def versions_of(self, header: RunHeader) -> list[RunHeader]:
+        """What is stored already of a run: the runs that have a member in common with it."""
+        return self._overlapping(header)
+
     def add_rows(self, header: RunHeader, rows: pa.Table, *, renew: bool = False) -> Outcome:
         """Store all rows of a run."""
         return self._until_committed(lambda: self._add(header, lambda: rows, renew=renew))
@@ -219,12 +223,13 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
             raise WorkloadConflictError(
                 header.path,
                 say(
-                    "this run is already stored as workload {model!r} (run {run_id}); storing it as "
-                    "{other!r} too would count it twice",
+                    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would "
+                    "count it twice; `store undo {run_id}` takes it out, then it can be stored under the other name",
                     model=stored.model,
                     run_id=stored.run_id,
                     other=header.model,
                 ),
+                stored.model,
             )
 
 

@@ -134,6 +134,8 @@ class Run:
     """Rows of kind advice: what the run could gain, and what is worth tuning next."""
     rest: Callable[[Run], Run] | None = None
     """Adds what is worked out only once it is certain that the run is to be stored."""
+    named_by: str = "option"
+    """What told the name of the workload (workflows.naming); not stored."""
 
     def whole(self) -> Run:
         """The run with everything that is stored of it."""

@@ -28,10 +28,12 @@ from aoe_reports.workflows.captures import (
     unread_files,
 )
 from aoe_reports.workflows.load import load_bank, load_profile, load_tuning
+from aoe_reports.workflows.naming import INFERRED
 from aoe_reports.workflows.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.record_files import load_records
+from aoe_reports.workflows.sharing import Sharing
 
 
 @dataclass(slots=True)
@@ -66,27 +68,37 @@ SUMMARY_FACTS = ("kind", "tuning_name", "modified")
 
 
 def gather_runs(
-    paths: Sequence[Path], options: RunOptions, gathered: Gathered, advisor: Advisor | None = None
+    paths: Sequence[Path],
+    options: RunOptions,
+    gathered: Gathered,
+    advisor: Advisor | None = None,
+    sharing: Sharing | None = None,
 ) -> Iterator[Run]:
     """Every run below some paths, normalised, one at a time; what belongs to no run goes into `gathered`.
 
-    With an `advisor` profiles carry advice, once they are stored.
+    With an `advisor` profiles carry advice, once they are stored; `sharing` sees their captures before they are read.
     """
+    options = options.asked_for(paths)
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
     if discovery.files and len(unread_files(discovery)) == len(discovery.files):
         gathered.findings.append(nothing_measured(paths, say("nothing here that is read")))
     read: set[str] = set()
-    profiles = _profiles(discovery, options, gathered, advisor)
+    captures = find_runs(discovery)
+    if sharing is not None:
+        sharing.look_ahead(captures)
+    profiles = _profiles(captures, options, gathered, advisor)
     for item in chain(profiles, *(source(discovery, options, gathered) for source in (_banks, _tunings))):
         read.add(item.header.run_id)
         yield item
     yield from _records(discovery, options, gathered, read)
 
 
-def _profiles(discovery: Discovery, options: RunOptions, gathered: Gathered, advisor: Advisor | None) -> Iterator[Run]:
-    for captures in find_runs(discovery):
+def _profiles(
+    runs: Sequence[tuple[Capture, ...]], options: RunOptions, gathered: Gathered, advisor: Advisor | None
+) -> Iterator[Run]:
+    for captures in runs:
         advising = None if advisor is None else advisor.of_run(captures)
         try:
             profile = load_profile(captures, options, None if advising is None else advising.look)
@@ -162,13 +174,14 @@ def ingest(
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
-    for count, run in enumerate(gather_runs(paths, options, gathered, Advisor(os.environ))):
-        history = history or History.open(store, create=True, origin=origin_of(command))
+    sharing = Sharing(store, options.asked_for(paths))
+    for count, run in enumerate(gather_runs(paths, options, gathered, Advisor(os.environ), sharing)):
+        history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
         if count % TEND_EVERY == 0:
             _tend(history, gathered, at_most=1 if count == 0 else MERGES)
         try:
-            outcome = history.add(run, renew=options.renew)
-            stored.append(_kept(run, outcome))
+            added, outcome = _add(history, sharing, run, renew=options.renew)
+            stored.append(_kept(added, outcome))
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(run))
         except WorkloadConflictError as error:
@@ -177,8 +190,22 @@ def ingest(
     if history is not None:
         if len(stored) > TEND_EVERY:
             _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read
-        gathered.findings += _older(history, stored, store)
+        gathered.findings += [*_older(history, stored, store), *sharing.findings()]
     return stored
+
+
+def _add(history: History, sharing: Sharing, run: Run, *, renew: bool) -> tuple[Run, Outcome]:
+    """(the run as it is stored, what the store did with it); a run that is stored already keeps a name nobody chose."""
+    admitted = sharing.admit(run)
+    try:
+        outcome = history.add(admitted, renew=renew)
+    except WorkloadConflictError as error:
+        if run.named_by not in INFERRED or error.stored_as is None:
+            raise
+        admitted = sharing.renamed(run, error.stored_as)
+        outcome = history.add(admitted, renew=renew)
+    sharing.keep(admitted)
+    return admitted, outcome
 
 
 def _older(history: History, stored: Sequence[Stored], store: str) -> list[Finding]:

@@ -30,6 +30,7 @@ from aoe_reports.results import TuningResult
 from aoe_reports.texts import say
 from aoe_reports.timestamps import digits_to_ns
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
+from aoe_reports.workflows.naming import lasting_name
 from aoe_reports.workflows.options import RunOptions
 
 EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
@@ -83,10 +84,12 @@ class ProfileRun:
         return [step for data in self.captures for step in data.steps]
 
     @property
-    def model_name(self) -> str | None:
-        """The model's name, where exactly one stands in the exports."""
-        names = {data.model_name for data in self.captures}
-        return names.pop() if len(names) == 1 else None
+    def names(self) -> tuple[str | None, str | None]:
+        """What the captures say was measured: in their metadata, in their tables; None where they say none, or several."""
+        stated = {data.capture.info.workload for data in self.captures}
+        tables = {data.model_name for data in self.captures}
+        found = [names.pop() if len(names) == 1 else None for names in (stated, tables)]
+        return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +246,8 @@ def _first_ns(tables: Sequence[TableData]) -> int | None:
 def _model_name(frame: pa.Table | None) -> str | None:
     if frame is None or "model_name" not in frame.column_names:
         return None
-    names = [name for name in pc.unique(frame["model_name"]).to_pylist() if name is not None]
-    return names[0] if len(names) == 1 else None
+    names = {name for name in pc.unique(frame["model_name"]).to_pylist() if name is not None}
+    return lasting_name(names.pop()) if len(names) == 1 else None
 
 
 def _empty_file(file: FoundFile) -> Finding:

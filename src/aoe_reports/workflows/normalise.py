@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -24,20 +23,13 @@ from aoe_reports.results import TuningResult
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.texts import say
 from aoe_reports.workflows.load import ProfileRun, TuningRun
+from aoe_reports.workflows.naming import name_workload
 from aoe_reports.workflows.options import RunOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """How a run is called, and whether anybody said so."""
-
-    model: str
-    findings: tuple[Finding, ...]
 
 
 def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
     """One profile as it is stored."""
-    named = _name(options.workload or profile.model_name, str(profile.path))
+    named = name_workload(options, profile.path, profile.names)
     info = profile.captures[0].capture.info
     context = RunContext(
         run_id=profile.run_id,
@@ -71,13 +63,13 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
         findings.append(Finding("info", "raw-capped", str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
-    return Run(header, records, in_order(findings), {}, _facts(context))
+    return Run(header, records, in_order(findings), {}, _facts(context), named_by=named.by)
 
 
 def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
     """One tuning report as it is stored."""
     result, path = tuning.result, str(tuning.file.path)
-    named = _name(options.workload or result.tuning_name, path)
+    named = name_workload(options, tuning.file.path.parent, (result.tuning_name,))
     context = RunContext(
         run_id=tuning.run_id,
         timestamp_ns=tuning.timestamp_ns,
@@ -99,7 +91,8 @@ def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
     findings = in_order([*tuning.findings, *named.findings])
     usable = not any(finding.rule in UNUSABLE for finding in findings)
     records = records_from_result(context, result) if usable else []
-    return Run(header, records, findings, _body(result, told=bool(records)), _facts(context))
+    body = _body(result, told=bool(records))
+    return Run(header, records, findings, body, _facts(context), named_by=named.by)
 
 
 def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
@@ -147,7 +140,7 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOption
         identity = content if soc is None else identity_of(soc, content)
         member = Member(identity, content, len(model.sizes_bytes), named=soc is not None)
         run_id = run_id_of(timestamp_ns, identity)
-        named = _name(options.workload, path)
+        named = name_workload(options, file.path.parent)
         context = RunContext(
             run_id,
             timestamp_ns,
@@ -167,7 +160,8 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOption
             "gradient_times": list(model.deltas),
         }
         inside = [f for f in findings if f.pointer is None or is_below(f.pointer, model.pointer)]
-        runs.append(Run(header, [], in_order([*inside, *named.findings, _no_record(path)]), body, _facts(context)))
+        told = in_order([*inside, *named.findings, _no_record(path)])
+        runs.append(Run(header, [], told, body, _facts(context), named_by=named.by))
     return runs
 
 
@@ -235,13 +229,6 @@ def _header(
         status,
         path,
     )
-
-
-def _name(model: str | None, path: str) -> Named:
-    if model:
-        return Named(model, ())
-    message = say("nothing tells what was measured; stored as workload 'unknown' (see --workload)")
-    return Named(UNKNOWN, (Finding("info", "workload-unknown", path, message),))
 
 
 def _known(**facts: Any) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aoe_reports.errors import UsageError
 from aoe_reports.texts import say
+from aoe_reports.workflows.naming import WorkloadFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,14 @@ class RunOptions:
     """Records of at most so many tasks or steps carry each one's time."""
     renew: bool = False
     """Whether runs that an older version stored are replaced by what this one makes of the same files."""
+    workload_from: WorkloadFrom | None = None
+    """How folders name what is measured, where the user says it."""
+    asked: tuple[Path, ...] = ()
+    """The paths that were asked for: folders below them may name what is measured."""
+
+    def asked_for(self, paths: Sequence[Path]) -> RunOptions:
+        """The same, for runs below these paths."""
+        return replace(self, asked=tuple(paths))
 
 
 def zone_of(name: str) -> tzinfo:

@@ -390,7 +390,19 @@ TEXTS: Mapping[str, str] = {
     "a number that no float64 holds": "float64 无法表示的数字",
     "a record that was read already: used once": "已读取过的记录：只采用一次",
     "nothing tells what was measured": "没有信息说明测量的对象",
-    "the same content is stored under another workload": "相同的内容已存储在另一个 workload 下",
+    "the same content is stored under another workload, or a capture's operators are not those of the workload whose series it would share": (
+        "相同的内容已存储在另一个 workload 下，或采集的算子与其将共用序列的 workload 的算子不同"
+    ),
+    "runs go on under the name that the store has for them, not under the one that is inferred now": (
+        "运行沿用存储中已有的名称，而不是现在推断出的名称"
+    ),
+    "the operators are not those of the night before, and --workload says that it is the same workload": (
+        "算子与前一夜不同，而 --workload 指明是同一个 workload"
+    ),
+    "the pattern of --workload-from does not fit the path": "--workload-from 的模式与路径不匹配",
+    "what the store has of a workload cannot be read: nothing was compared with it": (
+        "存储中某个 workload 的内容无法读取：没有与之比较"
+    ),
     "nothing tells when it was made": "没有信息说明其生成时间",
     "a time without a zone was taken as UTC": "没有时区的时间按 UTC 处理",
     "records of more tasks or steps than --raw says: their single times are left out": (

@@ -54,6 +54,10 @@ TEXTS: Mapping[str, str] = {
     ),
     "Folder or URI of the store.": "存储的目录或 URI。",
     "Name of what was measured.": "测量对象的名称。",
+    "Which folder names what was measured: `folder` (those below PATHS, without dates), or a pattern such as "
+    "*/{workload} or /**/nights/{workload}.": (
+        "由哪一级目录给出测量对象的名称：`folder`（PATHS 之下的目录，去掉日期），或模式，例如 */{workload} 或 /**/nights/{workload}。"
+    ),
     "Name of the hardware.": "硬件名称。",
     "Version of CANN.": "CANN 版本。",
     "Time zone of times without one [default: UTC].": "没有时区的时间所用的时区 [默认值：UTC]。",

@@ -15,8 +15,10 @@ TEXTS: Mapping[str, str] = {
         "{uri}：{count} 次提交均失败，因为同时有其他进程在写入"
     ),
     "{uri}: there is no run {run_id}; `history runs` lists them": "{uri}：没有运行 {run_id}；可用 `history runs` 列出",
-    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would count it twice": (
-        "该运行已以工作负载 {model!r} 存入（运行 {run_id}）；再以 {other!r} 存入会重复计数"
+    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would count it twice; "
+    "`store undo {run_id}` takes it out, then it can be stored under the other name": (
+        "该运行已以工作负载 {model!r} 存入（运行 {run_id}）；再以 {other!r} 存入会重复计数；"
+        "用 `store undo {run_id}` 撤出后即可以另一名称存入"
     ),
     "{uri}: {why}": "{uri}：{why}",
     "{uri}: the store cannot be opened": "{uri}：无法打开存储",
@@ -237,6 +239,58 @@ TEXTS: Mapping[str, str] = {
     ),
     "nothing tells what was measured; stored as workload 'unknown' (see --workload)": (
         "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
+    ),
+    "--workload-from {pattern!r} does not fit this path; the workload is named without it": (
+        "--workload-from {pattern!r} 与该路径不匹配；工作负载的名称不由它给出"
+    ),
+    "--workload-from {text!r}: {why}": "--workload-from {text!r}：{why}",
+    "longer than {most} characters": "长于 {most} 个字符",
+    "expected `folder`, or a pattern of folders with one {name} in it, such as */{name}": (
+        "应为 `folder`，或含有一个 {name} 的目录模式，例如 */{name}"
+    ),
+    "** stands for whole folders: between two slashes, by itself": "** 表示整级目录：须单独位于两个斜杠之间",
+    "nothing tells where {name} ends and * begins: expected other characters between them": (
+        "无法判断 {name} 到哪里结束、* 从哪里开始：两者之间应有其他字符"
+    ),
+    "runs that would be called {own!r} ({count}) go on as workload {model!r}, as the store has them; "
+    "--workload {own} would begin a history of that name": (
+        "本应名为 {own!r} 的运行（{count} 个）沿用工作负载 {model!r}，与存储中一致；--workload {own} 会以该名称另起历史"
+    ),
+    "what the store has of workload {model!r} cannot be read, so its operators were compared with nothing: {why}": (
+        "存储中工作负载 {model!r} 的内容无法读取，因此其算子未与任何内容比较：{why}"
+    ),
+    "the store has these operators as workload 'unknown', and {names} of this job have them, too: nothing tells "
+    "whose history that is, and none of them is stored. Give --workload NAME for one of them, or "
+    "`--workload-from folder` to begin a history of each": (
+        "存储中工作负载 'unknown' 有这些算子，而本次的 {names} 也有：无法判断那是谁的历史，因此都不存入。"
+        "请用 --workload NAME 为其中之一命名，或用 `--workload-from folder` 为每个另起历史"
+    ),
+    "{operators}; it is stored all the same, as --workload says so (`store undo {run_id}` takes it out)": (
+        "{operators}；因 --workload 如此指定，仍然存入（可用 `store undo {run_id}` 撤出）"
+    ),
+    "{operators}; it is not stored. Give each workload its name: --workload-from folder (or a pattern), or --workload "
+    "NAME; if it is the same workload with new operators, --workload {model} says so": (
+        "{operators}；不存入。请为每个工作负载命名：--workload-from folder（或模式），或 --workload NAME；"
+        "若是同一工作负载换了新算子，请用 --workload {model} 指明"
+    ),
+    "{operators}; it is not stored. Give each workload its name: --workload-from folder (or a pattern), or each by "
+    "itself with --workload NAME": (
+        "{operators}；不存入。请为每个工作负载命名：--workload-from folder（或模式），或分别用 --workload NAME 单独读入"
+    ),
+    "only {agreed:.0%} of its operators agree with {other}, which is workload {model!r}, too (one workload: at least "
+    "{least:.0%}): here {mine}, there {theirs}": (
+        "其算子仅有 {agreed:.0%} 与 {other} 一致，而后者也是工作负载 {model!r}（同一工作负载：至少 {least:.0%}）："
+        "此处为 {mine}，彼处为 {theirs}"
+    ),
+    "nothing else": "无其他算子",
+    "other captures of this job would be workload {model!r}, too, and have other operators: {why}": (
+        "本次的其他采集也会成为工作负载 {model!r}，而算子不同：{why}"
+    ),
+    "run {run_id} of the store ({path})": "存储中的运行 {run_id}（{path}）",
+    "the store has workload 'unknown' with these operators and with others: several workloads share its series, and "
+    "none of them goes on there; it is not stored. --workload {model} begins a history of its own": (
+        "存储中工作负载 'unknown' 既有这些算子也有其他算子：多个工作负载共用其序列，都不再延续；不存入。"
+        "--workload {model} 会另起自己的历史"
     ),
     "times of records name no zone; taken as UTC (see --tz)": "记录的时间没有时区；按 UTC 处理（参见 --tz）",
     "of {count} of these records the same stood here or in another file already; each is used once": (
