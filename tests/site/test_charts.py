@@ -46,6 +46,28 @@ def test_a_history_is_well_formed_and_stays_inside_its_frame(
         assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in points(svg))
 
 
+@pytest.mark.parametrize(("first", "last"), [(10.0, 10.0), (8.0, 12.0)])
+def test_the_band_lies_a_quiet_night_above_and_below_its_level(first: float, last: float) -> None:
+    sigma, days = 0.05, np.arange(20) + 730_000
+    values = np.linspace(first, last, 20)
+    svg = str(history_chart(days, values, [Level(0, 20, first, last)], sigma, [], ""))
+    band = re.search(r'class="band" d="M(\d+) ([\d.]+)L(\d+) ([\d.]+)V([\d.]+)L(\d+) ([\d.]+)Z"', svg)
+    level = re.search(r'class="level" d="M(\d+) ([\d.]+)L(\d+) ([\d.]+)"', svg)
+    assert band is not None
+    assert level is not None
+    ticks = [(float(y) - 4, float(label)) for y, label in re.findall(r'tick end"[^>]* y="(\d+)">([\d.]+)<', svg)]
+    (low_y, low), (high_y, high) = ticks[0], ticks[-1]
+
+    def time_at(y: str) -> float:
+        return low + (float(y) - low_y) * (high - low) / (high_y - low_y)
+
+    upper_first, upper_last, lower_last, lower_first = (time_at(band[place]) for place in (2, 4, 5, 7))
+    spread = float(np.exp(1.96 * sigma))
+    assert (upper_first, upper_last) == pytest.approx((first * spread, last * spread), rel=0.01)
+    assert (lower_first, lower_last) == pytest.approx((first / spread, last / spread), rel=0.01)
+    assert (time_at(level[2]), time_at(level[4])) == pytest.approx((first, last), rel=0.01)
+
+
 def test_of_many_nights_no_extreme_is_lost() -> None:
     noise = np.random.default_rng(5)
     values = noise.normal(10, 0.1, 5 * BUCKETS)
