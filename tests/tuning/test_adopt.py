@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,45 @@ def test_a_bank_that_changed_since_is_refused(bench: Bench) -> None:
     write_bank(bench.folder / "bank", "Add", ["x"])
     ended = bench.run("adopt", bench.folder, "--format", "json")
     assert (ended.code, rules(ended)) == (1, {"adopt-changed-since"})
+
+
+def test_a_bank_that_lies_under_another_chip_is_not_called_equal(bench: Bench) -> None:
+    """AOE calls the chip Ascend910B, the plan Ascend910B4: nothing would be put into use."""
+    in_use = tuned(bench)
+    path = bench.folder / "plan.json"
+    path.write_text(path.read_text().replace(f'"soc": "{SOC}"', f'"soc": "{SOC}4"'))
+    before = contents(in_use)
+    for options in ((), ("--dry-run",), ("--force",)):
+        ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+        assert (ended.code, rules(ended), ended.json["adopted"]) == (1, {"adopt-other-chip"}, False), options
+        (finding,) = ended.json["findings"]
+        assert f"entries of {SOC} and none of {SOC}4" in finding["message"]
+    assert contents(in_use) == before
+    ended = bench.run("adopt", bench.folder, "--soc", SOC, "--format", "json")
+    assert (ended.code, ended.json["adopted"], rules(ended)) == (0, True, set())
+
+
+def test_entries_of_a_second_chip_stay_out_of_use_aloud(bench: Bench) -> None:
+    in_use = tuned(bench)
+    other = bench.folder / "bank" / f"{SOC}4" / f"{SOC}4_20_AiCore_Add_runtime_kb.json"
+    other.parent.mkdir()
+    other.write_text('{"op": "x"}\n')
+    ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    assert (ended.code, ended.json["adopted"], rules(ended)) == (0, True, {"adopt-changed-since", "adopt-other-chip"})
+    assert not (in_use / f"{SOC}4").exists()
+
+
+@pytest.mark.parametrize(("chip", "code"), [(SOC, 0), (f"{SOC}4", 1)])
+def test_gradients_of_another_chip_are_not_put_where_nobody_looks(bench: Bench, chip: str, code: int) -> None:
+    tuned(bench)
+    shutil.rmtree(bench.folder / "bank" / SOC)
+    (bench.folder / "bank" / f"{chip}_gradient_fusion.json").write_text("[]")
+    ended = bench.run("adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
+    assert (ended.code, "adopt-other-chip" in rules(ended)) == (code, bool(code))
+    (bench.root / "b").mkdir(exist_ok=True)
+    (bench.root / "b" / f"{SOC}4_gradient_fusion.json").write_text("[]")  # of a bank that serves several chips
+    ended = bench.run("adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
+    assert (ended.code, "adopt-other-chip" in rules(ended)) == (0, False)
 
 
 def test_a_job_that_is_not_through_is_refused(bench: Bench) -> None:

@@ -209,7 +209,7 @@ def test_what_differs_between_banks() -> None:
 def test_progress_in_words_and_as_a_bar() -> None:
     found = results([changed("a"), changed("b_OPAT_0")], add=2, reserved=1)
     progress = progress_of(found, 6)
-    assert describe_progress("opat", progress) == "opat: 3 of 6 operators done, 2 improved, best gain +50.0%"
+    assert describe_progress("opat", progress) == "opat: 3 of 6 operators done, 2 improved, best speed-up +50.0%"
     assert draw_progress("opat", progress).startswith("[############............] ")
     assert draw_progress("opat", progress_of(found, None)).startswith("opat: 3 operators done")
     assert progress_of([], 0).share is None

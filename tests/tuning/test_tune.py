@@ -34,7 +34,7 @@ def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
     assert environment["TUNE_BANK_PATH"] == str(bench.folder / "bank")
     assert environment["ASCEND_WORK_PATH"] == environment["cwd"] == str(bench.folder / "runs" / "001-opat")
     assert "Aoe process finished" in (bench.folder / "runs" / "001-opat" / "aoe.log").read_text()
-    assert "opat: 3 of 3 operators done, 2 improved, best gain +55.0%" in ended.err
+    assert "opat: 3 of 3 operators done, 2 improved, best speed-up +55.0%" in ended.err
     assert json.loads((bench.folder / "outcome.json").read_text())["rows"] == ended.json["rows"]
     assert bench.state()["status"] == "done"
     assert not list((bench.root / "home").rglob("*aoe_result*"))
@@ -228,16 +228,57 @@ def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int,
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "opat: 1 of 3 operators done, 1 improved, best gain +50.0%\n" in err
+    assert "opat: 1 of 3 operators done, 1 changed so far, best speed-up +50.0% (not final)\n" in err
     assert "--resume" in err
     assert bench.running() == []
-    assert {row["op_name"]: row["status"] for row in json.loads(out)["rows"]}[NAMES[0]] == "improved"
+    (row,) = (row for row in json.loads(out)["rows"] if row["op_name"] == NAMES[0])
+    assert (row["status"], row["before_us"], row["after_us"], row["gain"]) == ("unclear", None, None, None)
+    assert "its numbers are not used" in row["reason"]
     assert bench.state()["status"] == "interrupted"
     assert bench.tune().code == 2, "neither --resume nor --restart was said"
     ended = bench.tune("--resume")
     assert ended.code == 0, ended.err
     assert bench.notes("tuned") == list(NAMES), "what was banked is not tuned again"
     assert set(bench.statuses(ended).values()) == {"improved"}
+    gains = {row["op_name"]: row["gain"] for row in ended.json["rows"]}
+    assert (gains[NAMES[0]], gains[NAMES[1]]) == (None, 0.55), "numbers of the broken-off task are used by nobody"
+
+
+@pytest.mark.parametrize("behaviour", ["hang", "killed", "crash", "incomplete"])
+def test_numbers_of_a_broken_off_task_are_no_improvement(bench: Bench, behaviour: str) -> None:
+    """Nobody reads +50 % improved from numbers of which the same page says that they are not used."""
+    bench.plan()
+    ended = bench.run("tune", bench.folder, "--quiet", "--timeout", "2s", "--grace", "0.3", STAND_IN=behaviour)
+    assert ended.code == 1
+    assert "50.00%" not in ended.out
+    assert "improved" not in ended.out
+    assert "Tuning did not come to its end; operators: " in ended.out
+    document = json.loads((bench.folder / "outcome.json").read_text())
+    assert "improved" not in document["counts"]
+    assert {row["gain"] for row in document["rows"]} == {None}
+
+
+def test_a_broken_off_tuning_of_subgraphs_is_no_improvement(bench: Bench) -> None:
+    bench.plan(mode="sgat", candidates=(Candidate("subgraph"),))
+    ended = bench.tune("--timeout", "2s", "--grace", "0.3", STAND_IN="hang")
+    (row,) = ended.json["rows"]
+    assert (row["kind"], row["status"], row["gain"], row["after_us"]) == ("subgraph", "unclear", None, None)
+
+
+def test_what_came_of_a_job_says_that_no_step_was_measured(bench: Bench) -> None:
+    bench.plan()
+    text = bench.run("tune", bench.folder, STAND_IN="not-better").out
+    assert text.splitlines()[2] == (
+        "Tuned operators: 3 not-better. Times are AOE's own, of operators by themselves; how long a step takes was not measured."
+    )
+
+
+def test_a_bank_of_another_chip_than_planned_is_said(bench: Bench) -> None:
+    bench.plan(soc=f"{SOC}4")
+    ended = bench.tune()
+    assert "tune-other-chip" in ended.rules()
+    bench.plan()
+    assert "tune-other-chip" not in bench.tune("--restart").rules()
 
 
 def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> None:
@@ -730,7 +771,7 @@ def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) ->
     page = (bench.folder / "remeasure.md").read_text()
     chinese = bench.tune("--restart", "--lang", "zh")
     assert [row["reason"] for row in chinese.json["rows"]] == [row["reason"] for row in english.json["rows"]]
-    assert "opat：已完成 3/3 个算子，优化 3 个，最大收益 +60.0%" in chinese.err
+    assert "opat：已完成 3/3 个算子，优化 3 个，最大加速 +60.0%" in chinese.err
     told = (bench.folder / "remeasure.md").read_text()
     assert told.startswith("# 重新测量\n")
     assert told.count("\n") == page.count("\n")

@@ -272,7 +272,10 @@ def test_what_a_broken_off_task_changed_is_no_claim_and_no_measure_of_noise(benc
     assert [row["scope"] for row in ended.json["rows"]] == ["step"]
     assert ended.json["noise"] == whole["noise"]
     assert ended.json["verdict"] == "not-comparable"
-    assert "nothing is claimed here: block1/conv" in (bench.folder / "verify.md").read_text()
+    text = bench.run(
+        "verify", bench.folder, "--before", loop.before, "--after", loop.after, "--results", loop.result
+    ).out
+    assert "nothing is claimed here: block1/conv" in text
 
 
 def first_sentence(bench: Bench) -> str:
@@ -669,6 +672,89 @@ def test_a_stored_verdict_of_an_older_version_is_shown_with_one_claim(bench: Ben
     assert (step["claimed_before_us"], step["claimed_after_us"], step["claimed_change"]) == (None, None, -0.0248)
     operator = next(row for row in shown if row["scope"] == "operator")
     assert None not in (operator["claimed_before_us"], operator["claimed_after_us"])
+
+
+def kept(bench: Bench) -> dict[str, str]:
+    """The verdicts that are kept beside verify.json."""
+    return {path.name: json.loads(path.read_text())["verdict"] for path in sorted(bench.folder.glob("verify-*.json"))}
+
+
+def tuned_job(bench: Bench) -> tuple[Path, dict[str, Path]]:
+    """A job that is through, and profiles after it: as fast as AOE claims, slower, and cut off inside of its tasks."""
+    before = write_profile(bench.root / "before", BEFORE, random.Random(1))
+    planned = bench.run(
+        "plan", before, "-o", bench.folder, "--model", bench.root / "model.onnx", "--soc", SOC, "--top", 3
+    )
+    assert planned.code == 0, planned.err
+    claims = {row["op_name"]: row["after_us"] / row["before_us"] for row in bench.tune().json["rows"]}
+    made = {
+        "faster": write_profile(bench.root / "after", BEFORE.replace(hour=9), random.Random(2), factors=claims),
+        "slower": write_profile(
+            bench.root / "slow", BEFORE.replace(hour=10), random.Random(3), factors=dict.fromkeys(claims, 1.3)
+        ),
+        "cut": write_profile(bench.root / "cut", BEFORE.replace(hour=11), random.Random(4), factors=claims),
+    }
+    (path,) = made["cut"].rglob("op_summary*.csv")
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) * 2 // 3] + "\n")
+    return before, made
+
+
+def test_what_measured_nothing_does_not_replace_a_sound_verdict(bench: Bench) -> None:
+    before, after = tuned_job(bench)
+    good = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
+    assert (good.json["verdict"], good.json["kept_as"]) == ("confirmed", None)
+    files = {path: path.read_bytes() for path in bench.folder.glob("verify*")}
+    for options in (
+        ("--after", before),
+        ("--before", after["faster"], "--after", after["faster"]),
+        ("--after", after["cut"]),
+    ):
+        ended = bench.run("verify", bench.folder, *options, "--format", "json")
+        assert ended.code == 1, options
+        assert "verify-kept" in ended.rules(), options
+        assert {path: path.read_bytes() for path in bench.folder.glob("verify*")} == files, options
+    again = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
+    assert (again.code, again.json["kept_as"], kept(bench)) == (0, None, {}), "the same verdict again is no second one"
+    assert not {"verify-kept", "verify-replaced"} & again.rules()
+    assert bench.run("adopt", bench.folder, "--format", "json").json["adopted"] is True
+
+
+def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench) -> None:
+    _, after = tuned_job(bench)
+    bench.run("verify", bench.folder, "--after", after["faster"])
+    pages = {suffix: (bench.folder / f"verify{suffix}").read_bytes() for suffix in (".json", ".md", ".html")}
+    worse = bench.run("verify", bench.folder, "--after", after["slower"], "--format", "json")
+    assert (worse.json["verdict"], worse.json["kept_as"]) == ("regressed", "verify-001.json")
+    (said,) = (one for one in worse.json["findings"] if one["rule"] == "verify-replaced")
+    assert said["severity"] == "warning"
+    assert "confirmed, by " in said["message"]
+    assert {suffix: (bench.folder / f"verify-001{suffix}").read_bytes() for suffix in pages} == pages
+    refused = bench.run("adopt", bench.folder, "--format", "json")
+    assert (refused.code, refused.json["adopted"]) == (1, False), "the newest measurement counts"
+    assert {"adopt-not-verified", "adopt-verdicts-differ"} <= refused.rules()
+    better = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
+    assert (left(bench)["verdict"], kept(bench)) == (
+        "confirmed",
+        {"verify-001.json": "confirmed", "verify-002.json": "regressed"},
+    )
+    (said,) = (one for one in better.json["findings"] if one["rule"] == "verify-replaced")
+    assert said["severity"] == "info"
+    adopted = bench.run("adopt", bench.folder, "--format", "json")
+    assert (adopted.json["adopted"], "adopt-verdicts-differ" in adopted.rules()) == (True, True)
+    bench.tune("--restart")
+    assert not list(bench.folder.glob("verify*")), "verdicts on another bank are put away with it"
+    assert len(list((bench.folder / "old-001").glob("verify*"))) == 9
+
+
+def test_a_verdict_that_cannot_be_read_is_kept_as_it_is(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    write_plan(bench.folder, Plan("offline", "opat"))
+    (bench.folder / "verify.json").write_text('{"verdict": "conf')
+    ended = verified(bench, loop)
+    assert (ended.code, ended.json["kept_as"]) == (0, "verify-001.json")
+    assert "verify-replaced" in ended.rules()
+    assert (bench.folder / "verify-001.json").read_text() == '{"verdict": "conf'
 
 
 def test_verdicts_survive_export_and_import(bench: Bench) -> None:

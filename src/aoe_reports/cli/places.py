@@ -54,7 +54,7 @@ def _is_store(folder: Path) -> bool:
 
 def _is_site(folder: Path) -> bool:
     """Whether `site` wrote the folder's manifest, or `nightly` the report that is all there is in it."""
-    from aoe_reports.workflows.generation import MANIFEST
+    from aoe_reports.workflows.locks import MANIFEST
     from aoe_reports.workflows.output import REPORT_FILES
 
     made = _object(folder / MANIFEST)

@@ -123,7 +123,7 @@ def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet
     if form == "json":
         write(render_rows("tune", [str(folder)], done.rows, done.findings, reasons, done.more), output)
     else:
-        write(render(form, "tune", "What came of it", [folder], done.rows, done.findings, reasons), output)
+        _write_report(form, done, output)
         print_findings(done.findings)
         for path in done.more.get("remeasure", ())[-1:]:
             notify(say("measure again: {path}", path=path))
@@ -131,6 +131,16 @@ def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet
         notify(say("told to end: `aoe-reports tune {folder} --resume` goes on", folder=folder))
         raise typer.Exit(128 + done.signal)
     raise typer.Exit(exit_code(done.findings, strict=strict, reasons=reasons))
+
+
+def _write_report(form: Format, done: "Tuned", output: Path | None) -> None:
+    from aoe_reports.renderers.csv import render_rows
+    from aoe_reports.reports.jobs import tuned_report
+
+    text = (
+        render_rows(done.rows) if form == "csv" else show_report(form, tuned_report(done.rows, done.more.get("status")))
+    )
+    write(text, output)
 
 
 def _reasons(done: "Tuned") -> list[str]:

@@ -273,7 +273,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("mode", "Mode"),
         Column("before_us", "Before (us)", "us"),
         Column("after_us", "After (us)", "us"),
-        Column("gain", "Gain (before/after - 1)", "gain"),
+        Column("gain", "Speed-up (before/after - 1)", "gain"),
         Column("total_us", "Total in the profile (us)", "us"),
         Column("reason", "Reason", "sentence"),
     ),

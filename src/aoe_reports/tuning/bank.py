@@ -69,6 +69,17 @@ Listing = Mapping[str, BankEntry]
 """Files of a bank by their path in the layout of TUNE_BANK_PATH."""
 
 
+GRADIENTS = "_gradient_fusion.json"
+"""What names of banks of gradients end with: the chip stands before it."""
+
+
+def chip_of(path: str) -> str | None:
+    """The chip that a file of a bank is of, by its folder (operators) or its name (gradients); null: subgraphs do not tell."""
+    if "/" in path:
+        return path.split("/", 1)[0]
+    return path.removesuffix(GRADIENTS) if path.endswith(GRADIENTS) and path != GRADIENTS else None
+
+
 def entry_of_bytes(name: str, data: bytes) -> BankEntry:
     """What a file of this name and content is."""
     lines = None

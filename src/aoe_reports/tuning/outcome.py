@@ -41,8 +41,10 @@ def outcome_rows(
     """One row an operator, type or subgraph: those that were asked for in the plan's order, then what else was changed.
 
     `status` is improved, already-banked, not-better, failed, not-seen or unclear: AOE names only what it changed and what
-    failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction.
+    failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction; of a task
+    that was broken off none: what it changed is unclear until tuning comes to its end.
     """
+    unproven = {id(m) for result in results if _is_unproven(result, ended=ended) for m in result.modifications}
     asked = _asked(plan, tune_ops)
     operators = [m for result in results if result.kind == "opat" for m in result.modifications]
     known = {a.op_name for a in asked if a.op_name} | {r.op_name for r in plan.rejected if r.op_name}
@@ -58,12 +60,45 @@ def outcome_rows(
     rest = _rest(results, left, certain=certain, exactly=exactly, ended=ended)
     rows: list[dict[str, Any]] = []
     for a, matches, is_bad in zip(asked, found, bad, strict=True):
-        rows += [_row(a, "improved", modification, how) for modification, how in matches]
+        rows += [
+            _row(a, "improved", modification, how) for modification, how in matches if id(modification) not in unproven
+        ]
+        rows += [
+            _unproven_row(a, modification, ended=ended) for modification, _ in matches if id(modification) in unproven
+        ]
         if is_bad:
             rows.append(_row(a, "failed", None, say("AOE names it among the operators whose tuning failed")))
         elif not matches:
             rows.append(_row(a, *_without_time(rest if a.op_name else _rest_of_type(ended=ended))))
-    return rows + _not_asked(asked, operators, used, failed, known) + _subgraphs(results)
+    others = [m for m in operators if id(m) not in used]
+    rows += [_unproven_row(None, m, ended=ended) for m in others if id(m) in unproven]
+    proven = [m for m in others if id(m) not in unproven]
+    return rows + _not_asked(asked, proven, failed, known) + _subgraphs(results, unproven, ended=ended)
+
+
+def _is_unproven(result: TuningResult, *, ended: bool) -> bool:
+    """Whether a task's numbers are not used: it was broken off (of subgraphs only the missing time of tuning tells)."""
+    untimed = result.kind == "sgat" and result.has_segment and "tuning_time(s)" not in result.present
+    return result.broken_off or (untimed and not ended)
+
+
+def _unproven_row(a: _Asked | None, m: Modification, *, ended: bool) -> dict[str, Any]:
+    """What a task changed that was broken off: in the bank, and without a number."""
+    return {
+        **_row(a, _after_break(ended=ended)[0], m, _after_break(ended=ended)[1], requested=a is not None),
+        **_NO_TIMES,
+    }
+
+
+_NO_TIMES: dict[str, None] = {"before_us": None, "after_us": None, "gain": None}
+
+
+def _after_break(*, ended: bool) -> tuple[Status, str]:
+    if ended:
+        return "improved", say(
+            "by a task that was broken off: its numbers are not used, only a new profile tells the gain"
+        )
+    return "unclear", say("AOE changed it in the bank before tuning was broken off; its numbers are not used")
 
 
 def _without_time(rest: tuple[Status, str]) -> tuple[Status, None, str]:
@@ -71,18 +106,21 @@ def _without_time(rest: tuple[Status, str]) -> tuple[Status, None, str]:
 
 
 def _not_asked(
-    asked: Sequence[_Asked], operators: Sequence[Modification], used: set[int], failed: set[str], known: set[str]
+    asked: Sequence[_Asked], others: Sequence[Modification], failed: set[str], known: set[str]
 ) -> list[dict[str, Any]]:
     """Rows of what was changed or failed though nobody asked for it by name."""
     reason = say("nobody asked for it by name")
-    rows = [_row(None, "improved", m, reason, requested=False) for m in operators if id(m) not in used]
+    rows = [_row(None, "improved", m, reason, requested=False) for m in others]
     told = {a.op_name for a in asked} | {name for name in failed for a in asked if _is_failed(a, {name}, known)}
-    others = [_Asked(name, None, None) for name in sorted(failed - told)]
-    return rows + [_row(other, "failed", None, reason, requested=False) for other in others]
+    named = [_Asked(name, None, None) for name in sorted(failed - told)]
+    return rows + [_row(other, "failed", None, reason, requested=False) for other in named]
 
 
-def _subgraphs(results: Sequence[TuningResult]) -> list[dict[str, Any]]:
-    return [_subgraph(m) for result in results if result.kind == "sgat" for m in result.modifications]
+def _subgraphs(results: Sequence[TuningResult], unproven: set[int], *, ended: bool) -> list[dict[str, Any]]:
+    found = [m for result in results if result.kind == "sgat" for m in result.modifications]
+    status, reason = _after_break(ended=ended)
+    broken = {"status": status, "reason": reason, **_NO_TIMES}
+    return [{**_subgraph(m), **(broken if id(m) in unproven else {})} for m in found]
 
 
 def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
@@ -269,6 +307,11 @@ TUNE_RULES: dict[str, TuneRule] = {
         "warning", say("tuning went well and changed nothing: there is nothing to measure")
     ),
     "tune-bank-unchanged": TuneRule("warning", say("the result tells of changes, and no file of the bank changed")),
+    "tune-other-chip": TuneRule(
+        "warning",
+        say("AOE wrote into the bank of another chip than the plan names"),
+        say("AOE reference: environment variables"),
+    ),
     "tune-log-capped": TuneRule("info", say("the middle of a long console log was left out")),
     "tune-file-missing": TuneRule("warning", say("a file that the plan expects is not there")),
     "tune-ops-edited": TuneRule("warning", say("tune_ops.json asks for something else than plan.json")),

@@ -25,6 +25,8 @@ class Progress:
     best_gain: float | None
     """The largest before/after - 1 so far."""
     what: str
+    final: bool = True
+    """Whether every task is through: until then AOE's numbers prove nothing."""
 
     @property
     def share(self) -> float | None:
@@ -46,7 +48,8 @@ def progress_of(results: Sequence[TuningResult], asked: int | None) -> Progress:
     ]
     what = "subgraphs" if results and all(result.kind == "sgat" for result in results) else "operators"
     done = max(len(improved | failed), counted)
-    return Progress(done, asked, len(improved), len(failed), max(gains, default=None), what)
+    final = not any(result.broken_off for result in results)
+    return Progress(done, asked, len(improved), len(failed), max(gains, default=None), what, final)
 
 
 def gain_of(before: Decimal | None, after: Decimal | None) -> float | None:
@@ -63,12 +66,17 @@ def describe_progress(stage: str, progress: Progress) -> Text:
         say("{done} {what} done", **done)
         if progress.asked is None
         else say("{done} of {asked} {what} done", asked=progress.asked, **done),
-        say("{number} improved", number=progress.improved),
+        say("{number} improved" if progress.final else "{number} changed so far", number=progress.improved),
     ]
     if progress.failed:
         parts.append(say("{number} failed", number=progress.failed))
     if progress.best_gain is not None:
-        parts.append(say("best gain {gain:+.1%}", gain=progress.best_gain))
+        parts.append(
+            say(
+                "best speed-up {gain:+.1%}" if progress.final else "best speed-up {gain:+.1%} (not final)",
+                gain=progress.best_gain,
+            )
+        )
     return say("{name}: {why}", name=stage, why=join(", ", parts))
 
 

@@ -25,6 +25,13 @@ class Verification:
     baseline_hash: str | None = None
     damaged: bool = False
     """Whether a part of what the verdict rests on could not be read."""
+    after: str | None = None
+    """Where the profile after tuning lay."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether something was measured, from files without damage: nothing less takes the place of such a verdict."""
+        return self.verdict != "not-comparable" and not self.damaged
 
     @property
     def passed(self) -> bool:
@@ -34,9 +41,22 @@ class Verification:
 
 def verification_of_document(document: Mapping[str, Any]) -> Verification:
     """The verification of a document that fits the schema `verification`."""
+    after = document.get("after")
     return Verification(
-        document["verdict"], document.get("bank_digest"), document.get("baseline_hash"), document.get("damaged", False)
+        document["verdict"],
+        document.get("bank_digest"),
+        document.get("baseline_hash"),
+        document.get("damaged", False),
+        after if isinstance(after, str) else None,
     )
+
+
+_EVIDENCE = ("verdict", "bank_digest", "baseline_hash", "after_hash", "damaged", "rows")
+
+
+def says_the_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two documents hold the same verdict on the same profiles and bank."""
+    return all(one.get(name) == other.get(name) for name in _EVIDENCE)
 
 
 def document_of_verification(verification: Verification) -> dict[str, Any]:
@@ -65,6 +85,16 @@ VERIFY_RULES: dict[str, tuple[Severity, str]] = {
         say("most operators of one profile are not in the other (a warning with --force)"),
     ),
     "verify-other-baseline": ("warning", say("the profile before is not the one that the plan was made from")),
+    "verify-kept": (
+        "warning",
+        say("verify.json holds a sound verdict, and this time nothing sound was measured: it stays what it is"),
+    ),
+    "verify-replaced": (
+        "info",
+        say(
+            "verify.json held another verdict, which is kept under a name (a warning where that one was a gain and this is none)"
+        ),
+    ),
     "verify-order": (
         "error",
         say("the profile after was taken before the one before: they have changed places (a warning with --force)"),
@@ -88,6 +118,16 @@ VERIFY_RULES: dict[str, tuple[Severity, str]] = {
 
 ADOPT_RULES: dict[str, tuple[Severity, str]] = {
     "adopt-not-verified": ("error", say("no new profile has confirmed the gain (a warning with --force)")),
+    "adopt-verdicts-differ": (
+        "warning",
+        say(
+            "another verification of the same bank, which is kept beside verify.json, measured no gain, or cannot be read"
+        ),
+    ),
+    "adopt-other-chip": (
+        "error",
+        say("the private bank holds operators of another chip (a warning if it holds some of the job's chip, too)"),
+    ),
     "adopt-partly": ("warning", say("a new profile has confirmed a part of the gain")),
     "adopt-changed-since": ("error", say("the private bank is not the one that was verified (a warning with --force)")),
     "adopt-not-tuned": ("error", say("the job is not through (a warning with --force)")),

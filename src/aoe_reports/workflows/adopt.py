@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding, Severity
-from aoe_reports.texts import say
-from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, difference, digest_of
+from aoe_reports.errors import ReadError, UsageError
+from aoe_reports.findings import Finding, Severity, has
+from aoe_reports.texts import join, say
+from aoe_reports.tuning.bank import BankChange, BankLayout, Listing, bank_at, chip_of, difference, digest_of
 from aoe_reports.tuning.command import BANK
 from aoe_reports.tuning.plan import check_soc
 from aoe_reports.tuning.runner import stopping
@@ -28,7 +28,16 @@ from aoe_reports.workflows.bank_exchange import (
     replace_folders,
 )
 from aoe_reports.workflows.banks import bank_of_environment, bank_of_plan, list_bank, list_layout, paths_of_layout
-from aoe_reports.workflows.plan_folder import STATE, VERIFY, locked, read_plan, read_state, read_verification
+from aoe_reports.workflows.plan_folder import (
+    STATE,
+    VERIFY,
+    kept_verifications,
+    locked,
+    read_kept_verification,
+    read_plan,
+    read_state,
+    read_verification,
+)
 
 
 @dataclass(slots=True)
@@ -62,9 +71,10 @@ def adopt(
         left = _left_behind(layout, soc, adopted, dry_run=dry_run)
         listing = list_bank(bank)
         adopted.findings += _doubts(folder, state, digest_of(listing), force=force)
-        adopted.refused = any(finding.severity == "error" for finding in adopted.findings)
         before = list_layout(layout, soc)
         changes = difference(before, {n: e for n, e in listing.items() if n.startswith(f"{soc}/") or "/" not in n})
+        adopted.findings += _other_chips(bank, listing, changes, soc)
+        adopted.refused = any(finding.severity == "error" for finding in adopted.findings)
         adopted.rows = [asdict(change) for change in changes]
         adopted.findings += _losses(layout, changes)
         adopted.more = {
@@ -74,7 +84,9 @@ def adopt(
             "backups": list(map(str, left)),
             "adopted": bool(left),
         }
-        if not changes and not left:
+        if not changes and has(adopted.findings, "error"):
+            pass  # said: that nothing of the chip differs would be no answer
+        elif not changes and not left:
             text = say("nothing differs")
             adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), text))
         elif changes and not adopted.refused and not dry_run:
@@ -117,6 +129,25 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
     return found
 
 
+def _other_chips(bank: Path, listing: Listing, changes: Sequence[BankChange], soc: str) -> list[Finding]:
+    """Whether the private bank holds what is of another chip, and would stay out of use, or lie where AOE does not look for it."""
+    operators = {chip_of(path) for path in listing if "/" in path}
+    gradients = {chip_of(change.path) for change in changes if "/" not in change.path and change.change != "removed"}
+    chips = {chip for chip in operators | gradients if chip is not None}
+    others = sorted(chips - {soc})
+    if not others:
+        return []
+    names, ours = join(", ", others), soc in chips
+    text = say(
+        "it holds entries of {others}, too, which stay out of use: the chip is {soc} (--soc names another)"
+        if ours
+        else "it holds entries of {others} and none of {soc}, the chip of the job: expected --soc with what AOE calls the chip",
+        others=names,
+        soc=soc,
+    )
+    return [_finding("adopt-other-chip", str(bank), text, "warning" if ours else None)]
+
+
 def _only_soc(bank: Path) -> str:
     there = sorted(entry.name for entry in bank.iterdir() if entry.is_dir())
     if len(there) != 1:
@@ -145,6 +176,7 @@ def _doubts(folder: Path, state: Mapping[str, Any] | None, digest: str, *, force
     elif not verification.passed:
         text = say("the verdict is {verdict}", verdict=say(verification.verdict))
         found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
+        found += _other_verdicts(folder, verification, digest)
     elif verification.damaged:
         text = say(
             "the verdict ({verdict}) was made from damaged files; verify again with sound ones",
@@ -154,9 +186,32 @@ def _doubts(folder: Path, state: Mapping[str, Any] | None, digest: str, *, force
     elif verification.verdict == "partly":
         text = say("less than the claimed gain was measured, and still a gain")
         found.append(_finding("adopt-partly", str(folder / VERIFY), text))
+    if verification is not None and verification.passed:
+        found += _other_verdicts(folder, verification, digest)
     if verification is not None and verification.bank_digest not in {None, digest}:
         text = say("the private bank has changed since it was verified")
         found.append(_finding("adopt-changed-since", str(folder / BANK), text, severity))
+    return found
+
+
+def _other_verdicts(folder: Path, verification: Verification, digest: str) -> list[Finding]:
+    """Sound verdicts on the same bank, replaced since, that say otherwise than the one in force."""
+    found = []
+    for path in kept_verifications(folder):
+        try:
+            other = read_kept_verification(path)
+        except ReadError as error:
+            text = say("what it said cannot be read: {why}", why=error.what)
+            found.append(_finding("adopt-verdicts-differ", str(path), text))
+            continue
+        if other.sound and other.passed != verification.passed and other.bank_digest in {None, digest}:
+            text = say(
+                "of the same bank it says {verdict}, by {after}; the verdict in force is the newest, {newest}",
+                verdict=say(other.verdict),
+                after=other.after or say("a profile that it does not name"),
+                newest=say(verification.verdict),
+            )
+            found.append(_finding("adopt-verdicts-differ", str(path), text))
     return found
 
 

@@ -7,6 +7,8 @@ import fcntl
 import hashlib
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -99,9 +101,44 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_verification(folder: Path) -> Verification | None:
     """What `verify` said of a folder's job; None where it was not verified."""
+    document = read_verify_document(folder)
+    return None if document is None else verification_of_document(document)
+
+
+def read_verify_document(folder: Path) -> dict[str, Any] | None:
+    """All of verify.json; None where there is none."""
     path = folder / VERIFY
     if not path.exists():
         return None
+    document = _read_json(path, "verification", say("what `verify` writes was expected"))
+    return dict(document)
+
+
+def kept_verifications(folder: Path) -> list[Path]:
+    """The verdicts that later ones replaced, the oldest first: verify-001.json and so on."""
+    return sorted(path for path in folder.glob("verify-*.json") if _KEPT.fullmatch(path.name))
+
+
+def keep_verification(folder: Path) -> str:
+    """Keep verify.json and its pages under the next free name, before they are replaced; the name of the first."""
+    taken = [int(path.stem.removeprefix("verify-")) for path in kept_verifications(folder)]
+    number = f"{max(taken, default=0) + 1:03d}"
+    for suffix in (".md", ".html", ".json"):
+        source, target = folder / f"verify{suffix}", folder / f"verify-{number}{suffix}"
+        if source.is_file():
+            target.unlink(missing_ok=True)  # of somebody who was killed here
+            try:
+                target.hardlink_to(source)
+            except OSError:
+                shutil.copy2(source, target)
+    return f"verify-{number}.json"
+
+
+_KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)
+
+
+def read_kept_verification(path: Path) -> Verification:
+    """One of `kept_verifications`; ReadError where it cannot be read."""
     return verification_of_document(_read_json(path, "verification", say("what `verify` writes was expected")))
 
 

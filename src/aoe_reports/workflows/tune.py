@@ -21,7 +21,7 @@ from aoe_reports.readers.names import RESULT_KINDS, parse_name
 from aoe_reports.readers.results import ResultFile, read_results
 from aoe_reports.results import TuningResult
 from aoe_reports.texts import Language, join, say
-from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
+from aoe_reports.tuning.bank import BankChange, chip_of, difference, digest_of, document_of_listing
 from aoe_reports.tuning.command import (
     AOE_CONFIG,
     BANK,
@@ -354,7 +354,8 @@ class _Job:
         while (old := self.here / f"old-{number:03d}").exists():
             number += 1
         old.mkdir()
-        for name in (RUNS, BANK, TUNED, OUTCOME, BANK_BEFORE, *REMEASURE, "verify.json", STATE):
+        verdicts = [path.name for path in sorted(self.here.glob("verify*")) if path.suffix in {".json", ".md", ".html"}]
+        for name in (RUNS, BANK, TUNED, OUTCOME, BANK_BEFORE, *REMEASURE, *verdicts, STATE):
             if (self.here / name).exists():
                 (self.here / name).rename(old / name)
         self.teller.note(say("what was there is in {path}", path=self.shown / old.name))
@@ -623,6 +624,7 @@ class _Job:
         changes = self._bank_changes()
         tuned.findings += [f for attempt in self._last_attempts() for f in attempt.findings]
         self._say_what_changed(done, results, bool(changes))
+        self._say_other_chips(changes)
         oms = self._collect_models()
         measured_again = done or bool(changes)
         if measured_again:
@@ -681,6 +683,18 @@ class _Job:
                 changed=changed,
             )
             self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
+
+    def _say_other_chips(self, changes: Sequence[BankChange]) -> None:
+        """AOE names the folder of the bank after the chip that it finds: where that is not the plan's, `adopt` would miss it."""
+        soc = (self.state["bank"] or {}).get("soc")
+        others = sorted({chip for change in changes if (chip := chip_of(change.path)) is not None} - {soc})
+        if soc is not None and others:
+            text = say(
+                "AOE tuned for {others}, the plan says {soc}: what is banked for {others} was not skipped, and `adopt` takes --soc",
+                others=join(", ", others),
+                soc=soc,
+            )
+            self.tuned.findings.append(finding_of("tune-other-chip", str(self.shown / BANK), text))
 
     def _say_what_is_missing(self) -> None:
         for pattern in self.plan.expected_files:

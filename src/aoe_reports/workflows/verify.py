@@ -51,6 +51,8 @@ from aoe_reports.tuning.verification import (
     Verdict,
     Verification,
     document_of_verification,
+    says_the_same,
+    verification_of_document,
 )
 from aoe_reports.workflows.banks import list_bank
 from aoe_reports.workflows.compare import ComparedRun, CompareOptions, may_be_compared
@@ -58,7 +60,16 @@ from aoe_reports.workflows.load import EPOCH_FROM_NS
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.output import write_whole
-from aoe_reports.workflows.plan_folder import VERIFY, locked, read_listing, read_outcome, read_plan, read_state
+from aoe_reports.workflows.plan_folder import (
+    VERIFY,
+    keep_verification,
+    locked,
+    read_listing,
+    read_outcome,
+    read_plan,
+    read_state,
+    read_verify_document,
+)
 from aoe_reports.workflows.tune import BANK_BEFORE, RUNS
 
 Accept = Literal["confirmed", "partly", "step", "all"]
@@ -123,7 +134,8 @@ class _Profile:
 def verify(folder: Path, wish: VerifyWish) -> VerifyOutcome:
     """Hold what AOE claims in a plan's folder against two profiles; verify.json and the reports are left in it.
 
-    Where something cannot be read nothing is written: an older verdict stays.
+    Where something cannot be read nothing is written, and what measured nothing never takes the place of a sound verdict; another
+    sound one does, and the former one is kept as verify-NNN.json.
     """
     plan = read_plan(folder)
     read_state(folder)
@@ -408,10 +420,14 @@ def _closed(
     digest: str | None,
     findings: list[Finding],
 ) -> VerifyOutcome:
-    found = findings_in_order(findings)
-    reasons = reasons_of(found, strict=wish.strict)
     accepted = verified is not None and is_accepted(verified.verdict, verified.rows, wish.accept)
     verdict = verified.verdict if verified is not None else "not-comparable"
+    rows = [] if verified is None else [row.as_dict() for row in verified.rows]
+    verification = Verification(verdict, digest, before.digest, _damaged(findings), str(after.path))
+    evidence = {**document_of_verification(verification), "after_hash": after.digest, "rows": rows}
+    replaces = _replaces(folder, verification, evidence, findings)
+    found = findings_in_order(findings)
+    reasons = reasons_of(found, strict=wish.strict)
     if verified is None:
         reasons = [*dict.fromkeys([*(r for r in reasons if r != "damage" or _damaged(found)), "not-comparable"])]
     elif not accepted:
@@ -437,16 +453,41 @@ def _closed(
         "method": {} if verified is None else dict(verified.facts),
         "stored": 0,
     }
-    rows = [] if verified is None else [row.as_dict() for row in verified.rows]
     report = verified_report(document_of_plan(plan), _claims_of(claims), read_outcome(folder), rows, more, found)
     if wish.store is not None and verified is not None:
         more["stored"] = _store(wish, plan, after, rows, more, digest)
-    verification = Verification(verdict, digest, before.digest, damaged=_damaged(found))
-    document = {**document_of_verification(verification), **more, "after_hash": after.digest, "rows": rows}
-    write_whole(folder / VERIFY, to_json(document))
-    for name, form in REPORTS.items():
-        write_whole(folder / name, RENDERERS[form](report_in(report, wish.language)))
+    more["kept_as"] = keep_verification(folder) if replaces == "another" else None
+    if replaces != "nothing":
+        document = {**document_of_verification(verification), **more, "after_hash": after.digest, "rows": rows}
+        write_whole(folder / VERIFY, to_json({name: value for name, value in document.items() if name != "kept_as"}))
+        for name, form in REPORTS.items():
+            write_whole(folder / name, RENDERERS[form](report_in(report, wish.language)))
     return VerifyOutcome(rows, report, found, reasons, False, more)
+
+
+def _replaces(
+    folder: Path, verification: Verification, evidence: Mapping[str, Any], findings: list[Finding]
+) -> Literal["nothing", "same", "another"]:
+    """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
+    where = str(folder / VERIFY)
+    try:
+        document = read_verify_document(folder)
+    except ReadError as error:
+        text = say("the verdict before cannot be read ({why}); it is kept as it is, under a name", why=error.what)
+        findings.append(_finding("verify-replaced", where, text))
+        return "another"
+    if document is None or says_the_same(document, evidence):
+        return "same"
+    former = verification_of_document(document)
+    said = {"verdict": say(former.verdict), "after": former.after or say("a profile that it does not name")}
+    if former.sound and not verification.sound:
+        text = say("it stays what it is: {verdict}, by {after}; nothing sound was measured now", **said)
+        findings.append(_finding("verify-kept", where, text))
+        return "nothing"
+    severity: Severity = "warning" if former.passed and not verification.passed else "info"
+    text = say("the verdict before ({verdict}, by {after}) is kept beside it, under a name", **said)
+    findings.append(_finding("verify-replaced", where, text, severity))
+    return "another"
 
 
 _REFUSALS = frozenset(

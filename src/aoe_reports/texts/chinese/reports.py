@@ -64,7 +64,6 @@ TEXTS: Mapping[str, str] = {
     "Format": "格式",
     "Free (us)": "空闲 (us)",
     "From": "从",
-    "Gain (before/after - 1)": "收益（之前/之后 - 1）",
     "Gap (us)": "空隙 (us)",
     "Gradients": "梯度",
     "Hardware": "硬件",
