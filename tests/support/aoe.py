@@ -42,6 +42,17 @@ BEHAVIOURS = {
     "adapter-failed": "in training: TFAdapter says that tuning failed",
     "stage-2-fails": "operator tuning says EG0013, subgraph tuning succeeds",
 }
+OPTIONS = (
+    "framework", "job_type", "model", "weight", "model_path", "tune_ops_file", "output", "output_type", "out_nodes",
+    "input_format", "input_shape", "dynamic_batch_size", "dynamic_image_size", "dynamic_dims", "input_fp16_nodes",
+    "insert_op_conf", "op_name_map", "singleop", "tune_optimization_level", "precision_mode", "op_select_implmode",
+    "optypelist_for_implmode", "op_precision_mode", "modify_mixlist", "keep_dtype", "customize_dtypes", "device", "log",
+    "progress_bar", "op_debug_level", "aicore_num", "virtual_type", "buffer_optimize", "compression_optimize_conf",
+)  # fmt: skip
+"""Options with a value, as AOE's reference lists them."""
+FLAGS = ("reload", "Fdeeper_opat", "Fop_format", "Fnonhomo_split")
+MORE_OPTIONS = {"7.0.RC1": (), "": ("precision_mode_v2",)}
+"""What a release takes beside those: 7.0.RC1 rejects --precision_mode_v2, with exit code 2. \"\" is one that takes it."""
 SAID = {
     "memory": "WG0000: memory is insufficient",
     "other-code": "E19999: Inner Error!",
@@ -281,19 +292,20 @@ def main() -> None:
     if sys.argv[1:2] == ["--training"]:
         training(behaviour)
         return
-    parser = argparse.ArgumentParser(prog="aoe", exit_on_error=False, allow_abbrev=False)
-    for flag in ("framework", "job_type"):
-        parser.add_argument(f"--{flag}", type=int)
-    for flag in ("model", "weight", "model_path", "tune_ops_file", "output", "input_shape", "tune_optimization_level"):
-        parser.add_argument(f"--{flag}")
-    parser.add_argument("--precision_mode")
-    parser.add_argument("--reload", action="store_true")
-    parser.add_argument("--Fdeeper_opat", action="store_true")
+    release = os.environ.get("STAND_IN_RELEASE", "")
+    taken = (*OPTIONS, *MORE_OPTIONS[release])
+    if sys.argv[1:] == ["--help"]:
+        print_help(taken)
+        return
+    parser = parser_of(taken)
     begin(behaviour)
     try:
         options, rest = parser.parse_known_args()
     except argparse.ArgumentError as error:
         fail("EG0000", str(error))
+    if rest and release:
+        say(f"EG0000: unrecognized option {rest[0]}")
+        sys.exit(2)
     if rest or options.job_type not in {1, 2} or (options.model is None) == (options.model_path is None):
         fail("EG0000", f"Invalid command line argument {rest or sys.argv}")
     if not Path(options.model or options.model_path).exists():
@@ -306,6 +318,23 @@ def main() -> None:
         asked = json.loads(Path(options.tune_ops_file).read_text()) if options.tune_ops_file else {}
         result = tune_operators(asked, behaviour)
     end(behaviour, result)
+
+
+def parser_of(taken: tuple[str, ...]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="aoe", exit_on_error=False, allow_abbrev=False)
+    for option in taken:
+        parser.add_argument(f"--{option}", type=int if option in {"framework", "job_type"} else str)
+    for flag in FLAGS:
+        parser.add_argument(f"--{flag}", action="store_true")
+    return parser
+
+
+def print_help(taken: tuple[str, ...]) -> None:
+    say("usage: aoe <args>")
+    for option in taken:
+        say(f"  --{option}    see the reference")
+    for flag in FLAGS:
+        say(f"  --{flag}")
 
 
 def training(behaviour: str) -> None:

@@ -52,6 +52,51 @@ def written(tmp_path: Path, into: str = "plan") -> dict[str, Any]:
     return document
 
 
+def test_a_plan_keeps_what_the_device_has_to_have(cli: Cli, planner: Planner, profile: Path, tmp_path: Path) -> None:
+    """Preflight holds another machine against it: blocks and cores, memory, and how many operators are compiled at once."""
+    planner("--te-parallel", "6", "--model", tmp_path / "m.onnx")
+    plan = written(tmp_path)
+    assert plan["device_memory_used_bytes"] is None
+    assert plan["cube_blocks"] == max(
+        int(row["Block Dim"]) for row in rows_of(profile) if row["Task Type"] == "AI_CORE"
+    )
+    assert plan["vector_blocks"] == max(
+        int(row["Block Dim"]) for row in rows_of(profile) if row["Task Type"] == "AI_VECTOR_CORE"
+    )
+    assert plan["job"]["te_parallel"] == 6
+    assert "export TE_PARALLEL_COMPILER=6" in (tmp_path / "plan" / "run.sh").read_text()
+    (stage,) = cli("tune", tmp_path / "plan", "--dry-run", "--format", "json").json["rows"]
+    assert stage["environment"]["TE_PARALLEL_COMPILER"] == "6"
+    rows = cli("preflight", tmp_path / "plan", "--format", "json").json["rows"]
+    assert next(row["seen"] for row in rows if row["rule"] == "preflight-te-parallel").startswith("6 (set by the plan)")
+    assert planner("--te-parallel", "33", into="no").code == 2
+
+
+def test_a_plan_keeps_the_memory_that_the_profile_shows_as_reserved(planner: Planner, tmp_path: Path) -> None:
+    of = FIXTURES / "msprof" / "valid" / "torch_npu_memory_and_communication"
+    planner(of=of)
+    (path,) = of.rglob("memory_record.csv")
+    with path.open(newline="") as file:
+        most = max(float(row["Total Reserved(MB)"]) for row in csv.DictReader(file))
+    assert written(tmp_path)["device_memory_used_bytes"] == round(most * 2**20)
+
+
+def test_more_blocks_than_cores_run_in_rounds(planner: Planner, profile: Path, tmp_path: Path) -> None:
+    """An older chip (its info file says so) has one kind of cores."""
+    (summary,) = profile.rglob("op_summary*.csv")
+    info = summary.parent.parent / "device_0" / "info.json.0"
+    info.parent.mkdir(exist_ok=True)
+    for told, found in (
+        ({"ai_core_num": 20, "aiv_num": 40}, (20, 40)),
+        ({"ai_core_num": 32, "aiv_num": 0}, (32, None)),
+    ):
+        info.write_text(json.dumps({"DeviceInfo": [told], "devices": "0"}))
+        planner(into=str(told["aiv_num"]))
+        plan = written(tmp_path, str(told["aiv_num"]))
+        assert (plan["cube_cores"], plan["vector_cores"]) == found
+        assert (plan["vector_blocks"] is None) is (told["aiv_num"] == 0)
+
+
 def rows_of(profile: Path) -> list[dict[str, str]]:
     (path,) = profile.rglob("op_summary*.csv")
     with path.open(newline="") as file:

@@ -34,6 +34,10 @@ GOOD: dict[str, Any] = {
     "environment": {},
     "tuning_parallel_num": 8,
     "aoe": "/usr/local/Ascend/bin/aoe",
+    "aoe_options": ["--framework", "--job_type", "--model", "--model_path", "--tune_ops_file", "--Fdeeper_opat"],
+    "cube_cores": 20,
+    "vector_cores": 40,
+    "device_memory_free": [32 << 30, 16 << 30],
     "bank": "/bank",
     "bank_access": "rwx",
     "folder": "/plan",
@@ -55,6 +59,8 @@ SAID = Declared(
 def plan(scenario: Scenario = "offline", mode: Mode = "opat", **more: Any) -> Plan:
     job = more.pop("job", Job(model="/m.onnx") if scenario in {"offline", "ir-graph"} else Job())
     given: dict[str, Any] = {"soc": "Ascend910A", "candidates": (Candidate("operator", "a"),), "job": job}
+    given |= {"cube_blocks": 20, "cube_cores": 24, "vector_blocks": 256, "vector_cores": 40}
+    given |= {"device_memory_used_bytes": 32 << 30}
     return Plan(scenario, mode, **{**given, **more})
 
 
@@ -74,6 +80,29 @@ def test_a_good_host_is_good_for_every_scenario(scenario: Scenario) -> None:
     ("made", "host", "rule", "verdict"),
     [
         (plan(), {"aoe": None}, "aoe", "fail"),
+        (plan(), {"aoe_options": ["--framework", "--job_type", "--model"]}, "aoe-options", "fail"),
+        (plan(), {"aoe_options": None}, "aoe-options", "unknown"),
+        (plan(job=Job(model="/m.onnx", options=("--precision_mode_v2=fp16",))), {}, "aoe-options", "fail"),
+        (plan(), {"cube_cores": 19}, "device-cores", "fail"),
+        (plan(), {"vector_cores": 39}, "device-cores", "fail"),
+        (plan(), {"vector_cores": None}, "device-cores", "unknown"),
+        (plan(), {"vector_cores": None, "cube_cores": 19}, "device-cores", "fail"),
+        (plan(vector_blocks=None), {"vector_cores": None}, "device-cores", "ok"),
+        (plan(cube_blocks=None, vector_blocks=None), {}, "device-cores", "unknown"),
+        (plan(vector_cores=None), {}, "device-cores", "unknown"),
+        (plan(vector_cores=None), {"vector_cores": 256}, "device-cores", "ok"),
+        (plan(cube_cores=None), {}, "device-cores", "ok"),
+        (plan(), {"device_memory_free": [(32 << 30) - 1]}, "device-memory", "fail"),
+        (plan(), {"device_memory_free": None}, "device-memory", "unknown"),
+        (plan(device_memory_used_bytes=None), {}, "device-memory", "unknown"),
+        (plan(), {"environment": {"ASCEND_DEVICE_ID": "1"}}, "device-memory", "fail"),
+        (plan(), {"environment": {"ASCEND_DEVICE_ID": "2"}}, "device-memory", "unknown"),
+        (plan(), {"environment": {"ASCEND_RT_VISIBLE_DEVICES": "1"}}, "device-memory", "unknown"),
+        (plan(job=Job(model="/m.onnx", device=1)), {}, "device-memory", "fail"),
+        (plan(job=Job(model="/m.onnx", te_parallel=9)), {"environment": {"TE_PARALLEL_COMPILER": "10"}}, "te-parallel", "ok"),
+        (plan(job=Job(model="/m.onnx", te_parallel=10)), {}, "te-parallel", "warn"),
+        (plan(job=Job(model="/m.onnx", te_parallel=32)), {"cpu_count": 98, "usable_cpu_count": 98}, "cpus", "warn"),
+        (plan(job=Job(model="/m.onnx", te_parallel=32)), {"cpu_count": 99, "usable_cpu_count": 99}, "cpus", "ok"),
         (plan(), {"home_free_bytes": 20 * GB - 1}, "home-disk", "fail"),
         (plan(), {"home_free_bytes": None}, "home-disk", "unknown"),
         (plan(), {"memory_available_bytes": 32 * GB}, "memory", "ok"),
@@ -138,16 +167,108 @@ def test_each_rule_at_its_limits(made: Plan, host: dict[str, Any], rule: str, ve
         ("processes=2,model_memory=8GB", "cpus", "warn"),
         ("tuning_parallel_num=4", "tuning-parallel", "fail"),
         ("model_memory=8GiB", "memory", "fail"),
+        ("device_memory=1GiB", "device-memory", "ok"),
     ],
 )
 def test_what_is_declared_counts(said: str, rule: str, verdict: str) -> None:
     assert verdicts(plan("tf-training"), said=declared_of_text([said]))[rule] == verdict
 
 
+def test_what_no_machine_shows_can_be_declared() -> None:
+    made = plan(cube_blocks=None, vector_blocks=None, device_memory_used_bytes=None)
+    host = {"cube_cores": None, "vector_cores": None, "device_memory_free": None, "aoe_options": None}
+    for said, found in {
+        "": ("unknown", "unknown", "unknown"),
+        "cube_cores_used=20": ("unknown", "unknown", "unknown"),
+        "cube_cores_used=20,cube_cores=20,device_memory_used=8GB,device_memory=8GB,aoe_options=yes": ("ok", "ok", "ok"),
+        "cube_cores_used=21,cube_cores=20,device_memory_used=8GB,device_memory=7GB,aoe_options=no": ("fail",) * 3,
+        "vector_cores_used=40,cube_cores=40": ("unknown", "unknown", "unknown"),
+        "vector_cores_used=40,vector_cores=39": ("fail", "unknown", "unknown"),
+    }.items():
+        rules = verdicts(made, host, declared_of_text([said]))
+        assert tuple(rules[name] for name in ("device-cores", "device-memory", "aoe-options")) == found, said
+
+
+def test_blocks_in_rounds_prove_nothing_until_declared() -> None:
+    """256 blocks on a chip whose cores nobody tells may have used 40 of them, one round behind the other."""
+    made = plan(vector_cores=None)
+    (check,) = (c for c in check_host(made, host_of_document(GOOD), Declared()) if c.rule == "preflight-device-cores")
+    assert (check.verdict, check.declare) == ("unknown", "vector_cores_used=N")
+    assert check.needed == "at least 20 cube cores, up to 256 vector cores"
+    assert verdicts(made, said=declared_of_text(["vector_cores_used=40"]))["device-cores"] == "ok"
+    assert verdicts(made, said=declared_of_text(["vector_cores_used=41"]))["device-cores"] == "fail"
+
+
+TABLE = """
+| npu-smi 24.1.0                   Version: 24.1.0                                               |
+| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
++===========================+===============+====================================================+
+| 0     910B4               | OK            | 86.0        40                0    / 0             |
+| 0                         | 0000:C1:00.0  | 0           0    / 0          2828 / 32768         |
++===========================+===============+====================================================+
+| 1     310P3               | OK            | NA          40                0    / 0             |
+| 0       0                 | 0000:01:00.0  | 0           1573 / 21534                           |
++===========================+===============+====================================================+
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
+| 0       0                 | 1712733       | python3                  | 489                     |
+"""
+
+
+def test_free_memory_of_devices_is_read_from_npu_smi(bench: Bench) -> None:
+    bench.plan(device_memory_used_bytes=(32768 - 2828 + 1) << 20)
+    command = bench.root / "bin" / "npu-smi"
+    command.write_text(f"#!/bin/sh\n[ \"$1\" = info ] || exit 1\ncat <<'END'\n{TABLE}END\n")
+    command.chmod(0o755)
+    host = json.loads(bench.run("preflight", bench.folder, "--describe-host").out)
+    assert host["device_memory_free"] == [(32768 - 2828) << 20, (21534 - 1573) << 20]
+    ended = bench.run("preflight", bench.folder, "--format", "json")
+    (row,) = (row for row in ended.json["rows"] if row["rule"] == "preflight-device-memory")
+    assert (row["verdict"], row["seen"], row["needed"]) == ("fail", "31.4 GB free", "at least 31.4 GB on the device")
+    for broken in ("exit 1", "echo no devices", "cat /dev/zero", TABLE.replace("0 / 0", "")[:600].replace("|", "!")):
+        command.write_text(f"#!/bin/sh\n: <<'END'\n{broken}\nEND\n" if "!" in broken else f"#!/bin/sh\n{broken}\n")
+        assert json.loads(bench.run("preflight", bench.folder, "--describe-host").out)["device_memory_free"] is None
+
+
+def test_an_option_that_the_installed_aoe_rejects_is_found_before_and_the_release_is_written_down(bench: Bench) -> None:
+    """CANN 7.0.RC1 rejects --precision_mode_v2 with exit code 2."""
+    model = bench.root / "model.onnx"
+    bench.plan(job=Job(model=str(model), options=("--precision_mode_v2=fp16",)))
+
+    def told(release: str) -> dict[str, Any]:
+        ended = bench.run("preflight", bench.folder, "--format", "json", STAND_IN_RELEASE=release)
+        return next(row for row in ended.json["rows"] if row["rule"] == "preflight-aoe-options")
+
+    assert told("")["verdict"] == "ok"
+    row = told("7.0.RC1")
+    assert (row["verdict"], row["seen"]) == ("fail", "aoe --help does not list --precision_mode_v2")
+    strict = bench.tune("--strict", STAND_IN_RELEASE="7.0.RC1")
+    assert (strict.code, strict.json["status"], bench.notes("argv")) == (1, "not-run", [])
+    failed = bench.tune(STAND_IN_RELEASE="7.0.RC1")
+    assert (failed.code, failed.json["stages"][0]["exit_code"]) == (1, 2)
+    assert "preflight-aoe-options" in failed.rules()
+    first = bench.state()["aoe"]
+    assert (first["path"], failed.json["aoe"]) == (str(bench.root / "bin" / "aoe"), first)
+    ended = bench.tune("--resume")
+    assert (ended.code, "tune-other-aoe" in ended.rules()) == (0, True)
+    assert bench.state()["aoe"]["help_sha256"] not in {None, first["help_sha256"]}
+
+
+def test_an_aoe_that_tells_nothing_of_its_options_is_not_guessed_at(bench: Bench) -> None:
+    bench.plan()
+    for body in ("exit 2", "echo 'E10001: no such option --help'", "#!/nowhere"):
+        (bench.root / "bin" / "aoe").write_text(f"#!/bin/sh\n{body}\n" if body != "#!/nowhere" else body)
+        host = json.loads(bench.run("preflight", bench.folder, "--describe-host").out)
+        assert (host["aoe_options"], host["aoe_help_sha256"]) == (None, None), body
+
+
 def test_nothing_is_guessed() -> None:
     """On a host of which nothing is known no rule says more than that."""
     for scenario in ("offline", "tf-training", "pytorch", "mindspore"):
-        checks = check_host(plan(scenario, soc=None), host_of_document({}), Declared())
+        blank = dict.fromkeys(
+            ("cube_blocks", "vector_blocks", "cube_cores", "vector_cores", "device_memory_used_bytes")
+        )
+        checks = check_host(plan(scenario, soc=None, **blank), host_of_document({}), Declared())
         assert {check.verdict for check in checks} == {"unknown"}
 
 
@@ -207,13 +328,23 @@ def test_this_machine_is_looked_at_and_can_be_described(bench: Bench) -> None:
 
 
 def test_a_described_host_comes_back_as_it_was() -> None:
-    host = Host(**GOOD)
+    host = Host(**{key: tuple(value) if isinstance(value, list) else value for key, value in GOOD.items()})
     assert host_of_document(json.loads(json.dumps(document_of_host(host)))) == host
 
 
 @pytest.mark.parametrize(
     "text",
-    ["[]", '{"cpus": 3}', '{"cpu_count": "3"}', '{"cpu_count": -1}', '{"cpu_count": true}', '{"environment": [1]}'],
+    [
+        "[]",
+        '{"cpus": 3}',
+        '{"aoe_options": "--model"}',
+        '{"aoe_options": [1]}',
+        '{"device_memory_free": [-1]}',
+        '{"cpu_count": "3"}',
+        '{"cpu_count": -1}',
+        '{"cpu_count": true}',
+        '{"environment": [1]}',
+    ],
 )
 def test_a_description_that_is_none_is_refused(bench: Bench, text: str) -> None:
     bench.plan()

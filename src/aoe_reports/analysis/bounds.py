@@ -423,6 +423,26 @@ class BlockNorm:
 _BLOCK_KINDS = {"cube": ("AI_CORE", "MIX_AIC"), "vector": ("AI_VECTOR_CORE", "MIX_AIV")}
 
 
+def most_blocks(tasks: pa.Table, cores: CoreCounts) -> tuple[int | None, int | None]:
+    """The blocks of the operator of most: (on cube cores, on vector cores); None where none are told."""
+    if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
+        return None, None
+    blocks, known = integers(tasks["block_num"])
+    most = {
+        kind: _most(blocks, known & words_in(tasks["task_type"], set(types))) for kind, types in _BLOCK_KINDS.items()
+    }
+    if has_value(tasks, "mix_block_num"):
+        mixed, there = integers(tasks["mix_block_num"])
+        most["vector"] = max(most["vector"], _most(mixed, there & words_in(tasks["task_type"], {"MIX_AIC"})))
+    if cores.cube and not cores.vector:  # an older chip: one kind of cores for both
+        most = {"cube": max(most.values()), "vector": 0}
+    return most["cube"] or None, most["vector"] or None
+
+
+def _most(blocks: Ints, mine: Mask) -> int:
+    return int(blocks[mine].max()) if mine.any() else 0
+
+
 def _block_norms(
     tasks: pa.Table, blocks: Ints, known: Mask, duration: Ints, cores: CoreCounts, clock: Clock | None
 ) -> dict[str, BlockNorm]:

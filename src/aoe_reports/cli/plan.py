@@ -106,6 +106,10 @@ def plan(
     tune_device: Annotated[
         int | None, typer.Option(min=0, max=MAX_ID, help="ASCEND_DEVICE_ID to tune on.", show_default=False)
     ] = None,
+    te_parallel: Annotated[
+        int | None,
+        typer.Option(min=1, max=32, help="TE_PARALLEL_COMPILER: operators compiled at once.", show_default=False),
+    ] = None,
     rank: Rank = None,
     device: Device = None,
     form: Annotated[Format, typer.Option("--format", help="Form of what is printed.")] = "text",
@@ -130,6 +134,7 @@ def plan(
         model_path=_absolute(model_path),
         framework=int(framework) if framework is not None else None,
         device=tune_device,
+        te_parallel=te_parallel,
         options=tuple(aoe_option or ()),
     )
     seconds = None if budget is None else budget * 60

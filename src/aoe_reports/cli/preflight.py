@@ -17,7 +17,8 @@ def preflight(
         typer.Option(
             metavar="NAME=VALUE,…",
             help="What no machine shows: processes, model_memory, tuning_parallel_num, profiling, static_memory_policy, "
-            "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc (repeatable).",
+            "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc, cube_cores, vector_cores, "
+            "cube_cores_used, vector_cores_used, device_memory, device_memory_used, aoe_options (repeatable).",
             show_default=False,
         ),
     ] = None,

@@ -109,6 +109,8 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
     shared = [("REPEAT_TUNE", str(plan.repeat_tune))]
     if job.device is not None:
         shared.append(("ASCEND_DEVICE_ID", str(job.device)))
+    if job.te_parallel is not None:
+        shared.append(("TE_PARALLEL_COMPILER", str(job.te_parallel)))
     asked = tune_ops if name == "opat" else None
     if name == "gdat" and plan.scenario != "tf-training":
         raise UsageError(
@@ -150,6 +152,16 @@ def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, 
     if asked is not None:
         arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
     return (*arguments, *(Argument(_checked_option(option)) for option in job.options))
+
+
+def options_of_aoe(plan: Plan) -> tuple[str, ...]:
+    """The options that a job gives aoe, by their names; none where no command can be made of the plan."""
+    try:
+        stages = stages_of_plan(plan)
+    except UsageError:
+        return ()
+    given = (argument.text.split("=", 1)[0] for stage in stages if stage.runs == "aoe" for argument in stage.arguments)
+    return tuple(dict.fromkeys(name for name in given if name.startswith("--")))
 
 
 def _model_path(plan: Plan) -> str | None:

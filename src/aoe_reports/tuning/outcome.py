@@ -307,6 +307,9 @@ TUNE_RULES: dict[str, TuneRule] = {
         "warning", say("tuning went well and changed nothing: there is nothing to measure")
     ),
     "tune-bank-unchanged": TuneRule("warning", say("the result tells of changes, and no file of the bank changed")),
+    "tune-other-aoe": TuneRule(
+        "warning", say("the job goes on with another aoe than it was begun with"), say("AOE reference: command line")
+    ),
     "tune-other-chip": TuneRule(
         "warning",
         say("AOE wrote into the bank of another chip than the plan names"),

@@ -96,6 +96,8 @@ class Job:
     framework: int | None = None
     """0 Caffe, 1 MindSpore (.air), 3 TensorFlow, 5 ONNX."""
     device: int | None = None
+    te_parallel: int | None = None
+    """TE_PARALLEL_COMPILER: how many operators are compiled at once; what is inherited counts where it is null."""
     options: tuple[str, ...] = ()
     """More options for aoe, each as `--name=value` or `--name`."""
     bank_seed: Seed = "copy"
@@ -122,6 +124,14 @@ class Plan:
     bound_saving_share: float | None = None
     candidates: tuple[Candidate, ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    cube_blocks: int | None = None
+    """The blocks of the operator of most on cube cores (of older chips: AI Cores); null: the profile tells no blocks."""
+    vector_blocks: int | None = None
+    cube_cores: int | None = None
+    """Of the profiled chip, where its profile tells them. More blocks than cores run one behind the other."""
+    vector_cores: int | None = None
+    device_memory_used_bytes: int | None = None
+    """The most device memory that the profile shows as reserved."""
     expected_files: tuple[str, ...] = ()
     """Relative to the plan's folder."""
     job: Job = field(default_factory=Job)

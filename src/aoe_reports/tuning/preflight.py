@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from aoe_reports.errors import UsageError
 from aoe_reports.texts import Text, join, say
+from aoe_reports.tuning.command import options_of_aoe
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
@@ -64,6 +65,15 @@ class Host:
     aoe: str | None = None
     """Where the command `aoe` is."""
     aoe_known: bool = True
+    aoe_options: tuple[str, ...] | None = None
+    """The options that `aoe --help` lists; null: it could not be asked."""
+    aoe_help_sha256: str | None = None
+    """The hash of what it printed: another release prints another help."""
+    cube_cores: int | None = None
+    """Cube cores of a device (of older chips: AI Cores). No command shows them."""
+    vector_cores: int | None = None
+    device_memory_free: tuple[int, ...] | None = None
+    """Free bytes of each device, in the order of `npu-smi info`."""
     bank: str | None = None
     """The bank in use: of operators, or the folder that TUNE_BANK_PATH names."""
     bank_access: str | None = None
@@ -75,7 +85,7 @@ class Host:
 
 VARIABLES = (
     "AOE_MODE", "TUNE_BANK_PATH", "ASCEND_CACHE_PATH", "ASCEND_WORK_PATH", "TE_PARALLEL_COMPILER", "REPEAT_TUNE",
-    "ASCEND_DEVICE_ID", "PROFILING_MODE", "RANK_SIZE", "WORLD_SIZE",
+    "ASCEND_DEVICE_ID", "ASCEND_RT_VISIBLE_DEVICES", "PROFILING_MODE", "RANK_SIZE", "WORLD_SIZE",
 )  # fmt: skip
 """The variables that rules look at; no other is read or written down."""
 
@@ -93,7 +103,8 @@ def host_of_document(document: Any) -> Host:
         if not _fits(value, kind):
             raise UsageError(say("{key} of the host: {value!r} is not of the right type", key=key, value=value))
     known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
-    return Host(**{**known, **document})
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    return Host(**{**known, **given})
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -101,6 +112,8 @@ def _fits(value: Any, kind: str) -> bool:
         return isinstance(value, dict) and all(isinstance(x, str) for pair in value.items() for x in pair)
     if value is None:
         return "None" in kind
+    if kind.startswith("tuple"):
+        return isinstance(value, list) and all(_fits(one, kind.removeprefix("tuple[")) for one in value)
     if kind.startswith("int"):
         return value.__class__ is int and int(value) >= 0
     return isinstance(value, bool if kind.startswith("bool") else str)
@@ -132,6 +145,18 @@ class Declared:
     """Whether the script names aoe_config.json."""
     npus: int | None = None
     """How many NPUs the machine has."""
+    cube_cores: int | None = None
+    """Of the device."""
+    vector_cores: int | None = None
+    cube_cores_used: int | None = None
+    """The most that an operator uses, where the profile tells no blocks."""
+    vector_cores_used: int | None = None
+    device_memory: int | None = None
+    """Free bytes of the device."""
+    device_memory_used: int | None = None
+    """Bytes that the model takes on the device."""
+    aoe_options: bool | None = None
+    """Whether the installed aoe takes the options of the plan."""
     soc: str | None = None
     """The chip, where the plan does not name it."""
 
@@ -155,7 +180,7 @@ def declared_of_text(parts: list[str]) -> Declared:
 
 
 def _declared(name: str, text: str, kind: str) -> Any:
-    if name == "model_memory":
+    if name in {"model_memory", "device_memory", "device_memory_used"}:
         return bytes_of_text(text)
     if name == "soc":
         return check_soc(text)
@@ -230,10 +255,24 @@ class _Case:
     @property
     def te_parallel(self) -> int | None:
         """TE_PARALLEL_COMPILER; its documented default where it is not set; null where it is no number or not known."""
+        if self.plan.job.te_parallel is not None:
+            return self.plan.job.te_parallel
         text = self.host.environment.get("TE_PARALLEL_COMPILER")
         if text is None:
             return DEFAULT_TE_PARALLEL if self.host.environment_known else None
         return int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) else None
+
+    @property
+    def device_memory_free(self) -> int | None:
+        """Free memory of the device that is tuned on: of which one that is nobody guesses where devices are renamed."""
+        listed, environment = self.host.device_memory_free, self.host.environment
+        named = (
+            str(self.plan.job.device) if self.plan.job.device is not None else environment.get("ASCEND_DEVICE_ID", "0")
+        )
+        certain = self.host.environment_known and "ASCEND_RT_VISIBLE_DEVICES" not in environment
+        if listed is None or not certain or not re.fullmatch(r"\d{1,4}", named, re.ASCII) or int(named) >= len(listed):
+            return self.declared.device_memory
+        return listed[int(named)]
 
 
 Found = tuple[str, str, Verdict, str | None]
@@ -272,6 +311,95 @@ def _aoe(case: _Case) -> Found | None:
     if not case.host.aoe_known:
         return say("not known"), say("the command aoe on PATH"), "unknown", None
     return case.host.aoe or say("none"), say("the command aoe on PATH"), "ok" if case.host.aoe else "fail", None
+
+
+def _aoe_options(case: _Case) -> Found | None:
+    given = options_of_aoe(case.plan)
+    if not case.runs_aoe or not given:
+        return None
+    needed = say("aoe takes {options}", options=join(", ", given))
+    listed, said = case.host.aoe_options, case.declared.aoe_options
+    if listed is None:
+        if said is None:
+            return say("aoe --help could not be asked"), needed, "unknown", "aoe_options=yes"
+        return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "fail", None)
+    missing = [name for name in given if name not in listed]
+    if missing:
+        return say("aoe --help does not list {options}", options=join(", ", missing)), needed, "fail", None
+    return say("aoe --help lists them, among {count}", count=len(listed)), needed, "ok", None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cores:
+    """One kind of cores: how many an operator uses at once at most, whether just so many, how many the device has."""
+
+    name: str
+    what: str
+    used: int
+    exact: bool
+    there: int | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """More blocks than cores may go over them in rounds: then fewer cores than blocks prove nothing."""
+        if self.there is None:
+            return "unknown"
+        if self.there >= self.used:
+            return "ok"
+        return "fail" if self.exact else "unknown"
+
+    @property
+    def missing(self) -> str:
+        """What to declare where nothing is certain."""
+        return f"{self.name}=N" if self.there is None else f"{self.name}_used=N"
+
+
+def _kinds_of_cores(case: _Case) -> list[_Cores]:
+    """The kinds of cores that operators of the profile (or what is declared of them) use."""
+    plan, host, said = case.plan, case.host, case.declared
+    kinds = (
+        ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
+         host.cube_cores or said.cube_cores),
+        ("vector_cores", say("vector cores"), said.vector_cores_used, plan.vector_blocks, plan.vector_cores,
+         host.vector_cores or said.vector_cores),
+    )  # fmt: skip
+    found = []
+    for name, what, declared, blocks, cores, there in kinds:
+        used = declared or (min(blocks, cores or blocks) if blocks else None)
+        if used is not None:
+            found.append(_Cores(name, what, used, bool(declared or cores), there))
+    return found
+
+
+def _device_cores(case: _Case) -> Found:
+    kinds = _kinds_of_cores(case)
+    if not kinds:
+        needed: str = say("as many cores as the operator uses that uses most")
+        return say("the profile tells no blocks"), needed, "unknown", "cube_cores_used=N"
+    needed = join(
+        ", ",
+        (
+            say("at least {count} {what}" if one.exact else "up to {count} {what}", count=one.used, what=one.what)
+            for one in kinds
+        ),
+    )
+    seen = join(", ", (say("{count} {what}", count=one.there, what=one.what) for one in kinds if one.there is not None))
+    verdicts = {one.verdict for one in kinds}
+    verdict: Verdict = "fail" if "fail" in verdicts else "unknown" if "unknown" in verdicts else "ok"
+    missing = ",".join(one.missing for one in kinds if one.verdict == "unknown")
+    return seen or say("not known"), needed, verdict, missing or None
+
+
+def _device_memory(case: _Case) -> Found:
+    used = case.plan.device_memory_used_bytes or case.declared.device_memory_used
+    free = case.device_memory_free
+    seen = say("not known") if free is None else say("{size} free", size=_gb(free))
+    if used is None:
+        return seen, say("as much as the model takes (the profile does not tell)"), "unknown", "device_memory_used=SIZE"
+    needed = say("at least {size} on the device", size=_gb(used))
+    if free is None:
+        return seen, needed, "unknown", "device_memory=SIZE"
+    return seen, needed, "ok" if free >= used else "fail", None
 
 
 def _disk(case: _Case) -> Found:
@@ -342,10 +470,13 @@ def _cpu_count(cores: int) -> Text:
 def _te_parallel(case: _Case) -> Found:
     needed = say("1 to {most}, at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
+    planned = case.plan.job.te_parallel is not None
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
     if value is None:
         return (f"{text!r}", needed, "fail", None) if text is not None else (say("not known"), needed, "unknown", None)
-    seen = f"{value}" if text is not None else say("{value} (the default)", value=value)
+    seen: str = f"{value}" if text is not None else say("{value} (the default)", value=value)
+    if planned:
+        seen = say("{value} (set by the plan)", value=value)
     if not 1 <= value <= MOST_TE_PARALLEL:
         return seen, needed, "fail", None
     if cores is None or not npus:
@@ -526,6 +657,17 @@ def _config_file(case: _Case) -> Found | None:
 
 PREFLIGHT_RULES: dict[str, PreflightRule] = {
     "preflight-aoe": PreflightRule(_aoe, say("the command aoe has to be found"), GUIDE),
+    "preflight-aoe-options": PreflightRule(
+        _aoe_options,
+        say("another release of aoe may reject an option of the plan, and ends with exit code 2"),
+        say("AOE reference: command line"),
+    ),
+    "preflight-device-cores": PreflightRule(
+        _device_cores, say("an operator that uses more cores than the device has cannot be tuned there"), TF_GUIDE
+    ),
+    "preflight-device-memory": PreflightRule(
+        _device_memory, say("AOE runs the model on the device while it tunes"), GUIDE
+    ),
     "preflight-home-disk": PreflightRule(_disk, say("AOE keeps its work and its bank in the home folder"), GUIDE),
     "preflight-memory": PreflightRule(
         _memory, say("AOE compiles and runs many variants at once"), join("; ", (GUIDE, TF_GUIDE))

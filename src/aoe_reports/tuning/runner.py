@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -286,6 +287,44 @@ class _Log:
 
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def output_of(argv: Sequence[str], environment: Mapping[str, str], timeout_s: float, most: int) -> str | None:
+    """What a command that only tells something prints, `most` bytes of it; None where it cannot be run or takes too long."""
+    with (
+        suppress(OSError, ValueError),
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
+            list(argv),
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            return _read_until_end(process.stdout, time.monotonic() + timeout_s, most)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return None
+
+
+def _read_until_end(pipe: IO[bytes], deadline: float, most: int) -> str | None:
+    data = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while len(data) < most:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            piece = os.read(pipe.fileno(), _READ_BYTES)
+            if not piece:
+                break
+            data += piece
+    return data.decode("utf-8", "replace")
 
 
 @dataclass(slots=True)

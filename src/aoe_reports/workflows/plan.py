@@ -10,8 +10,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.analysis.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.analysis.bounds import (
+    TASK_COLUMNS,
+    CoreCounts,
+    OperatorBounds,
+    StepShares,
+    measure_operators,
+    most_blocks,
+)
 from aoe_reports.analysis.tasks import TaskSet
+from aoe_reports.columns import integers
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding, has
 from aoe_reports.findings import in_order as findings_in_order
@@ -25,7 +33,7 @@ from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_oper
 from aoe_reports.tuning.runner import redact, secrets_of
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
 from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
-from aoe_reports.workflows.captures import label_of
+from aoe_reports.workflows.captures import label_of, read_telling
 from aoe_reports.workflows.communication import RunCommunication, read_communication
 from aoe_reports.workflows.earlier import Earlier
 from aoe_reports.workflows.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
@@ -77,6 +85,11 @@ class _Measured:
     bounds: OperatorBounds | None
     exposed: Any
     """The time of each operator in which it alone keeps the step waiting."""
+    blocks: tuple[int | None, int | None] = (None, None)
+    """Of the operator of most, on cube cores and on vector cores."""
+    cores: CoreCounts = field(default_factory=CoreCounts)
+    memory_used_bytes: int | None = None
+    """The most memory of the device that was reserved."""
 
 
 def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[str, str]) -> Planned:
@@ -173,7 +186,8 @@ def _without_secrets(wish: PlanWish, environment: Mapping[str, str]) -> PlanWish
 
 def _told(job: Job) -> dict[str, Any]:
     empty = Job()
-    names = ("command", "working_folder", "model", "weight", "model_path", "framework", "device", "options")
+    names = ("command", "working_folder", "model", "weight", "model_path", "framework", "device", "te_parallel",
+             "options")  # fmt: skip
     return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
 
 
@@ -200,13 +214,31 @@ def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding
             devices=devices,
         )
         findings.append(_finding("plan-device", label_of(captures), message))
+    cores = CoreCounts.of_hardware(capture.info.hardware)
     bounds = measure_operators(
         tasks.frame,
-        CoreCounts.of_hardware(capture.info.hardware),
+        cores,
         dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
     )
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
-    return _Measured(tasks, shares, bounds, exposed)
+    memory = _memory_used(capture, tasks.device_id, findings)
+    return _Measured(tasks, shares, bounds, exposed, most_blocks(tasks.frame, cores), cores, memory)
+
+
+def _memory_used(capture: Capture, device: int | None, findings: list[Finding]) -> int | None:
+    """The most memory of a device that the profile shows as reserved; None where it has no table of that."""
+    most: int | None = None
+    for data in read_telling(capture.preferred("memory_record"), frozenset({"device_id", "total_reserved_bytes"})):
+        findings += data.findings
+        if "total_reserved_bytes" not in data.frame.column_names:
+            continue
+        sizes, mine = integers(data.frame["total_reserved_bytes"])
+        if device is not None and "device_id" in data.frame.column_names:
+            devices, named = integers(data.frame["device_id"])
+            mine = mine & (~named | (devices == device))
+        if mine.any():
+            most = max(most or 0, int(sizes[mine].max()))
+    return most or None
 
 
 def planned_first(tasks: TaskSet, shares: StepShares) -> tuple[Any, ...]:
@@ -279,6 +311,11 @@ def _plan(
         ranking.candidates,
         ranking.rejected,
         job=wish.job,
+        cube_blocks=measured.blocks[0],
+        vector_blocks=measured.blocks[1],
+        cube_cores=measured.cores.cube,
+        vector_cores=measured.cores.vector,
+        device_memory_used_bytes=measured.memory_used_bytes,
     )
     return replace(plan, expected_files=_expected(plan))
 

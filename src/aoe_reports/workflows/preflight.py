@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -15,8 +16,10 @@ from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding, Severity
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
 from aoe_reports.texts import say
+from aoe_reports.tuning.command import UNSET_FOR_AOE
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.preflight import VARIABLES, Check, Declared, Host, Verdict, check_host, host_of_document
+from aoe_reports.tuning.runner import output_of
 from aoe_reports.workflows.banks import bank_of_plan
 from aoe_reports.workflows.plan_folder import PLAN, read_plan
 
@@ -27,6 +30,12 @@ _MOST_DESCRIPTION = 1 << 20
 _SEVERITIES: dict[Verdict, Severity] = {"fail": "error", "warn": "warning", "unknown": "warning"}
 _PARALLEL = re.compile(r"^\s*TUNING_PARALLEL_NUM\s*=\s*(\d{1,4})\s*$", re.MULTILINE | re.ASCII)
 _DEVICE = re.compile(r"davinci\d+")
+_TELL_S = 20.0
+"""How long `aoe --help` and `npu-smi info` may take."""
+_OPTION = re.compile(r"(?<![\w-])--[A-Za-z]\w{0,63}", re.ASCII)
+_BUS = re.compile(r"\b[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]\b")
+_USED_OF = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})", re.ASCII)
+_CELLS_OF_CHIP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,9 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
     home = Path(environment.get("HOME") or "~").expanduser()
     ini = _aoe_ini(environment)
     bank, access = _bank(plan, folder, environment)
+    aoe = shutil.which("aoe", path=environment.get("PATH", os.defpath))
+    told = _told_by([aoe, "--help"], environment) if aoe is not None else None
+    options = options_of_help(told or "")
     return Host(
         home=str(home),
         home_free_bytes=_free(home),
@@ -92,12 +104,47 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
         environment={name: environment[name] for name in VARIABLES if name in environment},
         tuning_parallel_num=_tuning_parallel(ini),
         aoe_ini=str(ini) if ini is not None else None,
-        aoe=shutil.which("aoe", path=environment.get("PATH", os.defpath)),
+        aoe=aoe,
+        aoe_options=options or None,
+        aoe_help_sha256=hashlib.sha256(told.encode()).hexdigest() if told is not None and options else None,
+        device_memory_free=_device_memory(environment),
         bank=bank,
         bank_access=access,
         folder=os.path.abspath(folder),
         folder_writable=os.access(folder, os.R_OK | os.W_OK | os.X_OK),
     )
+
+
+def _told_by(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """What a command of CANN tells of itself or of the machine."""
+    kept = {name: value for name, value in environment.items() if name not in UNSET_FOR_AOE}
+    return output_of(argv, kept, _TELL_S, _MOST_DESCRIPTION)
+
+
+def options_of_help(text: str) -> tuple[str, ...]:
+    """The options that `aoe --help` lists; none where a text is no such help."""
+    names = sorted(set(_OPTION.findall(text)))
+    return tuple(names) if "--job_type" in names else ()
+
+
+def free_memory_of_table(text: str) -> tuple[int, ...]:
+    """Free bytes of each device in the table of `npu-smi info`: the row of a chip has its bus, then used / all MB (HBM last)."""
+    free = []
+    for line in text.splitlines():
+        cells = line.strip().strip("|").split("|")
+        if len(cells) != _CELLS_OF_CHIP or not _BUS.search(cells[1]):
+            continue
+        pairs = [(int(used), int(whole)) for used, whole in _USED_OF.findall(cells[2]) if int(whole)]
+        if not pairs:
+            return ()  # a row that does not tell would give the next one its place
+        free.append(max(0, pairs[-1][1] - pairs[-1][0]) << 20)
+    return tuple(free)
+
+
+def _device_memory(environment: Mapping[str, str]) -> tuple[int, ...] | None:
+    command = shutil.which("npu-smi", path=environment.get("PATH", os.defpath))
+    told = _told_by([command, "info"], environment) if command is not None else None
+    return free_memory_of_table(told or "") or None
 
 
 def _free(folder: Path) -> int | None:

@@ -345,6 +345,7 @@ class _Job:
             "status": "interrupted",
             "job": {**asdict(job), "command": command, "options": options},
             "bank": (state or {}).get("bank"),
+            "aoe": known if isinstance(known := (state or {}).get("aoe"), dict) else None,
             "attempts": (state or {}).get("attempts", []),
         }
 
@@ -377,9 +378,19 @@ class _Job:
 
     def _preflight(self) -> list[Finding]:
         """What preflight is certain of: it does not stop a job, unless that is wished."""
-        checks = check_host(self.plan, look_at_host(self.plan, self.here, os.environ), Declared())
+        host = look_at_host(self.plan, self.here, os.environ)
+        self._say_other_aoe({"path": host.aoe, "help_sha256": host.aoe_help_sha256})
+        checks = check_host(self.plan, host, Declared())
         bad = [check for check in checks if check.verdict in {"fail", "warn"} and check.rule != "preflight-folder"]
         return [replace(f, severity="warning") for f in findings_of_checks(bad, str(self.shown / PLAN))]
+
+    def _say_other_aoe(self, found: dict[str, str | None]) -> None:
+        """Note which aoe the job is run with; another one than before may tune otherwise, and take other options."""
+        before = (self.state.get("aoe") or {}).get("help_sha256")
+        if before is not None and found["help_sha256"] not in {None, before}:
+            text = say("its --help is not the one that the job was begun with: another release?")
+            self.tuned.findings.append(finding_of("tune-other-aoe", str(found["path"]), text))
+        self.state["aoe"] = found if found["help_sha256"] is not None or before is None else self.state["aoe"]
 
     # The private bank
 
@@ -634,6 +645,7 @@ class _Job:
         tuned.findings = in_order(tuned.findings)
         tuned.more = {
             "status": status,
+            "aoe": self.state["aoe"],
             "counts": counts_of(tuned.rows),
             "stages": [{key: one.get(key) for key in _STAGE_KEYS} for one in self.state["attempts"]],
             "bank": {**(self.state["bank"] or {}), "path": str(self.shown / BANK), "digest": self.bank_digest},

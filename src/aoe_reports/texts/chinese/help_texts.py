@@ -167,14 +167,16 @@ TEXTS: Mapping[str, str] = {
         "在采集该性能数据之前已完成子图调优的计划目录。"
     ),
     "The chip, as AOE names it.": "芯片，使用 AOE 的名称。",
+    "TE_PARALLEL_COMPILER: operators compiled at once.": "TE_PARALLEL_COMPILER：同时编译的算子数。",
     "ASCEND_DEVICE_ID to tune on.": "用于调优的 ASCEND_DEVICE_ID。",
     "Hold a machine against what a tuning job needs: seen, needed, verdict; what cannot be seen has to be declared.": (
         "对照调优任务的需求检查机器：所见、所需、结论；无法看到的必须声明。"
     ),
     "What no machine shows: processes, model_memory, tuning_parallel_num, profiling, static_memory_policy, "
-    "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc (repeatable).": (
+    "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc, cube_cores, vector_cores, "
+    "cube_cores_used, vector_cores_used, device_memory, device_memory_used, aoe_options (repeatable).": (
         "机器无法显示的信息：processes、model_memory、tuning_parallel_num、profiling、static_memory_policy、"
-        "static_shapes、devices、device_free、cpu_binding、aoe_config_file、npus、soc（可重复）。"
+        "static_shapes、devices、device_free、cpu_binding、aoe_config_file、npus、soc、cube_cores、vector_cores、cube_cores_used、vector_cores_used、device_memory、device_memory_used、aoe_options（可重复）。"
     ),
     "Check the host that a file describes, not this one.": "检查文件所描述的主机，而不是本机。",
     "Print the description of this host for --host.": "打印本机的描述，供 --host 使用。",
