@@ -27,6 +27,7 @@ from aoe_reports.simulation.tuning import (
     write_result,
 )
 from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.verdicts import Interval, is_same_work, judge
 from aoe_reports.workflows.plan_folder import write_plan
 
 SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
@@ -164,6 +165,74 @@ def test_less_than_claimed_is_partly(bench: Bench) -> None:
     assert {row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"} == {"partly"}
     again = verified(bench, SimulatedLoop(*(next((bench.root / n).iterdir()) for n in "bar")), "--accept", "partly")
     assert again.code == 0
+
+
+def scaled_loop(bench: Bench, factors: Mapping[str, float], claimed: Mapping[str, float]) -> SimulatedLoop:
+    """Two profiles without noise between them, but for what some operators take; AOE claims times after/before."""
+    before = write_profile(bench.root / "b", BEFORE, random.Random(1))
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=7), random.Random(1))
+    scale_tasks(after, factors)
+    path = write_result(bench.root / "r", BEFORE.replace(hour=4), list(claimed))
+    document = json.loads(path.read_text())
+    for entry in document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"]:
+        left = claimed[entry["op_name"]]
+        entry["performance_after_tune(us)"] = round(entry["performance_before_tune(us)"] * left, 3)
+        entry["performance_improvement"] = f"{(1 / left - 1) * 100:.2f}%"
+    path.write_text(json.dumps(document))
+    return SimulatedLoop(before, after, path)
+
+
+@pytest.mark.parametrize(("part", "verdict"), [(0.82, "confirmed"), (0.78, "partly")])
+def test_four_fifths_of_a_claim_confirm_it_and_less_does_not(bench: Bench, part: float, verdict: str) -> None:
+    """The claim lies outside of the interval, so only the part that was measured decides."""
+    ended = verified(bench, scaled_loop(bench, {"block5/conv": 1 - part * 0.6}, {"block5/conv": 0.4}))
+    (row,) = (row for row in ended.json["rows"] if row["scope"] == "operator")
+    assert row["ci_low"] > row["claimed_change"]
+    assert row["change"] == pytest.approx(part * row["claimed_change"], abs=1e-3)
+    assert (row["verdict"], ended.json["verdict"]) == (verdict, verdict)
+
+
+@pytest.mark.parametrize(
+    ("change", "low", "high", "claimed", "verdict"),
+    [
+        (0.1, 0.0, 0.2, -0.1, "not-reproduced"),
+        (0.1, 1e-9, 0.2, -0.1, "regressed"),
+        (-0.1, -0.2, 0.0, -0.1, "not-reproduced"),
+        (-0.1, -0.2, -1e-9, -0.1, "confirmed"),
+        (-0.1, -0.2, -0.05, -0.2, "confirmed"),
+        (-0.1, -0.2, -0.05, -0.2001, "partly"),
+        (-0.0801, -0.09, -0.07, -0.1, "confirmed"),
+        (-0.0799, -0.09, -0.07, -0.1, "partly"),
+        (-0.01, -0.02, -0.005, None, "confirmed"),
+        (None, None, None, -0.1, "not-comparable"),
+    ],
+)
+def test_a_verdict_at_its_limits(
+    change: float | None, low: float | None, high: float | None, claimed: float | None, verdict: str
+) -> None:
+    interval = None if low is None or high is None else Interval(low, high, None)
+    assert judge(change, interval, claimed) == verdict
+
+
+@pytest.mark.parametrize(("factor", "said"), [(1.029, False), (1.031, True), (0.971, False), (0.969, True)])
+def test_a_machine_that_is_three_percent_away_is_another_one(bench: Bench, factor: float, said: bool) -> None:
+    loop = scaled_loop(bench, dict.fromkeys((op.name for op in OPERATORS), factor), {"block5/conv": 0.8})
+    assert ("verify-drift" in verified(bench, loop).rules()) is said
+
+
+@pytest.mark.parametrize(("untouched", "known"), [(5, True), (4, False)])
+def test_a_few_untouched_operators_tell_no_noise(bench: Bench, untouched: int, known: bool) -> None:
+    names = [op.name for op in OPERATORS]
+    computing = [name for name in names if "allreduce" not in name.lower() and "hcom" not in name.lower()]
+    claimed = dict.fromkeys(computing[untouched:], 0.8)
+    ended = verified(bench, scaled_loop(bench, dict.fromkeys(computing[untouched:], 0.8), claimed))
+    assert ended.json["noise"]["controls"] == untouched
+    assert ((ended.json["noise"]["drift"] is not None), "verify-noise-unknown" in ended.rules()) == (known, not known)
+
+
+@pytest.mark.parametrize(("ratio", "same"), [(1.1, True), (1.11, False), (1 / 1.1, True), (0.9, False), (None, True)])
+def test_how_much_more_work_a_step_may_hold(ratio: float | None, same: bool) -> None:
+    assert is_same_work(ratio) is same
 
 
 def test_one_run_gives_the_same_bytes_and_the_order_of_rows_changes_nothing(bench: Bench) -> None:
