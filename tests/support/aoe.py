@@ -34,6 +34,8 @@ BEHAVIOURS = {
     "wrong-claim": "says another percentage than it writes",
     "memory": "warns of too little memory (WG0000)",
     "leaves-child": "leaves a process behind",
+    "daemon": "leaves a daemon behind: forked twice, in a session of its own, ignoring SIGTERM",
+    "daemon-hang": "as daemon, and stops moving after the first operator",
     "tells-environment": "prints its whole environment",
     "chatty": "prints more than anybody wants to keep",
     "opat-n": "puts _OPAT_0 behind operators' names, and types in lower case",
@@ -89,6 +91,24 @@ def child(code: str) -> None:
     """Start a process that outlives us in our group."""
     process = subprocess.Popen([sys.executable, "-c", code])
     note("pids", process.pid)
+
+
+def daemon() -> None:
+    """A daemon as one is made: two forks, a session of its own, deaf to SIGTERM, none of our files open."""
+    if os.fork():
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
+    os.chdir("/")
+    note("pids", os.getpid())
+    note("daemons", os.getpid())
+    time.sleep(600)
+    os._exit(0)
 
 
 class Bank:
@@ -184,7 +204,9 @@ def hang() -> None:
 
 def misbehave(behaviour: str, result: Result) -> None:
     """What goes wrong after the first operator."""
-    if behaviour == "hang":
+    if behaviour in {"hang", "daemon-hang"}:
+        while behaviour == "daemon-hang" and not Path(os.environ["STAND_IN_NOTES"], "daemons").exists():
+            time.sleep(0.01)
         hang()
     if behaviour == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -267,6 +289,8 @@ def begin(behaviour: str) -> None:
         say("\n".join(f"line {number}" for number in range(200_000)))
     if behaviour == "leaves-child":
         child("import time; time.sleep(600)")
+    if behaviour in {"daemon", "daemon-hang"}:
+        daemon()
     if behaviour in SAID:
         say(SAID[behaviour])
     if behaviour == "eg":

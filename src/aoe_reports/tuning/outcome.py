@@ -299,6 +299,9 @@ TUNE_RULES: dict[str, TuneRule] = {
         "error", say("the command ended with an error (of aoe, whose exit codes are not documented: a warning)"), _GUIDE
     ),
     "tune-killed": TuneRule("error", say("a signal ended the process (not ours): a crash, or too little memory")),
+    "tune-guardian-lost": TuneRule(
+        "error", say("the process that watches over the command was killed; a daemon of the command may still run")
+    ),
     "tune-timeout": TuneRule("error", say("it took longer than --timeout and was ended")),
     "tune-interrupted": TuneRule("error", say("it was told to end before it was through")),
     "tune-left-running": TuneRule("warning", say("processes went on after the command had ended, and were ended")),
@@ -314,6 +317,9 @@ TUNE_RULES: dict[str, TuneRule] = {
         "warning",
         say("AOE wrote into the bank of another chip than the plan names"),
         say("AOE reference: environment variables"),
+    ),
+    "tune-not-ended": TuneRule(
+        "warning", say("processes of the job could not be ended (of another user, or waiting for a device)")
     ),
     "tune-log-capped": TuneRule("info", say("the middle of a long console log was left out")),
     "tune-file-missing": TuneRule("warning", say("a file that the plan expects is not there")),
@@ -331,6 +337,10 @@ class Ended:
     because: Literal["exited", "timeout", "interrupted"]
     left_running: int = 0
     log_dropped_bytes: int = 0
+    unended: tuple[str, ...] = ()
+    """Processes that could not be ended: number and name of each."""
+    guardian_lost: bool = False
+    """Whether the process between us and the command was killed: then the command was ended."""
 
 
 def judge_stage(
@@ -381,6 +391,8 @@ def _judged(
             say("{left_running} processes went on after it had ended, and were ended", left_running=ended.left_running),
             None,
         )
+    if ended.unended:
+        yield ("tune-not-ended", describe_unended(ended.unended), None)
     if ended.log_dropped_bytes:
         yield (
             "tune-log-capped",
@@ -392,12 +404,22 @@ def _judged(
         )
 
 
+def describe_unended(processes: Sequence[str]) -> str:
+    """Which processes are still running, though they were killed."""
+    return say("still running, and could not be ended: {processes}", processes=", ".join(processes))
+
+
 def _end_judged(console: Console, ended: Ended) -> _Judged:
     if ended.because == "timeout":
         text = say("it took longer than --timeout; what is banked stays: `tune --resume` goes on")
         yield "tune-timeout", text, None
     elif ended.because == "interrupted":
         yield "tune-interrupted", say("told to end; what is banked stays: `tune --resume` goes on"), None
+    elif ended.guardian_lost:
+        text = say(
+            "the process that watches over the command was killed, and all that is known of the command was ended"
+        )
+        yield "tune-guardian-lost", text, None
     elif ended.signal is not None:
         text = say(
             "signal {signal} ended it (where memory runs out the system does that: see preflight)"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import select
 import selectors
 import signal
 import subprocess
@@ -14,12 +16,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO, Self
+from typing import IO, Any, Literal, Self
 
-from aoe_reports.errors import AoeReportsError
+from aoe_reports.errors import AoeReportsError, of_the_system
 from aoe_reports.texts import say
 from aoe_reports.tuning import guardian
 from aoe_reports.tuning.outcome import Ended
@@ -120,97 +122,67 @@ def run_process(
     """Run a command in a session of its own until it ends, the deadline passes or `stop` is told; then nothing of it runs.
 
     What it prints goes line by line to `on_line` (as it is, and with the secrets of its environment replaced) and, with
-    secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. If we are killed, a guardian ends the session.
+    secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. A
+    guardian between us and the command keeps together what it starts, and ends it if we are killed.
     """
     secrets = secrets_of(environment)
-    with _guarded(limits.grace_s) as tell, _Log(log, limits.max_log_bytes, secrets, on_line) as out:
+    asked = {
+        "argv": list(argv),
+        "folder": str(folder),
+        "environment": dict(environment),
+        "log": str(log),
+        "grace_s": limits.grace_s,
+    }
+    with _Log(log, limits.max_log_bytes, secrets, on_line) as out, _guarded(asked) as command:
         try:
-            process = subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
-                list(argv),
-                cwd=folder,
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            what = getattr(error, "strerror", None) or str(error)
-            raise CannotRunError(
-                say("{name}: cannot be run: {what}; expected a command that can", name=argv[0], what=what)
-            ) from error
-        assert process.stdout is not None
-        with process.stdout:
-            tell(process.pid)
-            try:
-                return _watched(process, process.stdout, out, stop, on_look, limits)
-            finally:
-                if guardian.members(process.pid):  # something of ours failed: nothing may go on without us
-                    guardian.end(process.pid, 0)
-                process.wait()
+            return _watched(command, out, stop, on_look, limits)
+        finally:
+            if command.family.members():  # something of ours failed: nothing may go on without us
+                command.family.end(0)
 
 
-def _watched(
-    process: subprocess.Popen[bytes],
-    pipe: IO[bytes],
-    out: _Log,
-    stop: Stop,
-    on_look: Callable[[], None],
-    limits: Limits,
-) -> Ended:
-    session = process.pid
-    because: str = "exited"
+def _watched(command: _Command, out: _Log, stop: Stop, on_look: Callable[[], None], limits: Limits) -> Ended:
+    because: Literal["exited", "timeout", "interrupted"] = "exited"
+    unended: list[str] = []
+    left = 0
     with selectors.DefaultSelector() as selector:
+        pipe = command.output
         os.set_blocking(pipe.fileno(), False)
         selector.register(pipe, selectors.EVENT_READ)
-        while not _has_ended(session):
+        while because == "exited" and not command.has_ended():
             _pump(selector, pipe, out, LOOK_S)
             on_look()
             if stop.signal is not None:
                 because = "interrupted"
             elif limits.deadline is not None and time.monotonic() >= limits.deadline:
                 because = "timeout"
-            if because != "exited":
-                _end(session, selector, pipe, out, stop, limits.grace_s)
-                break
-        left = 0
-        if because == "exited":
+        if because == "exited" and not command.lost:
             until = time.monotonic() + LINGER_S
-            while (running := guardian.members(session)) and time.monotonic() < until and stop.signal is None:
+            while (running := command.family.members()) and time.monotonic() < until and stop.signal is None:
                 _pump(selector, pipe, out, LOOK_S)
             left = len(running)
-            if running:
-                _end(session, selector, pipe, out, stop, limits.grace_s)
+        if because != "exited" or left or command.lost:
+            unended = _end(command.family, lambda: _pump(selector, pipe, out, LOOK_S / 2), stop, limits.grace_s)
         _pump(selector, pipe, out, 0, rest=True)
-    code = process.wait()  # only now: until then its number cannot be somebody else's
-    killed = -code if code < 0 else None
-    return Ended(
-        None if killed else code,
-        killed,
-        "timeout" if because == "timeout" else "interrupted" if because == "interrupted" else "exited",
-        left,
-        out.dropped,
-    )
+    code = command.exit_code(0 if unended else guardian.ENDURE_S)
+    killed = -code if code is not None and code < 0 else None
+    code = None if killed else code
+    return Ended(code, killed, because, left, out.dropped, tuple(unended), guardian_lost=command.lost)
 
 
-def _has_ended(pid: int) -> bool:
-    """Whether our child has ended; it stays a zombie, so that its number stays its own."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _end(
-    session: int, selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, stop: Stop, grace_s: float
-) -> None:
-    """Ask the session to end and read on; end it when the time is up, or when we are told a second time."""
+def _end(family: guardian.Family, pump: Callable[[], None], stop: Stop, grace_s: float) -> list[str]:
+    """Ask all to end and read on; end them when the time is up, or when we are told a second time; what cannot be ended."""
     told = stop.times
     deadline = time.monotonic() + grace_s
-    guardian.send(session, signal.SIGTERM)
-    guardian.send(session, signal.SIGCONT)
-    while guardian.members(session) and time.monotonic() < deadline and stop.times <= max(told, 1):
-        _pump(selector, pipe, out, LOOK_S / 2)
-    while guardian.members(session):
-        guardian.send(session, signal.SIGKILL)
-        _pump(selector, pipe, out, LOOK_S / 2)
+    family.send(signal.SIGTERM)
+    family.send(signal.SIGCONT)
+    while family.members() and time.monotonic() < deadline and stop.times <= max(told, 1):
+        pump()
+    deadline = time.monotonic() + guardian.ENDURE_S
+    while family.members() and time.monotonic() < deadline:
+        family.kill()
+        pump()
+    return family.names()
 
 
 def _pump(selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, wait_s: float, *, rest: bool = False) -> None:
@@ -328,35 +300,77 @@ def _read_until_end(pipe: IO[bytes], deadline: float, most: int) -> str | None:
 
 
 @dataclass(slots=True)
-class _Tell:
-    """Tells the guardian which session it is to end if we are gone."""
+class _Command:
+    """A command that a guardian has started for us."""
 
-    pipe: IO[bytes] = field()
+    family: guardian.Family
+    output: IO[bytes]
+    _told: IO[bytes]
+    """What the guardian tells, a line each; it is not waited for."""
+    lost: bool = False
+    """Whether the guardian has ended before the command: then nobody knows how that ends."""
+    _status: int | None = None
 
-    def __call__(self, session: int) -> None:
-        with suppress(OSError):
-            self.pipe.write(b"%d\n" % session)
+    def has_ended(self) -> bool:
+        """Whether the command has ended, or its guardian has."""
+        while self._status is None and not self.lost and select.select([self._told], [], [], 0)[0]:
+            words = self._told.readline().split()
+            self.lost = not words
+            if words[:1] == [b"ended"]:
+                self._status = int(words[1])
+        return self._status is not None or self.lost
+
+    def exit_code(self, wait_s: float) -> int | None:
+        """Its exit code, or the negative number of the signal that ended it; None while it runs, or where nobody knows."""
+        until = time.monotonic() + wait_s
+        while not self.has_ended() and time.monotonic() < until:
+            time.sleep(guardian.LOOK_S)
+        return None if self._status is None else os.waitstatus_to_exitcode(self._status)
 
 
 @contextmanager
-def _guarded(grace_s: float) -> Iterator[_Tell]:
-    """A guardian beside us: it is told when all is well, and acts when it hears nothing any more."""
-    argv = [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(grace_s)]
-    with subprocess.Popen(  # noqa: S603 -- our own file
-        argv,
-        cwd="/",
-        env={},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        bufsize=0,
-    ) as process:
+def _guarded(asked: Mapping[str, Any]) -> Iterator[_Command]:
+    """Let a guardian start a command: it is told when all is well, and acts when it hears nothing any more."""
+    told, tell = os.pipe()
+    argv = [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(tell)]
+    with os.fdopen(told, "rb", buffering=0) as lines, _started(argv, tell) as process:
         assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            yield _Tell(process.stdin)
+            with suppress(OSError):
+                process.stdin.write(json.dumps(asked).encode() + b"\n")
+            words = lines.readline().decode("utf-8", "surrogateescape").rstrip("\n").split(" ", 2)
+            if words[0] != "started":
+                what = of_the_system(" ".join(words[1:])) or say("its guardian has ended")
+                raise CannotRunError(
+                    say("{name}: cannot be run: {what}; expected a command that can", name=asked["argv"][0], what=what)
+                )
+            group = Path(words[2]) if words[2:] and words[2] else None
+            yield _Command(guardian.Family(process.pid, int(words[1]), group), process.stdout, lines)
+            if group is not None and process.poll() is not None:
+                guardian.remove_group(group)
         finally:
             with suppress(OSError):
                 process.stdin.write(b"done\n")
+            with suppress(OSError):
                 process.stdin.close()
-            process.wait()
+
+
+@contextmanager
+def _started(argv: Sequence[str], tell: int) -> Iterator[subprocess.Popen[bytes]]:
+    try:
+        process = subprocess.Popen(  # noqa: S603 -- our own file
+            argv,
+            cwd="/",
+            env={},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            bufsize=0,
+            pass_fds=(tell,),
+        )
+    finally:
+        os.close(tell)
+    with process:
+        yield process

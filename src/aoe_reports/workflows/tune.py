@@ -34,7 +34,15 @@ from aoe_reports.tuning.command import (
     to_json,
 )
 from aoe_reports.tuning.console import Console
-from aoe_reports.tuning.outcome import Ended, came_to_its_end, counts_of, finding_of, judge_stage, outcome_rows
+from aoe_reports.tuning.outcome import (
+    Ended,
+    came_to_its_end,
+    counts_of,
+    describe_unended,
+    finding_of,
+    judge_stage,
+    outcome_rows,
+)
 from aoe_reports.tuning.plan import (
     REDACTED,
     TENSORFLOW,
@@ -513,6 +521,8 @@ class _Job:
             entry["status"], self.state["status"] = "interrupted", "interrupted"
             self._save()
             raise
+        if ended.unended:
+            self.teller.note(describe_unended(ended.unended))
         follower.look(force=True)
         return self._judged(stage, entry, console, ended, _fresh(work, where, before), time.monotonic() - began)
 
@@ -579,6 +589,7 @@ class _Job:
             "result_files": sorted({path.name for path in fresh}),
             "claims": [asdict(claim) for claim in console.claims],
             "codes": sorted(console.codes),
+            "still_running": list(ended.unended),
         }
         self._save()
         return _Attempt(stage.name, results, found, status)
@@ -751,6 +762,7 @@ _STAGE_KEYS = (
     "result_files",
     "claims",
     "codes",
+    "still_running",
 )
 
 _Stamp = tuple[int, int, int]

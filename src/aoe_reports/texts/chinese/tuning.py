@@ -102,6 +102,11 @@ TEXTS: Mapping[str, str] = {
     # outcome, findings
     "{explained}; first in: {line}": "{explained}；首次出现于：{line}",
     "no bank <soc>_gradient_fusion.json with a tuned model is in the private bank": "私有知识库中没有包含已调优模型的 <soc>_gradient_fusion.json",
+    "still running, and could not be ended: {processes}": "仍在运行且无法终止：{processes}",
+    "processes of the job could not be ended (of another user, or waiting for a device)": "任务的部分进程无法终止（属于其他用户，或正在等待设备）",
+    "the process that watches over the command was killed, and all that is known of the command was ended": "监护命令的进程被杀死，已知的命令进程均已终止",
+    "the process that watches over the command was killed; a daemon of the command may still run": "监护命令的进程被杀死；命令的守护进程可能仍在运行",
+    "its guardian has ended": "其守护进程已结束",
     "{left_running} processes went on after it had ended, and were ended": "命令结束后仍有 {left_running} 个进程运行，已被终止",
     "{log_dropped_bytes} bytes in the middle of the log were left out": "日志中间的 {log_dropped_bytes} 字节被省略",
     "it took longer than --timeout; what is banked stays: `tune --resume` goes on": "超过 --timeout；已入库的内容保留：用 `tune --resume` 继续",
