@@ -66,9 +66,10 @@ class Console:
         for code in codes_of_line(line):
             if len(self.codes) < MOST_KEPT:
                 self.codes.setdefault(code, (line if shown is None else shown).strip()[:_LONGEST_LINE])
-        before, words, behind = line.partition(FINISHED[1])
+        _, words, behind = line.partition(FINISHED[1])
         percent = _PERCENT.match(behind) if words else None
         if percent and len(self.claims) < MOST_KEPT:
+            before = (line if shown is None else shown).partition(FINISHED[1])[0]
             name = (before.split() or [""])[-1].removeprefix("[Aoe]")
             self.claims.append(Claim(name, percent[1]))
 

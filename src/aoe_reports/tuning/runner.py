@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import selectors
 import signal
@@ -25,7 +24,7 @@ from aoe_reports.errors import AoeReportsError, of_the_system
 from aoe_reports.texts import say
 from aoe_reports.tuning import guardian
 from aoe_reports.tuning.outcome import Ended
-from aoe_reports.tuning.plan import REDACTED
+from aoe_reports.tuning.secrets import Line, Redacting, Redactor
 
 LOOK_S = 0.1
 """How long is waited between two looks at the process, and at whether we were told to end."""
@@ -43,10 +42,6 @@ TAIL_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 16
 
 _READ_BYTES = 1 << 16
-_LEAST_SECRET = 6
-_SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSW|PASSPHRASE|PASS(?=_|$)|CREDENTIAL|KEYS?(?=_|$)|AUTH|COOKIE", re.IGNORECASE
-)
 
 
 class CannotRunError(AoeReportsError):
@@ -94,20 +89,6 @@ class Limits:
     max_log_bytes: int = MAX_LOG_BYTES
 
 
-def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret; longest first."""
-    lines = [line for name, text in environment.items() if _SECRET_NAME.search(name) for line in text.splitlines()]
-    values = {line for line in lines if len(line) >= _LEAST_SECRET}
-    return tuple(sorted(values, key=len, reverse=True))
-
-
-def redact(text: str, secrets: Sequence[str]) -> str:
-    """A text without the secrets in it."""
-    for secret in secrets:
-        text = text.replace(secret, REDACTED)
-    return text
-
-
 def run_process(
     argv: Sequence[str],
     *,
@@ -121,11 +102,10 @@ def run_process(
 ) -> Ended:
     """Run a command in a session of its own until it ends, the deadline passes or `stop` is told; then nothing of it runs.
 
-    What it prints goes line by line to `on_line` (as it is, and with the secrets of its environment replaced) and, with
+    What it prints goes line by line to `on_line` (as it is, and with secrets replaced) and, with
     secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. A
     guardian between us and the command keeps together what it starts, and ends it if we are killed.
     """
-    secrets = secrets_of(environment)
     asked = {
         "argv": list(argv),
         "folder": str(folder),
@@ -133,7 +113,7 @@ def run_process(
         "log": str(log),
         "grace_s": limits.grace_s,
     }
-    with _Log(log, limits.max_log_bytes, secrets, on_line) as out, _guarded(asked) as command:
+    with _Log(log, limits.max_log_bytes, Redactor(environment), on_line) as out, _guarded(asked) as command:
         try:
             return _watched(command, out, stop, on_look, limits)
         finally:
@@ -208,10 +188,9 @@ def _pump(selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, wait_s: 
 class _Log:
     """The console's log: its begin and, of a long one, its end; told line by line; without secrets."""
 
-    def __init__(self, path: Path, most: int, secrets: Sequence[str], on_line: Callable[[str, str], None]) -> None:
+    def __init__(self, path: Path, most: int, redactor: Redactor, on_line: Callable[[str, str], None]) -> None:
         self._path, self._most, self._on_line = path, most, on_line
-        self._secrets = [secret.encode("utf-8", "surrogateescape") for secret in secrets]
-        self._waiting = bytearray()
+        self._lines = Redacting(redactor, MAX_LINE_BYTES)
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
         self._written = 0
@@ -223,8 +202,8 @@ class _Log:
 
     def __exit__(self, *_: object) -> None:
         with self._file:
-            if self._waiting:
-                self._line(bytes(self._waiting))
+            for line in self._lines.rest():
+                self._line(line)
             if self.dropped:
                 self._file.write(b"\n[... %d bytes left out ...]\n" % self.dropped)
             for piece in self._tail:
@@ -232,33 +211,23 @@ class _Log:
 
     def take(self, data: bytes) -> None:
         """Take over a piece of the output."""
-        self._waiting += data
-        *lines, rest = _LINE_END.split(self._waiting)
-        for line in lines:
-            self._line(bytes(line) + b"\n")
-        while len(rest) > MAX_LINE_BYTES:
-            self._line(bytes(rest[:MAX_LINE_BYTES]))
-            rest = rest[MAX_LINE_BYTES:]
-        self._waiting = bytearray(rest)
+        for line in self._lines.take(data):
+            self._line(line)
 
-    def _line(self, line: bytes) -> None:
-        raw = line
-        for secret in self._secrets:
-            line = line.replace(secret, REDACTED.encode())
-        if self._written + len(line) <= self._most and not self._tail:
-            self._file.write(line)
-            self._written += len(line)
+    def _line(self, line: Line) -> None:
+        shown = line.shown.rstrip(b"\r\n")
+        written = shown + b"\n" if line.raw[-1:] in {b"\n", b"\r"} else shown
+        if self._written + len(written) <= self._most and not self._tail:
+            self._file.write(written)
+            self._written += len(written)
         else:
-            self._tail.append(line)
-            self._tail_bytes += len(line)
+            self._tail.append(written)
+            self._tail_bytes += len(written)
             while self._tail_bytes > TAIL_BYTES:
                 gone = len(self._tail.popleft())
                 self._tail_bytes -= gone
                 self.dropped += gone
-        self._on_line(*(text.decode("utf-8", "replace").rstrip("\n") for text in (raw, line)))
-
-
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+        self._on_line(*(text.decode("utf-8", "replace").rstrip("\r\n") for text in (line.raw, shown)))
 
 
 def output_of(argv: Sequence[str], environment: Mapping[str, str], timeout_s: float, most: int) -> str | None:

@@ -30,7 +30,7 @@ from aoe_reports.texts import Language, join, say
 from aoe_reports.tuning.plan import PLAN_RULES, Job, Plan, Scenario, document_of_plan
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.ranking import Ranking, Wanted, exposed_times, rank_operators
-from aoe_reports.tuning.runner import redact, secrets_of
+from aoe_reports.tuning.secrets import Redactor
 from aoe_reports.workflows.advise import DYNAMIC_KINDS
 from aoe_reports.workflows.banks import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.workflows.captures import label_of, read_telling
@@ -179,8 +179,8 @@ def _carried_on(wish: PlanWish) -> PlanWish:
 
 def _without_secrets(wish: PlanWish, environment: Mapping[str, str]) -> PlanWish:
     """The wish without values of secret variables in what is run: plan.json and run.sh may be read by others."""
-    secrets = secrets_of(environment)
-    command, options = (tuple(redact(part, secrets) for part in told) for told in (wish.job.command, wish.job.options))
+    redactor = Redactor(environment)
+    command, options = (tuple(redactor.arguments(told)) for told in (wish.job.command, wish.job.options))
     return replace(wish, job=replace(wish.job, command=command, options=options))
 
 

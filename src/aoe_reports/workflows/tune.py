@@ -63,11 +63,10 @@ from aoe_reports.tuning.runner import (
     CannotRunError,
     Limits,
     Stop,
-    redact,
     run_process,
-    secrets_of,
     stopping,
 )
+from aoe_reports.tuning.secrets import Redactor
 from aoe_reports.workflows.bank_exchange import see_whole
 from aoe_reports.workflows.banks import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.workflows.output import write_whole
@@ -189,11 +188,11 @@ def plan_to_run(folder: Path, wish: Wish) -> tuple[Plan, list[Stage], TuneOps | 
 def dry_run(folder: Path, wish: Wish) -> list[dict[str, Any]]:
     """What would be run: one row a stage. Nothing is written."""
     _, stages, asked = plan_to_run(folder, wish)
-    here, secrets = str(folder.resolve()), secrets_of(os.environ)
+    here, redactor = str(folder.resolve()), Redactor(os.environ)
     rows = []
     for number, stage in enumerate(stages, 1):
         work = f"{here}/{RUNS}/{number:03d}-{stage.name}"
-        argv = [redact(part, secrets) for part in stage.argv(here)]
+        argv = redactor.arguments(stage.argv(here))
         rows.append(
             {
                 "stage": stage.name,
@@ -282,7 +281,7 @@ class _Job:
     ) -> None:
         self.shown, self.here, self.plan, self.stages = shown, here, plan, stages
         self.asked, self.wish, self.teller, self.stop = asked, wish, teller, stop
-        self.secrets = secrets_of(os.environ)
+        self.redactor = Redactor(os.environ)
         self.deadline = time.monotonic() + wish.timeout_s if wish.timeout_s is not None else None
         self.tuned = Tuned()
         self.state: dict[str, Any] = {}
@@ -346,7 +345,7 @@ class _Job:
                 if one["status"] == "running":
                     one["status"] = "interrupted"  # we were killed
         job = self.plan.job
-        command, options = ([redact(part, self.secrets) for part in parts] for parts in (job.command, job.options))
+        command, options = map(self.redactor.arguments, (job.command, job.options))
         self.state = {
             "format_version": 1,
             "plan_sha256": digest,
@@ -487,7 +486,7 @@ class _Job:
             "stage": stage.name,
             "folder": name,
             "status": "running",
-            "argv": [redact(part, self.secrets) for part in argv],
+            "argv": self.redactor.arguments(argv),
             "environment": stage.variables(str(work), str(self.here / BANK)),
             "unset": list(stage.unset),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
