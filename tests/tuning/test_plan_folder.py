@@ -13,9 +13,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from commandline import ROOT
 from documents import SCALARS, places
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from killing import COMPILER, Fault, killer
 from tuning.jobs import NAMES, SOC, Bench, write_bank
 
 from aoe_reports.errors import AoeReportsError, UsageError
@@ -373,3 +375,25 @@ def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: 
         assert all(isinstance(part, str) for row in rows for part in row["argv"])
         files_of_plan(listed, "/plan")
         check_host(listed, Host(), Declared())
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler to put faults between plan and the disk")
+def test_a_plan_that_was_killed_leaves_no_mixture_of_two_plans(bench: Bench) -> None:
+    profile = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
+    arguments = ("plan", profile, "-o", bench.folder, "--assume-static", "--scenario", "offline")
+    assert bench.run(*arguments, "--top", "1").code == 0
+    one = (bench.folder / "tune_ops.json").read_text()
+    with killer(bench.environment, "aoe_reports.workflows.plan") as killing:
+        changes = killing.run(*arguments, "--top", "3", root=bench.folder, cwd=bench.root).changes
+        assert (bench.folder / "tune_ops.json").read_text() != one
+        for at in range(1, len(changes) + 1):
+            assert bench.run(*arguments, "--top", "1").code == 0
+            killing.run(*arguments, "--top", "3", root=bench.folder, cwd=bench.root, fault=Fault(at))
+            told = bench.run(
+                "tune", bench.folder, "--dry-run", "--model", bench.root / "model.onnx", "--format", "json"
+            )
+            assert told.code == (0 if (bench.folder / "plan.json").exists() else 2), changes[at - 1]
+            if told.code == 0:
+                asked = json.loads((bench.folder / "plan.json").read_text())["candidates"]
+                listed = json.loads((bench.folder / "tune_ops.json").read_text())
+                assert len(asked) == len(listed["tune_ops_name"]) + len(listed["tune_ops_type"]), changes[at - 1]

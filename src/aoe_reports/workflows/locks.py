@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import glob
 import os
 import re
 import warnings
@@ -53,6 +54,7 @@ def locked_site_of(path: Path) -> contextlib.AbstractContextManager[None]:
 def _lock(place: Path, folder: Path) -> int:
     """A handle of the folder that has the lock: of the folder that has the name by then, not of one that was replaced."""
     while True:
+        _put_back(place)
         place.mkdir(parents=True, exist_ok=True)
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -63,6 +65,21 @@ def _lock(place: Path, folder: Path) -> int:
             os.close(handle)
             raise
         os.close(handle)
+
+
+def _put_back(place: Path) -> None:
+    """Give a folder its name again if an exchange in steps was killed after the first of them; one at work holds the lock."""
+    if place.exists():
+        return
+    for aside in place.parent.glob(f".{glob.escape(place.name[:100])}.new-*.aside"):
+        with contextlib.suppress(FileNotFoundError):
+            handle = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                _wait_for(handle, place)
+                if not place.exists():
+                    aside.rename(place)
+            finally:
+                os.close(handle)
 
 
 def _wait_for(handle: int, folder: Path) -> None:

@@ -65,10 +65,10 @@ def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path
     files = files_of_plan(plan, str(here))
     if report is not None:
         files["report.md"] = report
-    for stale in {TUNE_OPS, AOE_CONFIG, "snippet.py"} - files.keys():
-        (here / stale).unlink(missing_ok=True)
-    for name, text in files.items():
-        write_whole(here / name, text)
+    for stale in {PLAN, TUNE_OPS, AOE_CONFIG, "snippet.py"} - (files.keys() - {PLAN}):
+        (here / stale).unlink(missing_ok=True)  # without its plan a folder that is half another plan's is none
+    for name in sorted(files, key=lambda name: name == PLAN):
+        write_whole(here / name, files[name])
         if name.endswith(".sh"):
             (here / name).chmod(0o755)
     return [folder / name for name in files]
