@@ -111,7 +111,7 @@ def test_check_has_nothing_at_all_to_say_of_a_valid_result(folder: Path, cli: Cl
 
 NO_SMALL_TEXT = {
     "json-too-large", "csv-syntax", "expanded-too-large",
-    "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop",
+    "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop", "sparse-file", "path-too-deep", "too-much-linked",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
     "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped",

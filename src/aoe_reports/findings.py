@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,6 +75,23 @@ def place_of(finding: Finding) -> tuple[object, ...]:
         finding.rule,
         finding.message,
     )
+
+
+LISTED_PER_RULE = 100
+"""How many findings of one rule people are shown of all files together, before the rest is counted in one line."""
+
+
+def listed(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings as people are shown them: the first of each rule, and at the end how many more there are, exactly."""
+    counts: Counter[tuple[Severity, str]] = Counter()
+    for finding in findings:
+        counts[finding.severity, finding.rule] += 1
+        if counts[finding.severity, finding.rule] <= LISTED_PER_RULE:
+            yield finding
+    for (severity, rule), count in counts.items():
+        if count > LISTED_PER_RULE:
+            message = say("and {count:,} more of this rule, not listed here", count=count - LISTED_PER_RULE)
+            yield Finding(severity, rule, "…", message)
 
 
 def has(findings: Iterable[Finding], severity: Severity) -> bool:

@@ -22,7 +22,7 @@ from aoe_reports.cli.output import (
     write_pieces,
 )
 from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding, reasons_of
+from aoe_reports.findings import Finding, listed, reasons_of
 from aoe_reports.results import TuningResult
 from aoe_reports.texts import say
 
@@ -112,7 +112,7 @@ def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[
         from aoe_reports.reports.rows import rows_report
 
         yield from text_pieces(report_in(rows_report("check", "Checked", rows), spoken()))
-        yield from (plain(told(finding.as_text())) + "\n" for finding in findings)
+        yield from (plain(told(finding.as_text())) + "\n" for finding in listed(findings))
     elif form in CHECK_RENDERERS:
         yield CHECK_RENDERERS[form](checked)
     else:

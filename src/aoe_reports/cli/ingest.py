@@ -21,6 +21,7 @@ from aoe_reports.cli.output import (
     Zone,
     exit_code,
     print_findings,
+    progress_line,
     render,
     run_options,
     write,
@@ -49,15 +50,12 @@ def ingest(
     from aoe_reports.workflows.ingest import ingest as ingest_paths
     from aoe_reports.workflows.nightly import run_row
 
-    gathered = Gathered()
-    stored = ingest_paths(
-        paths,
-        store,
-        run_options(
-            workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
-        ),
-        gathered,
+    options = run_options(
+        workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
     )
+    with progress_line() as progress:
+        gathered = Gathered(progress=progress)
+        stored = ingest_paths(paths, store, options, gathered)
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = [run_row(item) for item in stored]
     reasons = reasons_of(findings, strict=strict)

@@ -21,6 +21,7 @@ from aoe_reports.cli.output import (
     WorkloadFrom,
     Zone,
     exit_code,
+    progress_line,
     run_options,
     show_report,
     write,
@@ -65,8 +66,12 @@ def nightly(
     selection = RegressionSelection(
         false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
     )
+    options = run_options(
+        workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
+    )
 
     def show(result: "NightlyResult") -> None:
+        progress("")  # the report is not written behind what was shown of the work
         if form == "json":
             inputs = [str(path) for path in paths]
             text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, result.report.data)
@@ -74,19 +79,19 @@ def nightly(
             text = show_report(form, result.report)
         write(text, output)
 
-    result = run_nightly(
-        paths,
-        store,
-        site,
-        run_options(
-            workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
-        ),
-        selection=selection,
-        strict=strict,
-        strict_data=strict_data,
-        language=spoken(),
-        report=show,
-    )
+    with progress_line() as progress:
+        result = run_nightly(
+            paths,
+            store,
+            site,
+            options,
+            selection=selection,
+            strict=strict,
+            strict_data=strict_data,
+            language=spoken(),
+            report=show,
+            progress=progress,
+        )
     bad = [reason for reason in result.reasons if reason not in {"suspect", "not-enough-data"}]
     code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=bad)
     raise typer.Exit(code or next((CODES[reason] for reason in result.reasons if reason in CODES), 0))

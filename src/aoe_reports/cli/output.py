@@ -1,14 +1,18 @@
 """What all commands have in common: options, where output goes, exit codes."""
 
+import os
+import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from aoe_reports.cli.ending import ERASE_LINE
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.findings import Finding, has
+from aoe_reports.findings import Finding, has, listed
 from aoe_reports.texts import say
 
 if TYPE_CHECKING:
@@ -41,7 +45,11 @@ Zone = Annotated[
 
 MaxExpanded = Annotated[
     int | None,
-    typer.Option(min=1, help="Bytes to which one .gz file may expand (8 GiB unless told).", show_default=False),
+    typer.Option(
+        min=1,
+        help="Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).",
+        show_default=False,
+    ),
 ]
 Raw = Annotated[
     int,
@@ -114,7 +122,7 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """Findings to stderr, where they do not mix with results."""
-    for finding in findings:
+    for finding in listed(findings):
         notify(finding.as_text())
 
 
@@ -123,6 +131,34 @@ def notify(message: str) -> None:
     from aoe_reports.renderers.values import plain
 
     sys.stderr.write(plain(told(message)) + "\n")
+
+
+@contextmanager
+def progress_line() -> Iterator[Callable[[str], None]]:
+    """What is shown on stderr while something takes long: one line that is written over, on a terminal; else nothing."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+
+    def show(text: str) -> None:
+        from aoe_reports.renderers.values import plain, width
+
+        line = plain(told(text))
+        room = shutil.get_terminal_size().columns - 1
+        while width(line) > room:
+            line = line[:-1]
+        _overwrite(line)
+
+    try:
+        yield show
+    finally:
+        _overwrite("")
+
+
+def _overwrite(line: str) -> None:
+    with suppress(OSError, ValueError):  # a terminal that is gone ends nothing
+        sys.stderr.write(f"{ERASE_LINE}{line}")
+        sys.stderr.flush()
 
 
 def show_report(form: str, report: "Report") -> str:

@@ -73,7 +73,7 @@ def _is_figures(folder: Path) -> bool:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

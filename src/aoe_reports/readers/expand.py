@@ -11,9 +11,13 @@ from typing import IO
 
 from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding
-from aoe_reports.readers.identify import FoundFile
+from aoe_reports.readers.identify import MAX_EXPANDED_BYTES, FoundFile
 from aoe_reports.texts import say
 
+MAX_RATIO = 200
+"""A file that expands to more than this times its size is refused: 59 real exports expand to 2 to 27 times theirs."""
+RATIO_FROM_BYTES = 64 << 20
+"""What expands to less may have any ratio: a small file of equal rows is no attack."""
 _BLOCK = 1 << 20
 _GZIP = 31
 
@@ -36,6 +40,7 @@ def expanded(file: FoundFile) -> Iterator[tuple[Path, Finding | None]]:
 
 def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
     """Write the plain content; what is wrong with the compressed one, if anything."""
+    limit = MAX_EXPANDED_BYTES if file.max_expanded is None else file.max_expanded
     written = 0
     with file.path.open("rb") as packed:
         expander = zlib.decompressobj(wbits=_GZIP)
@@ -47,10 +52,18 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
                 message = say("this cannot be expanded ({error}); nothing of it is used", error=str(error))
                 return _wrong(file, "gzip-damaged", message)
             written += len(data)
-            if written > file.max_expanded:
+            if written > limit:
                 message = say(
-                    "expands to more than {limit} bytes; nothing of it is used (see --max-expanded)",
-                    limit=file.max_expanded,
+                    "expands to more than {limit} bytes; nothing of it is used (--max-expanded BYTES says how many it may be)",
+                    limit=limit,
+                )
+                return _wrong(file, "expanded-too-large", message)
+            read = packed.tell() - len(expander.unconsumed_tail)
+            if file.max_expanded is None and written > max(RATIO_FROM_BYTES, MAX_RATIO * read):
+                message = say(
+                    "expands to more than {ratio} times its size, as no export does; nothing of it is used "
+                    "(--max-expanded BYTES says how many it may be)",
+                    ratio=MAX_RATIO,
                 )
                 return _wrong(file, "expanded-too-large", message)
             plain.write(data)

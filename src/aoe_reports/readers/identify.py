@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -30,8 +31,11 @@ from aoe_reports.texts import say
 HEAD_BYTES = 64 * 1024
 """How much of a file may be looked at to tell what it is."""
 
-MAX_EXPANDED_BYTES = 8 << 30
+MAX_EXPANDED_BYTES = 1 << 30
 """How far one compressed file may expand unless told otherwise."""
+
+SPARSE_FROM_BYTES = 256 << 20
+"""A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
 
 TABLES_OF_TIMELINES = frozenset({"step_trace", "task_time"})
 """Tables whose rows can be told from the timeline of the same name."""
@@ -58,8 +62,8 @@ class FoundFile:
     size: int
     holds: tuple[str, ...] = ()
     """The tables that can be read from it."""
-    max_expanded: int = MAX_EXPANDED_BYTES
-    """How far a compressed file may expand."""
+    max_expanded: int | None = None
+    """How far a compressed file may expand, where somebody said it."""
 
 
 def why(error: Exception) -> str:
@@ -81,6 +85,9 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
         return None
     try:
         size = path.stat().st_size
+        if not _is_database(name) and is_sparse(path, size):
+            findings.append(Finding("error", "sparse-file", str(path), NEVER_WRITTEN))
+            return None
         found = _identified(path, name, size, findings)
     except OSError as error:
         if name is not None or explicit:
@@ -93,6 +100,27 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
         )
         findings.append(Finding("error", "unknown-file", str(path), message))
     return _with_place(found) if found is not None and found.name.kind not in NO_TABLES else found
+
+
+def _is_database(name: FileName | None) -> bool:
+    """Whether pages that were never written may be in order: a database reads only those that it needs."""
+    return name is not None and name.form == "db"
+
+
+def is_sparse(path: Path, size: int) -> bool:
+    """Whether a part of a large file was never written; a file system that does not know says no, and so does one that compresses."""
+    if size < SPARSE_FROM_BYTES:
+        return False
+    with path.open("rb") as file:
+        try:
+            return os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size
+        except OSError:
+            return False
+
+
+NEVER_WRITTEN = say(
+    "parts of this file were never written (a sparse file: cut off, or preallocated); nothing of it is used"
+)
 
 
 def _with_place(found: FoundFile) -> FoundFile:

@@ -267,7 +267,11 @@ def _info_files(root: Path) -> list[Path]:
     found: list[Path] = []
     for folder in (root, *root.glob("device_*"), root / "host", *root.glob("PROF_*/device_*")):
         try:
-            found += [path for path in folder.iterdir() if any(name.match(path.name) for name in _INFO_NAMES)]
+            found += [
+                path
+                for path in folder.iterdir()
+                if any(name.match(path.name) for name in _INFO_NAMES) and path.is_file()
+            ]  # a pipe would never end
         except OSError:
             continue  # no such folder here, or none that may be read: it holds no measurement
     return sorted(found)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.findings import SEVERITIES, Finding
+from aoe_reports.findings import SEVERITIES, Finding, listed
 from aoe_reports.reports.report import Column, Grid, Report, Section
 from aoe_reports.reports.rows import shown_columns
 from aoe_reports.reports.tuning import TuningTask, overview_sections, task_sections
@@ -72,7 +72,8 @@ _COUNTED = {
 
 def _findings(checked: Checked) -> Section:
     rows = [
-        {"severity": f.severity, "rule": f.rule, "place": _place(f), "message": f.message} for f in checked.findings
+        {"severity": f.severity, "rule": f.rule, "place": _place(f), "message": f.message}
+        for f in listed(checked.findings)
     ]
     return Section("Findings", [] if rows else [say("None.")], Grid(_FINDINGS, rows) if rows else None)
 

@@ -20,6 +20,7 @@ from msgspec import Meta, Struct
 
 from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.readers.identify import NEVER_WRITTEN, is_sparse
 from aoe_reports.store import History, RunHeader
 from aoe_reports.store.care import ORDER
 from aoe_reports.store.conditions import equals
@@ -318,6 +319,8 @@ def _lines(source: Path, *, whole: bool = True) -> Iterator[_Line]:
     last = _Line(0, None, False, None)
     number = 0
     try:
+        if is_sparse(source, source.stat().st_size):
+            raise ReadError(source, NEVER_WRITTEN, ROWS_EXPECTED)
         with source.open("rb") as file:
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -16,7 +16,7 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
-from aoe_reports.texts import join, say
+from aoe_reports.texts import Text, join, say
 from aoe_reports.workflows.advising import Advising, Advisor, digest_of
 from aoe_reports.workflows.captures import (
     aoe_files,
@@ -35,6 +35,13 @@ from aoe_reports.workflows.origin import origin_of
 from aoe_reports.workflows.record_files import load_records
 from aoe_reports.workflows.sharing import Sharing
 
+Progress = Callable[[Text], None]
+"""Is told what is done next: each line takes the place of the one before."""
+
+
+def unseen(_: Text) -> None:
+    """Nobody looks on."""
+
 
 @dataclass(slots=True)
 class Gathered:
@@ -42,6 +49,18 @@ class Gathered:
 
     findings: list[Finding] = field(default_factory=list)
     unreadable: bool = False
+    progress: Progress = unseen
+    _read: int = 0
+    _all: int = 0
+
+    def begin(self, count: int) -> None:
+        """Know how many captures and files are to be read."""
+        self._all += count
+
+    def reading(self, path: Path) -> None:
+        """Tell whoever looks on what is read next."""
+        self._read += 1
+        self.progress(say("reading {number:,} of {count:,}: {path}", number=self._read, count=self._all, path=path))
 
     def failed(self, error: AoeReportsError, path: Path) -> None:
         """Note a file that cannot be read, and go on with the healthy ones."""
@@ -79,6 +98,7 @@ def gather_runs(
     With an `advisor` profiles carry advice, once they are stored; `sharing` sees their captures before they are read.
     """
     options = options.asked_for(paths)
+    gathered.progress(say("looking for files"))
     discovery = discover(paths, max_expanded=options.max_expanded)
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
@@ -86,6 +106,8 @@ def gather_runs(
         gathered.findings.append(nothing_measured(paths, say("nothing here that is read")))
     read: set[str] = set()
     captures = find_runs(discovery)
+    others = sum(len(files(discovery)) for files in (bank_files, aoe_files, record_files))
+    gathered.begin(len(captures) + others)
     if sharing is not None:
         sharing.look_ahead(captures)
     profiles = _profiles(captures, options, gathered, advisor)
@@ -99,6 +121,7 @@ def _profiles(
     runs: Sequence[tuple[Capture, ...]], options: RunOptions, gathered: Gathered, advisor: Advisor | None
 ) -> Iterator[Run]:
     for captures in runs:
+        gathered.reading(captures[0].root)
         advising = None if advisor is None else advisor.of_run(captures)
         try:
             profile = load_profile(captures, options, None if advising is None else advising.look)
@@ -121,6 +144,7 @@ def _with_advice(advising: Advising, run: Run) -> Run:
 
 def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     for found in bank_files(discovery):
+        gathered.reading(found.path)
         try:
             bank, findings = load_bank(found)
         except (ReadError, OSError) as error:
@@ -137,6 +161,7 @@ def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Ite
 
 def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
     for found in aoe_files(discovery):
+        gathered.reading(found.path)
         try:
             tunings, findings = load_tuning(found, options)
         except (ReadError, OSError) as error:
@@ -152,6 +177,7 @@ def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read
     """Runs of files of records; one that was `read` from what it was made of is not taken a second time."""
     seen: set[str] = set()
     for found in record_files(discovery):
+        gathered.reading(found.path)
         try:
             runs, findings = load_records(found, options, seen, read)
         except (ReadError, OSError) as error:

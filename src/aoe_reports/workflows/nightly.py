@@ -17,7 +17,7 @@ from aoe_reports.reports.nightly import Course, Hotspots, Night, lead_of, nightl
 from aoe_reports.reports.report import Report
 from aoe_reports.store import History, Run, equals
 from aoe_reports.texts import Language, join, say
-from aoe_reports.workflows.ingest import Gathered, Stored, ingest
+from aoe_reports.workflows.ingest import Gathered, Progress, Stored, ingest, unseen
 from aoe_reports.workflows.locks import locked
 from aoe_reports.workflows.options import RunOptions
 from aoe_reports.workflows.output import REPORT_FILES, write_whole
@@ -49,6 +49,7 @@ def run_nightly(
     simulated: bool = False,
     language: Language = "en",
     report: Callable[[NightlyResult], None] | None = None,
+    progress: Progress = unseen,
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report and the pages go into `site` where one is given.
 
@@ -57,13 +58,14 @@ def run_nightly(
     """
     if site is not None:
         _refuse_misuse(site)
-    gathered = Gathered()
+    gathered = Gathered(progress=progress)
     stored = ingest(paths, store, options, gathered, "nightly")
     findings = in_order([*gathered.findings, *(f for item in stored for f in item.run.findings)])
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     found = None
     if measured:
         ours = _series_of(measured, store)
+        progress(say("comparing with the history"))
         chosen = replace(selection or RegressionSelection(), series=ours, record=True)
         found = find_regressions(store, chosen, "nightly")
         findings = in_order([*findings, *(one for one in found.findings if one.rule != "not-enough-data")])
@@ -94,6 +96,7 @@ def run_nightly(
             with locked(site):
                 _write_report(site, result, [str(path) for path in paths], language)
                 if stored:  # else there may be no store, and the pages are what they were
+                    progress(say("writing the pages of {site}", site=site))
                     build_site(store, site, (selection or RegressionSelection()).false_alarms_per_year, language)
         except OSError as error:
             why = error.strerror or error

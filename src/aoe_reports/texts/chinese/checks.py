@@ -378,7 +378,14 @@ TEXTS: Mapping[str, str] = {
     "how far the ranks of a job are apart in a step, and which is the slowest": (
         "一个作业的各 rank 在一步中相差多少，以及哪个最慢"
     ),
-    "a link to a folder that is read already": "指向已读取文件夹的链接",
+    "a link to a folder that is read already, or holds the link": "指向已读取的文件夹或包含该链接的文件夹的链接",
+    "a large text of which parts were never written: nothing of it is used": "较大的文本文件，其中一部分从未写入：其内容均未采用",
+    "too many folders below one another; what is below is not read (exit code 3)": (
+        "目录嵌套过深；更深处的内容未读取（退出码 3）"
+    ),
+    "too much behind links that lead out of the path given; the rest is not read (exit code 3)": (
+        "通向给定路径之外的链接之后内容过多；其余未读取（退出码 3）"
+    ),
     "a capture without one usable time": "采集中没有任何可用的时间",
     "a file that `check` reads, and of which no record is made": "`check` 会读取、但不生成记录的文件",
     "a run that v0.1 has no record for: what it says stands in the run's own row": (

@@ -67,6 +67,11 @@ TEXTS: Mapping[str, str] = {
     "--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai": (
         "--tz {name!r}：没有该时区；应为名称，例如 Asia/Shanghai"
     ),
+    # progress
+    "looking for files": "正在查找文件",
+    "reading {number:,} of {count:,}: {path}": "正在读取第 {number:,} 个，共 {count:,} 个：{path}",
+    "comparing with the history": "正在与历史比较",
+    "writing the pages of {site}": "正在写出 {site} 的页面",
     # the site and its server
     "{folder}: the site cannot be written: {why}": "{folder}：无法写入站点：{why}",
     "{folder}: this is a file; expected a folder for the site": "{folder}：这是一个文件；站点应为目录",

@@ -46,8 +46,8 @@ TEXTS: Mapping[str, str] = {
     "Form of what is printed.": "打印内容的格式。",
     "Write into this file instead of printing.": "写入该文件，而不是打印。",
     "Warnings, too, end with exit code 1.": "有警告时也以退出码 1 结束。",
-    "Bytes to which one .gz file may expand (8 GiB unless told).": (
-        "单个 .gz 文件解压后的最大字节数（未指定时为 8 GiB）。"
+    "Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).": (
+        "单个 .gz 文件解压后的最大字节数（未指定时为 1 GiB，且不超过其大小的 200 倍）。"
     ),
     "Language of reports, pages and messages; JSON and CSV are always the same.": (
         "报告、页面和消息的语言；JSON 和 CSV 始终不变。"

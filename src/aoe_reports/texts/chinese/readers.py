@@ -138,6 +138,14 @@ TEXTS: Mapping[str, str] = {
         "或 aoe_result_*.json"
     ),
     "{what}; expected a file or a folder": "{what}；应为文件或目录",
+    "this link leads to a folder that holds it; not followed": "该链接指向包含它的目录；不跟随",
+    "more than {limit} folders below one another; what lies here is not read": "目录嵌套超过 {limit} 层；此处的内容未读取",
+    "more than {limit} files and folders behind links that lead out of {path}; the rest is not read (give the folder itself)": (
+        "通向 {path} 之外的链接之后有超过 {limit} 个文件和目录；其余未读取（请直接给出该目录）"
+    ),
+    "parts of this file were never written (a sparse file: cut off, or preallocated); nothing of it is used": (
+        "该文件有一部分从未写入（稀疏文件：被截断或预分配）；其内容均未采用"
+    ),
     "this link leads to a folder that is read already; passed over": "该链接指向已读取的目录；已跳过",
     "named like a file that is read here, but a folder; what is in it is read": (
         "名称与此处读取的文件相同，却是目录；读取其中的内容"
@@ -163,8 +171,11 @@ TEXTS: Mapping[str, str] = {
     # expand
     "a readable .gz file was expected": "应为可读的 .gz 文件",
     "this cannot be expanded ({error}); nothing of it is used": "无法解压（{error}）；其内容均未采用",
-    "expands to more than {limit} bytes; nothing of it is used (see --max-expanded)": (
-        "解压后超过 {limit} 字节；其内容均未采用（见 --max-expanded）"
+    "expands to more than {limit} bytes; nothing of it is used (--max-expanded BYTES says how many it may be)": (
+        "解压后超过 {limit} 字节；其内容均未采用（--max-expanded BYTES 指定允许的字节数）"
+    ),
+    "expands to more than {ratio} times its size, as no export does; nothing of it is used (--max-expanded BYTES says how many it may be)": (
+        "解压后超过其大小的 {ratio} 倍，导出文件不会如此；其内容均未采用（--max-expanded BYTES 指定允许的字节数）"
     ),
     "the compressed file ends before its content does; nothing of it is used": (
         "压缩文件在内容结束之前就结束了；其内容均未采用"

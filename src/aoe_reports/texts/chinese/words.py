@@ -71,6 +71,7 @@ TEXTS: Mapping[str, str] = {
     "candidate": "候选",
     "left-out": "未列入",
     # lists and the rest of them
+    "and {count:,} more of this rule, not listed here": "该规则另有 {count:,} 个，此处未列出",
     "and {count} more of this kind": "另有 {count} 个同类问题",
     "{names} and {count} more": "{names} 以及另外 {count} 个",
     "none": "无",
