@@ -4,8 +4,11 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   ?= aoe-reports-demo
+LOWEST  = $(VENV)/lowest
+LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_report.py tests/renderers tests/site tests/store/test_findings.py \
+	tests/store/test_care.py tests/readers/test_exports.py tests/readers/test_results.py tests/readers/test_timeline.py tests/regression/test_series.py
 
-.PHONY: demo test lint types contracts browser tests coverage docs snapshots benchmarks clean
+.PHONY: demo test lint types contracts browser tests lowest coverage docs snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -28,6 +31,12 @@ browser:
 
 tests: $(VENV)/.tools browser
 	$(BIN)/pytest --numprocesses auto
+
+# The lower bounds in pyproject.toml hold: tests that go through every dependency, with the lowest version of each
+lowest: $(VENV)/.tools
+	$(BIN)/python -m venv --clear $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
+	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto -W default $(LOWEST_TESTS)
 
 # The same with what they reach; counting lines takes almost as long as the tests themselves
 coverage: $(VENV)/.tools browser
