@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.columns import exact_sum, has_value, integers, keep_where, words_in
+from aoe_reports.columns import Ints, codes, exact_sum, has_value, integers, keep_where, words_in
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, has
 from aoe_reports.readers.summary import TableData
 from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
@@ -25,22 +27,26 @@ TASK_TIME_TOLERANCE_NS = 5_000
 
 def check_statistic(statistic: TableData, tasks: pa.Table) -> list[Finding]:
     """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us."""
-    return _capped(_held_against(statistic, _computing(tasks), ["op_type", "task_type"]))
+    return _capped(_of_groups(statistic, _computing(tasks), ["op_type", "task_type"]))
 
 
 def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[Finding]:
     """As `check_statistic` for all files of op_statistic, and whether every type among the tasks has a row in one."""
-    found = [finding for data in statistics for finding in check_statistic(data, tasks)]
+    compute = _computing(tasks)
+    groups = cache(lambda keys: _grouped(compute, keys))  # tasks are many: each grouping is made once
+    found = []
+    for data in statistics:
+        named = tuple(_with_device(["op_type", "task_type"], data, compute))
+        found += _capped(_held_against(data, groups(named), named) if data.frame.num_rows else [])
     usable = [data for data in statistics if data.frame.num_rows]
     if not usable or any(data.rows_reported for data in statistics):
         return found  # why rows are missing there is said already
-    compute = _computing(tasks)
     keys = ["op_type", "task_type"]
     if all(_with_device(keys, data, compute) != keys for data in usable):
         keys = ["device_id", *keys]
     stated = {tuple(row[key] for key in keys) for data in usable for row in data.frame.to_pylist()}
     absent = []
-    for key, (count, total) in sorted(_grouped(compute, keys).items(), key=str):
+    for key, (count, total) in sorted(groups(tuple(keys)).items(), key=str):
         if key not in stated and None not in key[-2:]:
             where = say("{core} of device {device}", core=key[-1], device=key[0]) if keys[0] == "device_id" else key[-1]
             message = say(
@@ -55,7 +61,9 @@ def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[F
 
 
 def _computing(tasks: pa.Table) -> pa.Table:
-    return tasks.filter(keep_where(~words_in(tasks["task_type"], COMMUNICATION_TASKS)))
+    needed = [name for name in ("device_id", "op_type", "task_type", "task_duration_ns") if name in tasks.column_names]
+    talk = words_in(tasks["task_type"], COMMUNICATION_TASKS)
+    return tasks.select(needed).filter(keep_where(~talk)) if talk.any() else tasks.select(needed)
 
 
 def _with_device(keys: list[str], statistic: TableData, tasks: pa.Table) -> list[str]:
@@ -123,14 +131,20 @@ def check_communication(statistic: TableData, tasks: pa.Table) -> list[Finding]:
     talk = tasks.filter(keep_where(words_in(tasks["task_type"], COMMUNICATION_TASKS)))
     if not talk.num_rows:
         return []
-    return _capped(_held_against(statistic, talk, ["op_type"]))
+    return _capped(_of_groups(statistic, talk, ["op_type"]))
 
 
-def _held_against(statistic: TableData, tasks: pa.Table, keys: list[str]) -> list[Finding]:
+def _of_groups(statistic: TableData, tasks: pa.Table, keys: list[str]) -> list[Finding]:
     if not statistic.frame.num_rows:
         return []  # why it has no row is said already
     keys = _with_device(keys, statistic, tasks)
-    grouped = _grouped(tasks, keys)
+    return _held_against(statistic, _grouped(tasks, keys), keys)
+
+
+Groups = dict[tuple[object, ...], tuple[int, int]]
+
+
+def _held_against(statistic: TableData, grouped: Groups, keys: Sequence[str]) -> list[Finding]:
     found = []
     for row, stated in enumerate(statistic.frame.to_pylist()):
         count, total = stated["count"], stated["total_time_ns"]
@@ -154,11 +168,54 @@ def total_of(frame: pa.Table) -> int:
     return exact_sum(integers(frame["task_duration_ns"])[0])
 
 
-def _grouped(tasks: pa.Table, keys: list[str]) -> dict[tuple[object, ...], tuple[int, int]]:
-    words = {key: tasks[key].cast(pa.string()) if key != "device_id" else tasks[key] for key in keys}
-    plain = pa.table({**words, "ns": tasks["task_duration_ns"]})
-    groups = plain.group_by(keys, use_threads=False).aggregate([("ns", "count"), ("ns", "sum")])
-    return {tuple(row[key] for key in keys): (row["ns_count"], row["ns_sum"]) for row in groups.to_pylist()}
+def _grouped(tasks: pa.Table, keys: Sequence[str]) -> Groups:
+    """(count, time in ns) of the tasks by some of their words and their device."""
+    groups: Ints = np.zeros(tasks.num_rows, dtype=np.int64)
+    words: list[list[Any]] = []
+    for key in keys:
+        numbers, of_key = _numbered(tasks[key])
+        groups = groups * len(of_key) + numbers
+        words.append(of_key)
+    durations, _ = integers(tasks["task_duration_ns"])
+    places, counts, totals = _sums(groups, durations)
+    found = {}
+    for place, count, total in zip(places.tolist(), counts.tolist(), totals, strict=True):
+        key = []
+        for of_key in reversed(words):
+            place, number = divmod(place, len(of_key))  # noqa: PLW2901 -- digit by digit
+            key.append(of_key[number])
+        found[tuple(reversed(key))] = (count, total)
+    return found
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
+    """(a number for the value of each row, the values by their numbers; null among them)."""
+    if pa.types.is_integer(column.type):
+        values, there = integers(column)
+        if there.all() and len(values) and (values == values[0]).all():
+            return np.zeros(len(values), dtype=np.int64), [int(values[0])]
+        distinct, places = np.unique(values, return_inverse=True)
+        return np.where(there, places + 1, 0), [None, *distinct.tolist()]
+    numbers, known = codes(column)
+    return numbers, [None, *known]
+
+
+def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
+    """(the groups that occur, how many rows each has, their exact sums)."""
+    size = int(groups.max()) + 1 if len(groups) else 0
+    if size > _MOST_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
+        places, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+        order = np.argsort(inverse, kind="stable")
+        parts = np.split(durations[order], np.cumsum(counts)[:-1]) if len(places) else []
+        return places, counts, [exact_sum(part) for part in parts]
+    counts = np.bincount(groups)
+    places = np.flatnonzero(counts)
+    # of floats, and exact: no sum needs more than the 53 bits that a float has
+    return places, counts[places], [int(total) for total in np.bincount(groups, durations)[places]]
+
+
+_MOST_GROUPS = 1 << 20
+_EXACT_IN_FLOAT = 2**53
 
 
 def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[Finding]:

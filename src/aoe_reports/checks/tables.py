@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.columns import Ints, Mask, codes, column_of, floats, integers, words_in
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding, Severity
-from aoe_reports.readers.summary import TableData
+from aoe_reports.readers.summary import START, TableData
 from aoe_reports.tables.op_summary import TASK_TYPES
 from aoe_reports.texts import join, say
 
@@ -138,6 +138,24 @@ def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
             data = data.keep(mask, (Finding("error", "duplicate-row", str(data.path), message),))  # noqa: PLW2901
         kept.append(data)
     return kept
+
+
+def cannot_repeat(tables: Sequence[TableData]) -> bool:
+    """Whether no row of some tables can stand there twice, since no two start at one time: else that is looked at."""
+    if len(tables) == 1 and tables[0].rows_differ:
+        return True
+    spans = [_span_of_starts(data) for data in tables if data.frame.num_rows]
+    known = sorted(span for span in spans if span is not None)
+    return len(known) == len(spans) and all(one[1] < other[0] for one, other in pairwise(known))
+
+
+def _span_of_starts(data: TableData) -> tuple[int, int] | None:
+    """The first and the last start of a table in which each is another one; None where that is not known."""
+    if data.span is not None or START not in data.frame.column_names:
+        return data.span
+    starts, there = integers(data.frame[START])
+    ordered = np.sort(starts)
+    return (int(ordered[0]), int(ordered[-1])) if there.all() and (np.diff(ordered) > 0).all() else None
 
 
 def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:

@@ -64,7 +64,7 @@ class Vocabulary:
         longest = int(lengths.max())
         if longest > _MAX_LENGTH:
             return None
-        parts = _parts(block, starts, ends, longest)
+        parts = letters(block, starts, ends, longest)
         while len(self._parts) < len(parts):
             self._parts.append(np.zeros(MAX_WORDS, dtype=np.uint64))
         slots = (self._mix(parts, lengths) >> (64 - _SLOT_BITS)).view(np.int64)
@@ -105,7 +105,7 @@ class Vocabulary:
         return self._numbers.setdefault(word, len(self._numbers))
 
 
-def _parts(block: Block, starts: Ints, ends: Ints, longest: int) -> list[Uints]:
+def letters(block: Block, starts: Ints, ends: Ints, longest: int) -> list[Uints]:
     """Words as numbers of eight letters; the last one of each ends with it, and is repeated where others are longer."""
     last = ends - 8
     before = (np.maximum(8 - (ends - starts), 0) << 3).view(np.uint64)

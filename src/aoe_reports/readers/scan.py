@@ -19,6 +19,7 @@ from aoe_reports.columns import Ints, Mask, column_of
 from aoe_reports.readers.cells import Vocabulary, plain_nanoseconds, texts
 from aoe_reports.readers.parse import BLOCK_BYTES, MAX_REJOINED, Parsed, parse, read_name, text_type
 from aoe_reports.readers.ragged import Ragged
+from aoe_reports.readers.rising import Starts
 from aoe_reports.readers.structure import MARGIN, Block, Records
 from aoe_reports.tables import Field
 
@@ -35,12 +36,25 @@ class Scanned:
 
     parsed: Parsed
     newlines: int
+    span: tuple[int, int] | None = None
+    """The first and the last start in ns, where each row starts later than the one above."""
+    differ: bool = False
+    """Whether it is certain that no two rows start at the same time and take as long."""
 
 
 def scan(
-    path: Path, header_bytes: int, cells: int, wanted: Sequence[Field], block_bytes: int = BLOCK_BYTES
+    path: Path,
+    header_bytes: int,
+    cells: int,
+    wanted: Sequence[Field],
+    start: Field | None = None,
+    *,
+    block_bytes: int = BLOCK_BYTES,
 ) -> Scanned | None:
-    """The wanted columns of a file of UTF-8; None where they are too many, or anything but a row's length is odd."""
+    """The wanted columns of a file of UTF-8; None where they are too many, or anything but a row's length is odd.
+
+    `start` is the column that tells when a row starts.
+    """
     if cells < 2 or len(wanted) > _MAX_COLUMNS or not all(map(_repeats, wanted)):  # noqa: PLR2004 -- one comma a row
         return None
     if path.stat().st_size < block_bytes:
@@ -49,7 +63,7 @@ def scan(
         if not _plain_header(file.read(header_bytes)) or not _ends_with_newline(file):
             return None
         file.seek(header_bytes)
-        reader = _Reader(cells, wanted, block_bytes)
+        reader = _Reader(cells, wanted, start, block_bytes)
         for end in _blocks(file, reader.block, block_bytes):
             if not (end and _plain(reader.block, end) and reader.read(end)):
                 return None
@@ -155,8 +169,11 @@ class _Durations:
 class _Reader:
     """Reads block after block into one frame."""
 
-    def __init__(self, cells: int, wanted: Sequence[Field], block_bytes: int) -> None:
+    def __init__(self, cells: int, wanted: Sequence[Field], start: Field | None, block_bytes: int) -> None:
         self.block = Block(block_bytes)
+        times = [place for place, field in enumerate(wanted) if field.type == "duration" and field.needed]
+        self._time = times[0] if times else 0
+        self._starts = Starts(start) if start is not None and times else None
         self.newlines = 0
         self._cells, self._wanted = cells, list(wanted)
         self._columns = [_DurationCells(f) if f.type == "duration" else _WordCells(f) for f in wanted]
@@ -186,11 +203,18 @@ class _Reader:
         self._frame_pieces()
         names = self._frames[0].column_names
         frame = pa.concat_tables([part.select(names) for part in self._frames])
-        return Scanned(Parsed(frame, self._ragged), self.newlines)
+        parsed = Parsed(frame, self._ragged)
+        if self._starts is None:
+            return Scanned(parsed, self.newlines)
+        return Scanned(parsed, self.newlines, self._starts.span(), self._starts.differ())
 
     def _read_cells(self, records: Records) -> list[Any] | None:
         positions = [field.position for field in self._wanted]
+        if self._starts is not None:
+            positions.append(self._starts.field.position)
         places = self.block.cells(records, positions, self._cells)
+        if self._starts is not None:
+            self._starts.read(self.block, places.pop(), places[self._time])
         pieces = []
         for column, (starts, ends) in zip(self._columns, places, strict=True):
             piece = column.read(self.block, starts, ends)
@@ -204,6 +228,8 @@ class _Reader:
         parsed = parse(b"\n" + text, self._cells, self._wanted)  # the empty line stands for the header
         if parsed is None:
             return False
+        if self._starts is not None:
+            self._starts.stop()
         self._frame_pieces()
         frame = parsed.frame
         for field in self._wanted:

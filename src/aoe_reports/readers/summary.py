@@ -33,6 +33,8 @@ MAX_HEADER_BYTES = 1 << 20
 MAX_TRANSCODED_BYTES = 1 << 30
 """The largest file that is read as GB18030: it has to be held in memory whole."""
 _NEWLINE = ord("\n")
+START = "task_start_ns"
+"""The column that tells when a task starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ class TableData:
     """The physical line of each data record; None where record k stands on line k + 2."""
     is_text: bool = True
     """Whether rows stand on lines."""
+    span: tuple[int, int] | None = None
+    """The first and the last start in ns, where it is known without that column that each row starts later than the
+    one above."""
+    rows_differ: bool = False
+    """Whether it is known without the columns of its identity that no row stands there twice."""
 
     def line(self, row: int) -> int | None:
         """The physical line (from 1) of a row of the frame; None where there are no lines."""
@@ -154,9 +161,11 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     if refused:
         return nothing_of(path, table, match, *refused)
     wanted = wanted_of(match, fields)
-    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted)) is not None:
+    start = next((field for field in match.fields if field.name == START and START in table.identity), None)
+    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted, start)):
         plain = _Looked(scanned.newlines, b"\n", None, None, "")
-        return _assemble(path, table, match, wanted, scanned.parsed, plain, list(said), whole=True)
+        data = _assemble(path, table, match, wanted, scanned.parsed, plain, list(said), whole=True)
+        return replace(data, span=scanned.span, rows_differ=scanned.differ)
     looked = _look(path, header_bytes, hashed=hashed)
     source: Path | bytes = path
     notes = list(said)

@@ -12,15 +12,18 @@ import pyarrow.compute as pc
 
 from aoe_reports.analysis.steps import Step, steps_of_trace, steps_of_trace_time
 from aoe_reports.analysis.tasks import TaskSet, split_devices
-from aoe_reports.checks.tables import check_table, without_copies_between
+from aoe_reports.checks.forms import check_statistics
+from aoe_reports.checks.tables import cannot_repeat, check_table, without_copies_between
 from aoe_reports.columns import keep_where, words_in
+from aoe_reports.errors import ReadError
 from aoe_reports.findings import Finding, has
 from aoe_reports.readers.discovery import Discovery
 from aoe_reports.readers.expand import expanded
 from aoe_reports.readers.identify import FoundFile
 from aoe_reports.readers.names import PROFILER_DB, RESULT_KINDS, UNREAD_KINDS
+from aoe_reports.readers.parse import BLOCK_BYTES
 from aoe_reports.readers.profile import TASK_KINDS, Capture, Telling, group_captures, group_runs
-from aoe_reports.readers.summary import TableData
+from aoe_reports.readers.summary import START, TableData
 from aoe_reports.readers.table_file import read_table_file
 from aoe_reports.readers.timelines.shape import TimelineLook
 from aoe_reports.tables import TABLES
@@ -78,10 +81,15 @@ def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None,
     """One table of a file, checked; `columns` are the ones that are wanted."""
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
+    return data.with_constants(_told_by_name(file, kind))
+
+
+def _told_by_name(file: FoundFile, kind: str) -> dict[str, int]:
+    """The columns that a file's name tells."""
     known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
     if not TABLES[kind].whole_in_each_file:
         known["iteration"] = file.name.iteration
-    return data.with_constants({name: value for name, value in known.items() if value is not None})
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def look_at(file: FoundFile) -> TimelineLook:
@@ -151,12 +159,33 @@ def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
 def read_telling(
     telling: Telling | None, columns: frozenset[str] | None = None, *, hashed: bool = True
 ) -> list[TableData]:
-    """The tables of one form of some facts, a file each."""
+    """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted."""
     if telling is None:
         return []
-    tables = [read_file(file, telling.kind, columns, hashed=hashed) for file in telling.files]
-    complete = columns is None or columns.issuperset(TABLES[telling.kind].identity)
-    return without_copies_between(tables) if complete else tables
+    identity = frozenset(TABLES[telling.kind].identity)
+    if columns is not None and not hashed and not identity <= columns and any(map(_is_large, telling.files)):
+        few = columns if telling.files[0].name.form == "csv" else columns | identity & {START}
+        tables = [read_file(file, telling.kind, few, hashed=False) for file in telling.files]
+        if cannot_repeat(tables):
+            return [_of_columns(data, file, columns) for data, file in zip(tables, telling.files, strict=True)]
+    every = None if columns is None else columns | identity
+    read = without_copies_between([read_file(file, telling.kind, every, hashed=hashed) for file in telling.files])
+    return [_of_columns(data, file, columns) for data, file in zip(read, telling.files, strict=True)]
+
+
+def _is_large(file: FoundFile) -> bool:
+    """Whether it costs more to read the columns that tell two rows apart than to look whether there is any need."""
+    return file.name.packed or file.size >= BLOCK_BYTES
+
+
+def _of_columns(data: TableData, file: FoundFile, columns: frozenset[str] | None) -> TableData:
+    """A table without the columns by which rows were told apart, where nobody asked for them."""
+    if columns is None:
+        return data
+    kept = columns | _told_by_name(file, data.table.name).keys()
+    kept |= {column.field for column in data.table.columns if column.needed}
+    extra = [name for name in data.frame.column_names if name in data.table.identity and name not in kept]
+    return data.with_frame(data.frame.drop_columns(extra)) if extra else data
 
 
 def first_with_rows(
@@ -184,8 +213,28 @@ def read_tasks(
         if telling is not None and telling.kind == "task_time" and not all_tasks:
             frame = kernels(frame)
         if telling is not None and frame is not None and frame.num_rows:
+            if telling.kind in TASK_KINDS:
+                tables[-1] = tables[-1].with_findings(_against_statistics(capture, frame))
             return split_devices(capture.info.rank_of, frame, grouped=telling.kind == "op_statistic"), tables
     return [], tables
+
+
+def _against_statistics(capture: Capture, tasks: pa.Table) -> list[Finding]:
+    """Whether tasks are those that the profiler counted: of what is cut off (a last slice) nothing else tells."""
+    if not {"op_type", "task_type"} <= set(tasks.column_names):
+        return []
+    try:
+        statistic = read_telling(capture.preferred("op_statistic"), hashed=False)
+    except (ReadError, OSError):
+        return []  # which `check` says: no number here is made of it
+    devices = {device for data in statistic for device in _devices(data.frame)}
+    if len(devices) > 1 and "device_id" not in tasks.column_names:
+        return []  # of which device a task is was not read
+    return check_statistics(statistic, tasks)
+
+
+def _devices(frame: pa.Table) -> list[int | None]:
+    return pc.unique(frame["device_id"]).to_pylist() if "device_id" in frame.column_names else [None]
 
 
 def read_steps(capture: Capture, read: Callable[[Telling | None], list[TableData]]) -> list[Step]:
