@@ -178,13 +178,13 @@ def _grouped(tasks: pa.Table, keys: Sequence[str]) -> Groups:
         words.append(of_key)
     durations, _ = integers(tasks["task_duration_ns"])
     places, counts, totals = _sums(groups, durations)
-    found = {}
+    found: Groups = {}
     for place, count, total in zip(places.tolist(), counts.tolist(), totals, strict=True):
-        key = []
+        cells: list[object] = []
         for of_key in reversed(words):
             place, number = divmod(place, len(of_key))  # noqa: PLW2901 -- digit by digit
-            key.append(of_key[number])
-        found[tuple(reversed(key))] = (count, total)
+            cells.append(of_key[number])
+        found[tuple(reversed(cells))] = (count, total)
     return found
 
 
