@@ -1,20 +1,26 @@
 """The long form of tests/store/test_torture.py: writers that race, are killed, run out of space; files that are damaged.
 
-usage: python benchmarks/torture.py [--nights 200] [--kills 50] [--seed 1] [--disk FOLDER]
+usage: python benchmarks/torture.py [--nights 200] [--kills 50] [--flips 2000] [--seed 1] [--disk FOLDER] [--only-flips]
 8 processes over so many nights, each two of them over the same (50 ingests each with 200 nights); so many kills (-9) at
-random moments; ingest beside compaction beside undoing; each file of a store truncated, flipped, deleted in turn; `adopt` killed before
-each change of the disk (where there is a C compiler); with
---disk, a folder on a small file system (`mount -t tmpfs -o size=3m tmpfs FOLDER`), ingest while it is full and then is not.
-Ends with an AssertionError when anything is lost, doubled, half there, unreadable, or a damage is not named.
+random moments; ingest beside compaction beside undoing; each file of a store truncated, flipped, deleted in turn; one byte
+changed after the other (one bit, or all of it): each of the last two commits, both behind the last checkpoint, one of them
+taking files out, and so many anywhere in a store of 60 nights (in its log, in what is in force, in the last checkpoint);
+`adopt` killed before each change of the disk, and each change made to fail (where there is a C compiler); with --disk, a
+folder on a small file system (`mount -t tmpfs -o size=3m tmpfs FOLDER`), ingest while it is full and then is not.
+Ends with an AssertionError when anything is lost, doubled, half there, mixed, unreadable, a damage is not named, or a byte that
+changed made other answers, a traceback or a dead process of a read.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import random
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,8 +32,10 @@ from tuning import adoption
 from tuning.jobs import Bench
 
 from aoe_reports.store import History
+from aoe_reports.workflows.store import undo_run
 
 WRITERS = 8
+NIGHTS_FLIPPED = 60
 
 
 def flip(path: Path) -> None:
@@ -73,16 +81,51 @@ def kill_adopt(scratch: Path) -> tuple[int, int]:
     return kills, failures
 
 
+def behind_the_checkpoint(store: Path, path: Path) -> list[Path]:
+    """The last two commits, made so that Delta reads both: one takes a run out, the next stores it again."""
+    log = store / "_delta_log"
+    while True:
+        undo_run(str(store), max(header.run_id for header in History.open(str(store)).runs()))
+        torture.ended(torture.start("ingest", store, [path]))
+        commits = sorted(log.glob("*.json"))[-2:]
+        if json.loads((log / "_last_checkpoint").read_text())["version"] < int(commits[0].stem):
+            return commits
+
+
+def flips(store: Path, paths: Sequence[Path], count: int, seed: int) -> dict[str, Counter[str]]:
+    """Change bytes of a store; what came of them, by where they lie."""
+    torture.ended(torture.start("ingest", store, paths))
+    commits = behind_the_checkpoint(store, paths[-1])
+    assert any('{"remove"' in commit.read_text() for commit in commits)
+    chance = random.Random(seed)
+    found = {
+        f"every byte of commit {int(path.stem)}": torture.flip(
+            store, torture.flips_of(path, store, range(path.stat().st_size), chance)
+        )
+        for path in commits
+    }
+    return {**found, "bytes anywhere": torture.flip(store, torture.random_flips(store, count, seed))}
+
+
 def main() -> None:
     """Do everything and print what was survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nights", type=int, default=200)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--flips", type=int, default=2000)
     parser.add_argument("--disk", type=Path)
+    parser.add_argument("--only-flips", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        for where, outcomes in flips(
+            folder / "flips", torture.nights(folder / "sixty", NIGHTS_FLIPPED), arguments.flips, arguments.seed
+        ).items():
+            told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+            print(f"{where}: {outcomes.total()} changed one at a time: {told}; no other answer", flush=True)
+        if arguments.only_flips:
+            return
         nights = torture.nights(folder / "nights", arguments.nights)
         alone = torture.expected(folder / "alone", nights)
         print(f"{len(nights)} nights, {len(alone)} runs with {alone.total()} records", flush=True)

@@ -79,6 +79,36 @@ def test_a_half_written_export_is_superseded_when_it_is_whole_and_not_the_other_
     assert state(store)[:2] == (1, 1)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_two_versions_with_as_many_rows_one_stays_whichever_comes_first_and_again(
+    cli: Cli, msprof: Path, tmp_path: Path, first: int
+) -> None:
+    versions = [tmp_path / name / "rank0_ascend_pt" for name in ("a", "b")]
+    for folder in versions:
+        shutil.copytree(msprof / "torch_npu_two_ranks" / "rank0_ascend_pt", folder)
+    table = versions[1] / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+    header, row, *rest = table.read_text().splitlines(keepends=True)
+    cells = row.split(",")
+    place = header.split(",").index("Duration(us)")
+    cells[place] = f"{float(cells[place]) + 1:.3f}"
+    table.write_text("".join([header, ",".join(cells), *rest]))
+
+    def hashes(store: Path) -> list[str]:
+        return [stored.content_hash for stored in History.open(str(store)).runs()]
+
+    contents = []
+    for place_of, folder in enumerate(versions):
+        assert ingest(cli, folder, tmp_path / f"alone{place_of}") == ["added"]
+        contents += hashes(tmp_path / f"alone{place_of}")
+    assert len(set(contents)) == 2
+    stays = contents.index(max(contents))
+    store, order = tmp_path / "s", [first, 1 - first]
+    outcomes = [outcome for which in (*order, *order, *order) for outcome in ingest(cli, versions[which], store)]
+    again = ["unchanged" if which == stays else "less-complete" for which in order]
+    assert outcomes == ["added", again[1] if first == stays else "superseded", *again, *again]
+    assert hashes(store) == [contents[stays]]
+
+
 def test_the_same_content_under_another_workload_is_refused(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     ingest(cli, msprof / "statistic_only", tmp_path / "s")
     ended = cli(

@@ -221,6 +221,17 @@ def counts_in(body: str | None) -> dict[str, int] | None:
         return None
 
 
+def lacking(run_id: str, kind: str, found: int, told: int) -> str:
+    """That a run has not as many rows as its own row says."""
+    return say(
+        "run {run_id} has {found} rows of kind {kind}, and {told} were stored",
+        run_id=run_id,
+        kind=kind,
+        found=found,
+        told=told,
+    )
+
+
 HEADER_COLUMNS = (
     "run_id", "run_kind", "timestamp_ns", "night", "model", "hardware", "content_hash", "members", "status", "path",
     "normaliser_version",

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from aoe_reports.errors import ForeignStoreError, StoreError
 from aoe_reports.findings import Finding, in_order
 from aoe_reports.store.commits import commit_path
-from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of
+from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of, lacking
 from aoe_reports.store.log import Log, Origin
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
 from aoe_reports.store.replay import DAMAGED, NOT_COVERED, Replay, not_covered, versions_in
@@ -28,16 +28,17 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
         raise
     except StoreError as error:
         log, damage = _last_whole(uri, origin, error)
-    findings = [*damage, *_check_log(log)]
+    replay = Replay(log.folder)
+    replay.run(log.version)
+    findings = [*damage, *replay.findings, *not_covered(log.folder, replay.uncovered)]
     try:
-        parts = log.parts()
+        parts, lines = log.parts(), log.lines()
     except (StoreError, ValueError, LookupError) as error:
-        findings.append(
-            _finding(
-                log, DAMAGED, "_delta_log", say("what Delta reads of the log cannot be used: {why}", why=reason(error))
-            )
-        )
-        return in_order(findings), 0
+        unusable = say("what Delta reads of the log cannot be used: {why}", why=reason(error))
+        return in_order([*findings, _finding(log, DAMAGED, "_delta_log", unusable)]), 0
+    if not replay.findings and replay.after.get(log.version, lines) != lines:
+        others = say("Delta reads of the log that other files are in force than its commits say")
+        findings.append(_finding(log, DAMAGED, "_delta_log", others))
     whole = []
     for part in parts:
         problem = _problem(log.folder, part)
@@ -67,19 +68,6 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
         )
         return log, [_finding(log, DAMAGED, commit_path(versions[0]), lost)]
     raise error
-
-
-def _check_log(log: Log) -> Iterator[Finding]:
-    """Commits and checkpoints against each other, and what Delta makes of them."""
-    replay = Replay(log.folder)
-    replay.run(log.version)
-    yield from replay.findings
-    yield from not_covered(log.folder, replay.uncovered)
-    expected = replay.after.get(log.version)
-    if not replay.findings and expected is not None and expected != log.lines():
-        yield _finding(
-            log, DAMAGED, "_delta_log", say("Delta reads of the log that other files are in force than its commits say")
-        )
 
 
 def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
@@ -167,18 +155,7 @@ def _check_rows_of_runs(log: Log, parts: list[Part]) -> Iterator[Finding]:
     for run_id, counts_told in told.items():
         for kind, count in (counts_told or {}).items():
             if found[run_id, kind] != count:
-                yield _finding(
-                    log,
-                    "store-half-run",
-                    "",
-                    say(
-                        "run {run_id} has {found} rows of kind {kind}, and {told} were stored",
-                        run_id=run_id,
-                        kind=kind,
-                        found=found[run_id, kind],
-                        told=count,
-                    ),
-                )
+                yield _finding(log, "store-half-run", "", lacking(run_id, kind, found[run_id, kind], count))
     unknown = sum(counts is None for counts in told.values())
     if unknown:
         yield Finding(

@@ -39,7 +39,7 @@ def verify_store(store: str) -> tuple[list[Row], list[Finding], bool]:
         warnings.simplefilter("ignore", LeftOutWarning)  # what readers leave out is named here, file by file
         findings, files = verify(store, origin_of("store verify"))
         if not has(findings, "error"):
-            findings = in_order([*findings, *_check_rows(History.open(store))])
+            findings = in_order(_check_rows(History.open(store))) or findings  # notes are for a store that is whole
     unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
     damaged = {finding.path for finding in findings if finding.severity == "error"} - unreadable
     return [{"files": files, "damaged": len(damaged), "unreadable": len(unreadable)}], findings, bool(unreadable)
