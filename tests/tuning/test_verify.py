@@ -797,7 +797,8 @@ def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench)
     assert (worse.json["verdict"], worse.json["kept_as"]) == ("regressed", "verify-001.json")
     (said,) = (one for one in worse.json["findings"] if one["rule"] == "verify-replaced")
     assert said["severity"] == "warning"
-    assert "confirmed, by " in said["message"]
+    assert said["message"].startswith("the verdict before (confirmed, by ")
+    assert said["message"].endswith("is kept as verify-001.json")
     assert {suffix: (bench.folder / f"verify-001{suffix}").read_bytes() for suffix in pages} == pages
     refused = bench.run("adopt", bench.folder, "--format", "json")
     assert (refused.code, refused.json["adopted"]) == (1, False), "the newest measurement counts"

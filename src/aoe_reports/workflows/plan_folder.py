@@ -119,19 +119,24 @@ def kept_verifications(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("verify-*.json") if _KEPT.fullmatch(path.name))
 
 
+def next_kept_name(folder: Path) -> str:
+    """Under which name verify.json is kept, should another verdict replace it."""
+    taken = [int(path.stem.removeprefix("verify-")) for path in kept_verifications(folder)]
+    return f"verify-{max(taken, default=0) + 1:03d}.json"
+
+
 def keep_verification(folder: Path) -> str:
     """Keep verify.json and its pages under the next free name, before they are replaced; the name of the first."""
-    taken = [int(path.stem.removeprefix("verify-")) for path in kept_verifications(folder)]
-    number = f"{max(taken, default=0) + 1:03d}"
+    name = Path(next_kept_name(folder))
     for suffix in (".md", ".html", ".json"):
-        source, target = folder / f"verify{suffix}", folder / f"verify-{number}{suffix}"
+        source, target = folder / f"verify{suffix}", folder / name.with_suffix(suffix)
         if source.is_file():
             target.unlink(missing_ok=True)  # of somebody who was killed here
             try:
                 target.hardlink_to(source)
             except OSError:
                 shutil.copy2(source, target)
-    return f"verify-{number}.json"
+    return name.name
 
 
 _KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)

@@ -64,6 +64,7 @@ from aoe_reports.workflows.plan_folder import (
     VERIFY,
     keep_verification,
     locked,
+    next_kept_name,
     read_listing,
     read_outcome,
     read_plan,
@@ -469,11 +470,11 @@ def _replaces(
     folder: Path, verification: Verification, evidence: Mapping[str, Any], findings: list[Finding]
 ) -> Literal["nothing", "same", "another"]:
     """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
-    where = str(folder / VERIFY)
+    where, name = str(folder / VERIFY), next_kept_name(folder)
     try:
         document = read_verify_document(folder)
     except ReadError as error:
-        text = say("the verdict before cannot be read ({why}); it is kept as it is, under a name", why=error.what)
+        text = say("the verdict before cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
         findings.append(_finding("verify-replaced", where, text))
         return "another"
     if document is None or says_the_same(document, evidence):
@@ -485,7 +486,7 @@ def _replaces(
         findings.append(_finding("verify-kept", where, text))
         return "nothing"
     severity: Severity = "warning" if former.passed and not verification.passed else "info"
-    text = say("the verdict before ({verdict}, by {after}) is kept beside it, under a name", **said)
+    text = say("the verdict before ({verdict}, by {after}) is kept as {name}", name=name, **said)
     findings.append(_finding("verify-replaced", where, text, severity))
     return "another"
 
