@@ -36,6 +36,7 @@ from aoe_reports.cli.site import site
 from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
+from aoe_reports.cli.terminal import guard_terminals
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
 from aoe_reports.errors import UsageError
@@ -130,6 +131,7 @@ def run_app() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
+    guard_terminals()
     if speak_early(sys.argv[1:]) == "en":
         app()
     else:

@@ -22,7 +22,7 @@ def render_rows(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> st
     keys = list(rows[0])
     if header:
         writer.writerow(keys)
-    writer.writerows([_cell(row.get(key)) for key in keys] for row in rows)
+    writer.writerows([cell(row.get(key)) for key in keys] for row in rows)
     return buffer.getvalue()
 
 
@@ -32,7 +32,8 @@ def render_pieces(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield render_rows([row], header=i == 0)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as a cell that neither a spreadsheet nor a terminal takes for a command; null is empty."""
     if value is None:
         return ""
     if isinstance(value, str):

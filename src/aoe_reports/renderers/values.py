@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
@@ -59,7 +60,22 @@ def wide_characters(text: str) -> int:
     return 0 if text.isascii() else sum(unicodedata.east_asian_width(char) in "WF" for char in text)
 
 
+def for_terminal(text: str) -> str:
+    """Text of any form as a terminal may have it: lines and tabs stay, other control characters are escaped as JSON does.
+
+    A JSON text is the same JSON afterwards.
+    """
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
+    return "".join(char if char == "\t" or not _is_control(char) else json.dumps(char)[1:-1] for char in line)
+
+
+def _is_control(char: str) -> bool:
+    """Whether a character is none that one sees, but one that does something."""
+    return unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
+
+
 def _visible(char: str) -> str:
-    if unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}:
-        return f"\\x{ord(char):02x}"
-    return char
+    return f"\\x{ord(char):02x}" if _is_control(char) else char

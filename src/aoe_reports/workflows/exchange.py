@@ -21,6 +21,7 @@ from msgspec import Meta, Struct
 from aoe_reports.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.readers.identify import NEVER_WRITTEN, is_sparse
+from aoe_reports.renderers.csv import cell
 from aoe_reports.store import History, RunHeader
 from aoe_reports.store.care import ORDER
 from aoe_reports.store.conditions import equals
@@ -118,7 +119,7 @@ def _write_csv(months: Iterable[pa.Table], file: Any) -> int:
     writer.writerow(names)
     count = 0
     for rows in months:
-        writer.writerows(zip(*(rows[name].to_pylist() for name in names), strict=True))
+        writer.writerows(map(cell, row) for row in zip(*(rows[name].to_pylist() for name in names), strict=True))
         count += rows.num_rows
     text.flush()
     text.detach()

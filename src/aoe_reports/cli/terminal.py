@@ -1,0 +1,48 @@
+"""What a terminal is given: never a control character that came out of a file. Files and pipes get every byte as it is."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO
+
+
+class _Terminal:
+    """A stream to a terminal: whatever is written to it, it is text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text, its control characters escaped."""
+        from aoe_reports.renderers.values import for_terminal
+
+        self._stream.write(for_terminal(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def write_control(self, text: str) -> None:
+        """Write what is to steer the terminal."""
+        self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def guard_terminals() -> None:
+    """From now on everything that this process prints to a terminal is text."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and stream.isatty() and not isinstance(stream, _Terminal):
+            setattr(sys, name, _Terminal(stream))
+
+
+def write_control(stream: Any, text: str) -> None:
+    """Write what is to steer the terminal, such as a progress bar; texts in it are escaped already."""
+    if isinstance(stream, _Terminal):
+        stream.write_control(text)
+    else:
+        stream.write(text)
