@@ -36,7 +36,7 @@ tests: $(VENV)/.tools browser
 lowest: $(VENV)/.tools
 	$(BIN)/python -m venv --clear $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
-	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto -W default $(LOWEST_TESTS)
+	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto $(LOWEST_TESTS)
 
 # The same with what they reach; counting lines takes almost as long as the tests themselves
 coverage: $(VENV)/.tools browser
