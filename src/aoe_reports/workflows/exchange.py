@@ -352,7 +352,7 @@ def _line(line: bytes, number: int, last: _Line, source: Path, *, whole: bool) -
         key = _key(line)
         run_id, extra, lost = key.run_id, key.kind in EXTRA_KINDS, False
         row = _json_row(line, source, number) if whole else None
-    except (ValueError, TypeError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:  # of older versions no ValueError
         why = error.args[0] if isinstance(error.args[0], Text) else _first_line(error)
         message = say("this line is no row of a store: {why}", why=why)
         return _Line(
