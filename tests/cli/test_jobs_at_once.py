@@ -77,6 +77,10 @@ def test_others_that_write_into_a_site_wait_too(site: Path, tmp_path: Path, comm
         (fresh / "manifest.json").write_text("{}")
         site.rename(tmp_path / "old")
         fresh.rename(site)
+        third = os.open(site, os.O_RDONLY)  # and a third one is at work in that
+        fcntl.flock(third, fcntl.LOCK_EX)
+    waits(other)
+    os.close(third)
     _, err = other.communicate()
     assert other.returncode == 0, err
     assert (site / "index.html" if command[0] == "site" else target).is_file()
