@@ -56,7 +56,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
                 "or aoe_result_*.json"
             )
             findings.append(Finding("error", "nothing-found", str(path), message))
-    findings += _unread(list(files.values()))
+    findings.extend(_unread(list(files.values())))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     told = tuple(findings.counted())
     return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
