@@ -122,7 +122,7 @@ def expected_value(kind: Kind, cell: str) -> Any:
     if kind.what == "integer":
         return int(cell)
     if kind.what in {"number", "share"}:
-        return float(cell) / 100 if kind.what == "share" else float(cell)
+        return float(Decimal(cell) / 100) if kind.what == "share" else float(cell)
     if kind.what in {"duration", "stamp", "size"}:
         return int((Decimal(cell.strip()) * kind.factor).to_integral_value(ROUND_HALF_EVEN))
     return cell

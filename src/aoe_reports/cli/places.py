@@ -21,6 +21,7 @@ from aoe_reports.texts import Text, say
 WORDS = frozenset(
     {
         "workload",
+        "workload-from",
         "hardware",
         "engine-version",
         "tz",
