@@ -103,7 +103,8 @@ class Folder:
             for piece in pieces:
                 content = _parquet(piece.rows)
                 path = _path_for(piece, content)
-                stats = json.dumps(statistics_of(piece.rows))
+                # unescaped: Delta's reader takes escaped pairs of surrogates for other letters
+                stats = json.dumps(statistics_of(piece.rows), ensure_ascii=False)
                 values: dict[str, str | None] = {"kind": piece.kind, "month": piece.month}
                 written.append(AddAction(path, content.size, values, now_ms(), data_change, stats))
                 self._write(path, content)
