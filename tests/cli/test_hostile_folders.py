@@ -273,7 +273,8 @@ def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(command: str, 
     assert "reading" not in steps[-1]
     if command == "nightly":
         assert steps[6].startswith("comparing with the history")
-        assert steps[7].startswith("writing the pages of ")
+        assert steps[7] == "", "the report is not written behind what was shown of the work"
+        assert steps[8].startswith("writing the pages of ")
     assert "\x1b" not in run_on_terminal(command, data, "--store", tmp_path / "two", TERM="dumb")
     piped = [sys.executable, "-m", "aoe_reports", command, str(data), "--store", str(tmp_path / "three")]
     ended = subprocess.run(piped, capture_output=True, text=True, check=False)

@@ -46,7 +46,7 @@ def waits(process: subprocess.Popen[str]) -> None:
     assert process.stderr is not None
     for line in process.stderr:
         if "waiting" in line:
-            assert f"process {os.getpid()} is at work in it" in line
+            assert f"process {os.getpid()} is writing there; waiting" in line
             return
     raise AssertionError("it did not wait")
 

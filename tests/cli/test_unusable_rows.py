@@ -58,6 +58,12 @@ def imported(cli: Cli, rows: list[Row], folder: Path) -> Any:
     return cli("store", "import", folder / "bad.jsonl", "--store", folder / "b", "--format", "json")
 
 
+def test_a_whole_number_is_a_number_however_large(cli: Cli, rows: list[Row], tmp_path: Path) -> None:
+    large, _ = spoilt(rows, "record", "runtime_ms_mean", 2**53 + 1)
+    ended = imported(cli, large, tmp_path)
+    assert (ended.code, ended.json["rows"][0]["refused"]) == (0, 0)
+
+
 @pytest.mark.parametrize(("kind", "column", "value"), BAD.values(), ids=BAD)
 def test_a_run_with_a_row_that_cannot_be_used_is_not_imported(
     cli: Cli, rows: list[Row], tmp_path: Path, kind: str, column: str, value: Any

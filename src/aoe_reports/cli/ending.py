@@ -121,10 +121,6 @@ def _code_of(error: BaseException) -> int:
     return INTERNAL_ERROR
 
 
-ERASE_LINE = "\r\x1b[K"
-"""What makes a terminal begin its line anew: it may show how far a job is."""
-
-
 def _fail(message: str) -> None:
     from aoe_reports.texts import say
 
@@ -133,10 +129,12 @@ def _fail(message: str) -> None:
 
 def _tell(line: str) -> None:
     from aoe_reports.cli.language import told
+    from aoe_reports.cli.terminal import ERASE_LINE, write_control
     from aoe_reports.renderers.values import plain
 
-    begin = ERASE_LINE if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else ""
-    sys.stderr.write(f"{begin}{plain(told(line))}\n")
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        write_control(sys.stderr, ERASE_LINE)  # it may show how far a job is
+    sys.stderr.write(plain(told(line)) + "\n")
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from aoe_reports.cli.ending import ERASE_LINE
 from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.terminal import ERASE_LINE, write_control
 from aoe_reports.findings import Finding, has, listed
 from aoe_reports.texts import say
 
@@ -157,7 +157,7 @@ def progress_line() -> Iterator[Callable[[str], None]]:
 
 def _overwrite(line: str) -> None:
     with suppress(OSError, ValueError):  # a terminal that is gone ends nothing
-        sys.stderr.write(f"{ERASE_LINE}{line}")
+        write_control(sys.stderr, f"{ERASE_LINE}{line}")
         sys.stderr.flush()
 
 

@@ -32,6 +32,10 @@ class _Terminal:
         return getattr(self._stream, name)
 
 
+ERASE_LINE = "\r\x1b[K"
+"""What makes a terminal begin its line anew."""
+
+
 def guard_terminals() -> None:
     """From now on everything that this process prints to a terminal is text."""
     for name in ("stdout", "stderr"):

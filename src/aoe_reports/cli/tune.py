@@ -21,7 +21,7 @@ from aoe_reports.cli.output import (
     show_report,
     write,
 )
-from aoe_reports.cli.terminal import write_control
+from aoe_reports.cli.terminal import ERASE_LINE, write_control
 from aoe_reports.errors import UsageError
 from aoe_reports.texts import say
 
@@ -196,7 +196,7 @@ class _Teller:
         shown = plain(text.removesuffix("\n")) + text[len(text.removesuffix("\n")) :]
         with contextlib.suppress(OSError, ValueError):
             if self._terminal:
-                write_control(sys.stderr, f"\r\x1b[K{shown}{plain(self._bar)}")
+                write_control(sys.stderr, f"{ERASE_LINE}{shown}{plain(self._bar)}")
             else:
                 sys.stderr.write(shown)
             sys.stderr.flush()

@@ -153,7 +153,7 @@ class Log:
             self._actions = None
             raise StoreError(
                 say(
-                    "{uri}: the table's log is damaged: not the files are in force that commit {version} says; see "
+                    "{uri}: the table's log is damaged: the files in force are not those that commit {version} states; see "
                     "`store verify`",
                     uri=self.uri,
                     version=self.version,
@@ -164,7 +164,7 @@ class Log:
         """See what was committed since."""
         try:
             self._table.update_incremental()
-        except (DeltaError, OSError):
+        except _FAILURES:
             with self._told("read"):
                 self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
         self._actions, self._lines, self._parts, self._behind = None, None, {}, False
@@ -190,7 +190,7 @@ class Log:
                 # looking for commits that are too old takes as long as all the rest; see `clean`
                 post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
             )
-        except (DeltaError, OSError) as error:
+        except _FAILURES as error:
             self.refresh()
             mine, present = {add.path for add in adds}, {part.path for part in self.parts()}
             if mine & present:

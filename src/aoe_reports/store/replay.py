@@ -103,7 +103,7 @@ class Replay:
         try:
             added, gone = commit.lines(), {remove["path"].encode() for remove in commit.removes}
         except (ValueError, TypeError, LookupError, AttributeError):
-            self._tell(path, say("this commit says of a file what cannot be understood"))
+            self._tell(path, say("what this commit says of a file cannot be understood"))
             self._lines = None
             return
         for name in sorted(gone - set(self._lines)):
@@ -117,7 +117,10 @@ class Replay:
         differs = self._lines is not None and digest_of(self._lines.values()) != told
         if differs and not self._differs:
             self._tell(
-                path, say("not the files are in force after this commit that it says: it is damaged, or one before")
+                path,
+                say(
+                    "the files in force after this commit are not those that it states: this commit or an earlier one is damaged"
+                ),
             )
         self._differs = differs
 
@@ -156,7 +159,7 @@ class Replay:
         for path in hints:
             content = self._content(path)
             if content is not None and not self._leads_to_a_checkpoint(content.to_pybytes()):
-                self._tell(path, say("it does not lead to a checkpoint as it was written"))
+                self._tell(path, say("the checkpoint that it names is not there, or is not as described"))
 
     def _leads_to_a_checkpoint(self, content: bytes) -> bool:
         try:

@@ -369,10 +369,10 @@ def _key(line: bytes) -> _Key:
 
 
 def _json_row(line: bytes, source: Path, number: int) -> dict[str, Any]:
-    row: dict[str, Any] = msgspec.json.decode(line)
-    _refuse_unknown(sorted(set(row) - set(ROWS.names)), source, number)
-    msgspec.convert(row, _ROW)
-    month = RUNS_MONTH if row["kind"] == "run" else month_of(row.get("timestamp_ns") or 0)
+    written: dict[str, Any] = msgspec.json.decode(line)
+    _refuse_unknown(sorted(set(written) - set(ROWS.names)), source, number)
+    row = msgspec.structs.asdict(msgspec.convert(written, _ROW))
+    month = RUNS_MONTH if row["kind"] == "run" else month_of(row["timestamp_ns"] or 0)
     return {**row, "month": month}
 
 

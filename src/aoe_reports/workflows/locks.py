@@ -95,7 +95,8 @@ def _wait_for(handle: int, folder: Path) -> None:
         owner = _owner(os.fstat(handle).st_ino)
         who = say("another process") if owner is None else say("process {number}", number=owner)
         warnings.warn(
-            NoticeWarning(say("{folder}: {who} is at work in it; waiting", folder=folder, who=who)), stacklevel=2
+            NoticeWarning(say("{folder}: {who} is writing there; waiting until it is done", folder=folder, who=who)),
+            stacklevel=2,
         )
         fcntl.flock(handle, fcntl.LOCK_EX)
 

@@ -98,7 +98,7 @@ def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
         raise NotDecodableError(say("a state that is not known"))
     found = cast("Found", decode(row["body"], Found))
     if not all(LEAST_MS / 2 < time < MOST_MS * 2 for time in (found.before, found.after)):
-        raise NotDecodableError(say("a time that nothing takes"))
+        raise NotDecodableError(say("a duration outside the possible range"))
     return found
 
 

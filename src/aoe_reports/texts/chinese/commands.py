@@ -150,7 +150,7 @@ TEXTS: Mapping[str, str] = {
     ),
     "another process": "另一个进程",
     "process {number}": "进程 {number}",
-    "{folder}: {who} is at work in it; waiting": "{folder}：{who} 正在其中工作；等待",
+    "{folder}: {who} is writing there; waiting until it is done": "{folder}：{who} 正在其中工作；等待",
     "{path}: a run that was killed left this; it is deleted": "{path}：由被终止的运行遗留；已删除",
     "{path}: a run that was killed left this; the next run that writes {name} deletes it": (
         "{path}：由被终止的运行遗留；下一次写入 {name} 的运行会将其删除"

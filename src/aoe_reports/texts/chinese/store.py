@@ -60,21 +60,21 @@ TEXTS: Mapping[str, str] = {
         "存储无法按现状打开：最后几次提交的内容缺失（提交 {version} 之后）"
     ),
     "this commit is missing": "该提交缺失",
-    "{uri}: the table's log is damaged: not the files are in force that commit {version} says; see `store verify`": (
+    "{uri}: the table's log is damaged: the files in force are not those that commit {version} states; see `store verify`": (
         "{uri}：表的日志已损坏：当前生效的文件与提交 {version} 的声明不符；参见 `store verify`"
     ),
     "this commit is not what was written: the next one says that its hash was another one": (
         "该提交与写入时不一致：下一个提交所记录的哈希值不同"
     ),
-    "this commit says of a file what cannot be understood": "该提交对某个文件的描述无法理解",
+    "what this commit says of a file cannot be understood": "该提交对某个文件的描述无法理解",
     "it takes out {name}, which was not there": "它移除了 {name}，而该文件并不存在",
     "it adds {name}, which was there already": "它添加了 {name}，而该文件早已存在",
-    "not the files are in force after this commit that it says: it is damaged, or one before": (
+    "the files in force after this commit are not those that it states: this commit or an earlier one is damaged": (
         "该提交之后生效的文件与其声明不符：该提交或之前的某个提交已损坏"
     ),
     "this checkpoint holds other files than the commits up to it say": "该检查点中的文件与此前各提交所述不符",
     "this checkpoint describes the table otherwise than the commits up to it": "该检查点对表的描述与此前各提交不符",
-    "it does not lead to a checkpoint as it was written": "它没有指向与写入时一致的检查点",
+    "the checkpoint that it names is not there, or is not as described": "它没有指向与写入时一致的检查点",
     "what Delta reads of the log cannot be used: {why}": "Delta 从日志中读到的内容无法使用：{why}",
     "Delta reads of the log that other files are in force than its commits say": (
         "Delta 从日志中读到的生效文件与各提交所述不符"
@@ -328,5 +328,5 @@ TEXTS: Mapping[str, str] = {
     "a row of kind {kind} about {about}: {what}": "关于 {about} 的行（类别 {kind}）：{what}",
     "{uri}: a row of kind {kind} about {subject} is left out: its body is not as it was written ({why}); what is told of that series may be wrong until it is mended: `store export` writes .jsonl, `store import` leaves such rows out": "{uri}：关于 {subject} 的行（类别 {kind}）已略去：其内容与写入时不符（{why}）；修复之前，关于该序列的结论可能有误：`store export` 写出 .jsonl，`store import` 会略去这样的行",
     "a state that is not known": "未知的状态",
-    "a time that nothing takes": "不可能的时间",
+    "a duration outside the possible range": "不可能的时间",
 }
