@@ -1,13 +1,14 @@
 """How often the detector cries wolf, how soon it finds a change, and whether the operator behind one is named.
 
 usage: python benchmarks/detection.py [--quiet 1000] [--shifted 300] [--seed 10000] [--noise gauss,heavy,ar,bimodal] [--budgets 10]
-                                      [--drift] [--looks] [--speed] [--attribution]
+                                      [--drift] [--lively] [--looks] [--speed] [--attribution]
 The protocol: 365 nights of a series of 100 ms; each night from the 60th on the detector sees the last 120. A change further
 than 10 nights from all alarms before it is an alarm; every night with a suspicion is one. Quiet series have no change; shifted
 ones get slower in night 200, which is found when a change between night 197 and 210 is told. Noise of 1 %: normal; Student
 t(3) with 2 % of nights 10-30 % longer (heavy); AR(1) with memory 0.4 (ar); two modes, 30 % of nights 3 % longer (bimodal).
---budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --looks: whole
-histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
+--budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a
+large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
+--looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
 `levels_in_hindsight` (one look at one series) are the detector for scripts that call one.
 """
 
@@ -164,6 +165,44 @@ def measure_drift(seed: int, count: int = 300) -> None:
     )
 
 
+def lively(random: np.random.Generator, nights: int, steps: int, shift: float) -> Floats:
+    """Times of a history with so many steps, at least five nights apart, and one night out of line; the last ten are shifted."""
+    logs = 0.01 * random.standard_normal(nights + NEAR)
+    places: list[int] = []
+    while len(places) < steps:
+        place = int(random.integers(7, nights - 4))
+        places += [place] if all(abs(place - one) >= 5 for one in places) else []
+    for place in places:
+        logs[place:] += np.log1p(random.choice([-1, 1]) * random.uniform(0.05, 0.3))
+    logs[random.integers(1, nights - 1)] += np.log1p(random.choice([-1, 1]) * random.uniform(0.1, 0.5))
+    logs[nights:] += np.sign(shift) * np.log1p(abs(shift))
+    return np.asarray(100 * np.exp(logs))
+
+
+def said_of(verdict: Verdict, change: int, shift: float) -> str:
+    """What is said of a step: its state, or nothing."""
+    newest = [one for one in verdict.changes if one.steps[-1] >= change - 3]
+    said = (newest or [verdict.suspect])[-1]
+    if said is None or said.change * shift < 0:
+        return "nothing"
+    return "suspect" if said.state == "suspect" else "proved"
+
+
+def measure_lively(seed: int, count: int = 1000) -> None:
+    """Large steps of lively histories, with and without the guard."""
+    for nights, steps in ((35, 2), (70, 3)):
+        for shift in (0.08, -0.08, 0.16, -0.16, 1.0, -1.0):
+            values = np.stack([lively(np.random.default_rng(seed + row), nights, steps, shift) for row in range(count)])
+            text = f"{nights} nights, {steps} steps, {shift:+.0%}:"
+            for parameters, name in ((Parameters(guard=np.inf), "without guard"), (Parameters(), "with guard")):
+                for night in (4, 10):
+                    verdicts = detect_changes(values[:, : nights + night], parameters)
+                    said = [said_of(verdict, nights, shift) for verdict in verdicts]
+                    shares = ", ".join(f"{said.count(word) / count:.3f} {word}" for word in ("proved", "suspect"))
+                    text += f"  {name}, night {night}: {shares}"
+            print(text, flush=True)
+
+
 def measure_looks(seed: int, count: int = 1000) -> None:
     """Whole histories in hindsight: false changes per 1,000 quiet ones, and how often a step in the middle is found."""
     for kind in ("gauss", "heavy", "ar", "bimodal"):
@@ -236,6 +275,7 @@ def main() -> None:
     parser.add_argument("--noise", default="gauss,heavy,ar,bimodal")
     parser.add_argument("--budgets", default="10")
     parser.add_argument("--drift", action="store_true")
+    parser.add_argument("--lively", action="store_true")
     parser.add_argument("--looks", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--attribution", action="store_true")
@@ -248,6 +288,8 @@ def main() -> None:
         measure_attribution(1, 1)
     if arguments.drift:
         measure_drift(arguments.seed)
+    if arguments.lively:
+        measure_lively(arguments.seed)
     if arguments.looks:
         measure_looks(arguments.seed)
     for budget in map(float, arguments.budgets.split(",") if arguments.quiet else ()):

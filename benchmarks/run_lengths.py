@@ -1,9 +1,11 @@
 """How many false alarms a quiet series raises, for thresholds and for noise with memory: writes run_lengths.py.
 
-usage: python benchmarks/run_lengths.py [--part alarms,suspicions,looks] [--series 400] [--seed 1] [--write]
+usage: python benchmarks/run_lengths.py [--part alarms,suspicions,guard,looks] [--series 400] [--seed 1] [--write]
 Series of Gaussian noise (1 % scatter) without any change. alarms: AR(1) memory 0, 0.4, 0.6; looked at every night over the last
 120 nights, for 305 nights; a change further than 10 nights from all alarms before it is an alarm. suspicions: the same without
-memory; every night with a suspicion counts. looks: whole histories of 30, 120 and 365 nights with memory 0, 0.4 and 0.8 are
+memory; every night with a suspicion counts. guard: the plain steps
+of series with memory 0.4 and of series with two modes (30 % of the nights 3 % longer), from the 11th night on, counted as alarms
+are. looks: whole histories of 30, 120 and 365 nights with memory 0, 0.4 and 0.8 are
 looked at once, in hindsight; every change told is a false one. log(rate) over the threshold is a straight line to good measure;
 it is fitted by Poisson regression. With --write the parts asked for are replaced in the table of the package
 (src/aoe_reports/regression/run_lengths.py). Takes a quarter of an hour of one core.
@@ -20,12 +22,14 @@ from numpy.typing import NDArray
 
 from aoe_reports.regression.budget import WATCHED_NIGHTS
 from aoe_reports.regression.detector import Parameters, detect_changes
-from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
+from aoe_reports.regression.guard import plain_scores, plain_steps
+from aoe_reports.regression.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 
 TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
 FIRST, NIGHTS, NEAR = 60, 365, 10
 MEMORIES, THRESHOLDS = (0.0, 0.4, 0.6), (15.0, 17.0, 20.0)
 SUSPICION_SCORES = (3.0, 3.3, 3.6, 4.0)
+GUARD_FIRST, GUARD_SCORES = 10, (3.0, 3.5, 4.0, 4.5)
 LOOK_NIGHTS, LOOK_MEMORIES, LOOK_THRESHOLDS = (30, 120, 365), (0.0, 0.4, 0.8), (10.0, 12.0, 14.0, 17.0)
 Measured = tuple[float, int, float]
 
@@ -55,6 +59,8 @@ FITS = (
 """Alarms a series and year, watched every night."""
 SUSPICIONS = {suspicions}
 """Suspicions a series and year; the threshold is a squared standard score."""
+GUARD = {guard}
+"""Alarms of the guard a series and year, of noise with memory and of noise with two modes together; the threshold is a score."""
 LOOKS = {looks}
 """False changes a look at a whole history: (threshold, false changes, histories), of noise without and with memory together."""
 '''
@@ -68,6 +74,29 @@ def quiet_series(memory: float, series: int, seed: int, nights: int = NIGHTS) ->
     for night in range(1, nights):
         values[night] = memory * values[night - 1] + math.sqrt(1 - memory**2) * steps[night]
     return np.asarray(100 * np.exp(0.01 * values.T))
+
+
+def two_modes(series: int, seed: int, nights: int = NIGHTS) -> NDArray[np.float64]:
+    """(series, nights) of times with noise of 0.7 %, three nights in ten 3 % longer."""
+    random = np.random.default_rng(seed)
+    return np.asarray(
+        100 * (1 + 0.007 * random.standard_normal((series, nights)) + 0.03 * (random.random((series, nights)) < 0.3))
+    )
+
+
+def count_plain_steps(values: NDArray[np.float64], score: float) -> int:
+    """Plain steps that the guard sees in series that never change."""
+    logs = np.log(values)
+    seen: list[list[int]] = [[] for _ in values]
+    for night in range(GUARD_FIRST, values.shape[1]):
+        begin = max(0, night + 1 - WATCHED_NIGHTS)
+        watched = logs[:, begin : night + 1]
+        lengths = np.full(len(watched), watched.shape[1])
+        for alarms, scores in zip(seen, plain_scores(watched, lengths, score, 0.0), strict=True):
+            for step in plain_steps(scores, score):
+                if all(abs(begin + step - alarm) > NEAR for alarm in alarms):
+                    alarms.append(begin + step)
+    return sum(map(len, seen))
 
 
 def count_alarms(values: NDArray[np.float64], parameters: Parameters) -> int:
@@ -101,7 +130,8 @@ def fit(memory: float, measured: list[Measured]) -> Fit:
     """The line log(alarms / years) = intercept - slope * threshold, by Newton's method."""
     thresholds, alarms, years = (np.array(column, dtype=np.float64) for column in zip(*measured, strict=True))
     design = np.stack([np.ones_like(thresholds), -thresholds], axis=1)
-    answer = np.array([math.log(max(alarms.sum(), 1) / years.sum()) + 0.5 * thresholds.mean(), 0.5])
+    fall, start = np.polyfit(thresholds, np.log((alarms + 0.5) / years), 1)
+    answer = np.array([start, -fall])
     for _ in range(50):
         expected = years * np.exp(design @ answer)
         step = np.linalg.solve(design.T @ (expected[:, None] * design), design.T @ (alarms - expected))
@@ -124,7 +154,7 @@ def measure_alarms(series: int, seed: int) -> tuple[Fit, ...]:
     for memory in MEMORIES:
         values, measured = quiet_series(memory, series, seed), []
         for threshold in THRESHOLDS:
-            alarms = count_alarms(values, Parameters(threshold=threshold))
+            alarms = count_alarms(values, Parameters(threshold=threshold, guard=math.inf))
             measured.append(report(f"memory {memory}", threshold, alarms, years))
         lines.append(fit(memory, measured))
     return tuple(lines)
@@ -135,8 +165,18 @@ def measure_suspicions(series: int, seed: int) -> Fit:
     years = series * (NIGHTS - FIRST) / 365
     values, measured = quiet_series(0.0, series, seed), []
     for score in SUSPICION_SCORES:
-        alarms = count_suspicions(values, Parameters(suspicion=score))
+        alarms = count_suspicions(values, Parameters(suspicion=score, guard=math.inf))
         measured.append(report("suspicions", round(score**2, 2), alarms, years))
+    return fit(0.0, measured)
+
+
+def measure_guard(series: int, seed: int) -> Fit:
+    """Plain steps in noise with memory 0.4 and in noise with two modes: one line for both, each with the same weight."""
+    years = 2 * series * (NIGHTS - GUARD_FIRST) / 365
+    noises, measured = (quiet_series(0.4, series, seed), two_modes(series, seed)), []
+    for score in GUARD_SCORES:
+        alarms = sum(count_plain_steps(values, score) for values in noises)
+        measured.append(report("guard", score, alarms, years))
     return fit(0.0, measured)
 
 
@@ -162,21 +202,23 @@ def written(line: Fit) -> str:
 def main() -> None:
     """Simulate, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", default="alarms,suspicions,looks")
+    parser.add_argument("--part", default="alarms,suspicions,guard,looks")
     parser.add_argument("--series", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     parts = arguments.part.split(",")
-    if unknown := set(parts) - {"alarms", "suspicions", "looks"}:
-        raise SystemExit(f"--part {sorted(unknown)}: expected alarms, suspicions, looks")
+    if unknown := set(parts) - {"alarms", "suspicions", "guard", "looks"}:
+        raise SystemExit(f"--part {sorted(unknown)}: expected alarms, suspicions, guard, looks")
     series, seed = arguments.series, arguments.seed
     alarms = measure_alarms(series, seed) if "alarms" in parts else FITS
     suspicions = measure_suspicions(series, seed) if "suspicions" in parts else SUSPICIONS
+    guard = measure_guard(series, seed) if "guard" in parts else GUARD
     looks = measure_looks(series, seed) if "looks" in parts else LOOKS
     if arguments.write:
         text = HEAD.replace("{alarms}", "\n".join(f"    {written(line)}," for line in alarms))
         text = text.replace("{suspicions}", written(suspicions)).replace("{looks}", written(looks))
+        text = text.replace("{guard}", written(guard))
         TABLE.write_text(text, encoding="utf-8")
 
 

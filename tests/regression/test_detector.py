@@ -356,3 +356,28 @@ def test_ten_percent_within_sixty_nights_are_a_drift() -> None:
     slope = 1 + 0.1 * np.clip((nights - 50) / 60, 0, 1)
     states = [judge(noisy(seed) * slope).state for seed in range(20)]
     assert states.count("drift") >= 18
+
+
+def two_steps(apart: int, after: int, sigma: float, count: int = 100) -> np.ndarray:
+    """Series that get 6 % slower in night 60, and again so many nights later, seen so many nights after that."""
+    values = np.stack([noisy(seed, 60 + apart + after, sigma) for seed in range(count)])
+    values[:, 60:] *= 1.06
+    values[:, 60 + apart :] *= 1.06
+    return values
+
+
+@pytest.mark.parametrize("after", [4, 7, 14])
+@pytest.mark.parametrize("apart", [10, 20, 30])
+def test_two_steps_are_no_drift_and_each_has_its_night(apart: int, after: int) -> None:
+    verdicts = detect_changes(two_steps(apart, after, 0.01))
+    assert [change.state for verdict in verdicts for change in verdict.changes if change.state == "drift"] == []
+    first = [change.night for verdict in verdicts for change in verdict.changes[:1]]
+    assert np.mean(np.abs(np.array(first) - 60) <= 1) >= 0.97
+    second = [any(abs(change.night - 60 - apart) <= 1 for change in verdict.changes[1:]) for verdict in verdicts]
+    assert np.mean(second) >= 0.85
+
+
+@pytest.mark.parametrize(("apart", "after", "most"), [(10, 7, 0.35), (10, 14, 0.15), (20, 7, 0.08), (30, 14, 0.03)])
+def test_two_steps_of_three_sigma_are_seldom_a_drift(apart: int, after: int, most: float) -> None:
+    verdicts = detect_changes(two_steps(apart, after, 0.02))
+    assert np.mean([any(change.state == "drift" for change in verdict.changes) for verdict in verdicts]) <= most

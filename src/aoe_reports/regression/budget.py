@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS, Fit
+from aoe_reports.regression.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 from aoe_reports.texts import say
 
 FALSE_ALARMS_PER_YEAR = 12.0
@@ -19,6 +19,8 @@ SERIES_RATE = 0.01
 """Alarms a series and year where no budget was asked for: one in two centuries."""
 SUSPECTS_PER_ALARM = 10.0
 """A suspicion costs a re-run of a night, not an engineer's morning: it may be wrong ten times as often as an alarm."""
+GUARD_SHARE = 0.1
+"""Of the false alarms and suspicions that are bearable, those of the guard (`guard`); the rest are the detector's."""
 HIGHEST_RATE, LOWEST_RATE = 0.25, 1e-6
 """Above, thresholds would fall below what was simulated; below, the fit is stretched over more than it was measured on."""
 WATCHED_NIGHTS = 120
@@ -49,7 +51,7 @@ class Budget:
     def threshold(self, memory: float) -> float:
         """The statistic (squared standard scores) that a change must reach in noise with AR(1) memory (0 … 1)."""
         memories = [fit.memory for fit in FITS]
-        thresholds = [self._threshold(fit, 1.0) for fit in FITS]
+        thresholds = [self._threshold(fit, 1 - GUARD_SHARE) for fit in FITS]
         if memory <= memories[0]:
             return thresholds[0]
         if memory >= memories[-1]:
@@ -61,7 +63,17 @@ class Budget:
     @property
     def suspicion(self) -> float:
         """Standard scores that one night, or the mean of two, must be off to be suspect: SUSPECTS_PER_ALARM times the rate."""
-        return math.sqrt(self._threshold(SUSPICIONS, SUSPECTS_PER_ALARM))
+        return math.sqrt(self._threshold(SUSPICIONS, (1 - GUARD_SHARE) * SUSPECTS_PER_ALARM))
+
+    @property
+    def guard(self) -> float:
+        """How many scatters four nights must all lie off, at least, to be a plain step."""
+        return self._threshold(GUARD, GUARD_SHARE)
+
+    @property
+    def guard_suspicion(self) -> float:
+        """How many scatters the newest four nights must all lie off, at least, to be suspect."""
+        return self._threshold(GUARD, GUARD_SHARE * SUSPECTS_PER_ALARM)
 
     @property
     def look(self) -> float:

@@ -2,13 +2,14 @@
 
 Candidates come from an exact partition of clipped values. Each must then be proved: the gain in likelihood that two levels
 have over one, with a bound to what a single night can add, deflated by the memory of the noise, must reach a threshold
-that belongs to a budget of false alarms. What is proved is located on the unclipped values.
+that belongs to a budget of false alarms. What is proved is located on the unclipped values. Beside it a guard (`guard`) sees
+to it that a large step is told whatever else happened: its steps need no other proof.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -17,13 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aoe_reports.analysis.statistics import MAD_TO_SIGMA
-from aoe_reports.regression import noise
+from aoe_reports.regression import guard, noise
 from aoe_reports.regression.budget import SERIES_RATE, Budget
-from aoe_reports.regression.noise import Floats
+from aoe_reports.regression.guard import plain_steps
+from aoe_reports.regression.noise import Floats, Integers
 from aoe_reports.regression.partition import partition
 from aoe_reports.texts import say
 
-VERSION = 2
+VERSION = 3
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
@@ -54,6 +56,18 @@ class Parameters:
     """Instead of the threshold of the budget (for measuring run lengths)."""
     suspicion: float | None = None
     """Instead of the standard scores that the budget asks of a suspicion (for measuring run lengths)."""
+    guard: float | None = None
+    """Instead of the scatters that the budget asks of a plain step, proved or suspect; infinite: no guard."""
+
+    @property
+    def guarded(self) -> float:
+        """How many scatters make a plain step."""
+        return self.budget.guard if self.guard is None else self.guard
+
+    @property
+    def guard_suspicion(self) -> float:
+        """How many scatters make the newest four nights suspect."""
+        return self.budget.guard_suspicion if self.guard is None else self.guard
 
     @property
     def least_nights(self) -> int:
@@ -71,7 +85,7 @@ FREEDOM = 0.8
 DRIFT_NIGHTS = 14
 """Nights of a slope below which it is not told from a step."""
 DRIFT_MARGIN = 6.0
-"""By how much (twice the log likelihood) a slope must explain better than a step: odds of 20 to 1."""
+"""By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
@@ -96,7 +110,8 @@ class Change:
     ci_high: float
     """95 % interval of `change`."""
     statistic: float
-    """Squared standard scores; of a drift the least of its steps. `threshold` is what the budget asked for."""
+    """Squared standard scores; of a drift the least of its steps. `threshold` is what the budget asked for. Where the guard alone
+    proves a change, both are the guard's: squares of distances in scatters."""
     threshold: float
     steps: tuple[int, ...] = ()
     """The nights from which a new level was proved: one, or of a drift all its stairs; of a suspicion none."""
@@ -174,6 +189,10 @@ class _Prepared:
     left_out: int
     sigma: float
     candidates: list[int]
+    plain: dict[int, float]
+    """The steps that the guard proves, with their scores: no other proof is asked of them."""
+    newest: float
+    """The guard's score of the newest four nights; 0 where they are not even suspect."""
 
 
 def _each(values: ArrayLike, parameters: Parameters) -> Iterator[_Prepared]:
@@ -196,8 +215,31 @@ def _prepared(table: Floats, parameters: Parameters) -> Iterator[_Prepared]:
     penalties = quiet * parameters.candidate_share * inflation(memory / 2, 5)
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
     candidates = partition(scaled, judged, penalties, 2)
-    for row in range(len(table)):
-        yield _Prepared(logs[row, : lengths[row]], nights[row], int(left_out[row]), float(sigma[row]), candidates[row])
+    for row, scores in enumerate(_guard_scores(logs, judged, parameters)):
+        plain = plain_steps(scores, parameters.guarded)
+        yield _Prepared(
+            logs=logs[row, : lengths[row]],
+            nights=nights[row],
+            left_out=int(left_out[row]),
+            sigma=float(sigma[row]),
+            candidates=_together(candidates[row], plain, parameters.least_level),
+            plain=plain,
+            newest=scores.get(int(lengths[row]) - guard.NEW, 0.0),
+        )
+
+
+def _guard_scores(logs: Floats, lengths: Integers, parameters: Parameters) -> list[dict[int, float]]:
+    """What the guard sees. It watches night by night; a look in hindsight has a budget and thresholds of its own."""
+    if parameters.hindsight:
+        return [{} for _ in logs]
+    threshold = min(parameters.guarded, parameters.guard_suspicion)
+    return guard.plain_scores(logs, lengths, threshold, parameters.least_effect)
+
+
+def _together(candidates: Sequence[int], plain: Mapping[int, float], least: int) -> list[int]:
+    """Candidates and plain steps in their order; of a candidate and a plain step nearer than a level is long the latter."""
+    apart = [one for one in candidates if all(abs(one - step) >= least for step in plain)]
+    return sorted([*apart, *plain])
 
 
 def _judge(one: _Prepared, parameters: Parameters) -> Verdict:
@@ -216,7 +258,7 @@ def _judge(one: _Prepared, parameters: Parameters) -> Verdict:
         rare=examined.rare,
         smallest_detectable=examined.smallest_detectable(),
         changes=tuple(examined.found(one.nights)),
-        suspect=examined.suspicion(one.nights),
+        suspect=examined.suspicion(one.nights) or examined.plain_suspicion(one.nights),
     )
 
 
@@ -236,7 +278,7 @@ def _young_level(logs: Floats) -> float | None:
 
 def _examine(one: _Prepared, parameters: Parameters) -> _Examined:
     """A series with the changes that are proved."""
-    examined = _Examined(one.logs, one.sigma, one.candidates, parameters)
+    examined = _Examined(one, parameters)
     examined.prune()
     if parameters.hindsight and examined.changes:
         examined.outdo_memory()
@@ -253,12 +295,15 @@ def inflation(memory: Any, nights: float) -> Any:
 class _Examined:
     """One series under examination: logs, the changes still held to be real, and the noise that they leave."""
 
-    def __init__(self, logs: Floats, rough_sigma: float, changes: Sequence[int], parameters: Parameters) -> None:
-        self.logs = logs
-        self.limit = noise.CLIP * rough_sigma
-        self.changes = list(changes)
+    def __init__(self, one: _Prepared, parameters: Parameters) -> None:
+        self.logs = one.logs
+        self.limit = noise.CLIP * one.sigma
+        self.changes = list(one.candidates)
+        self.plain, self.newest = one.plain, one.newest
         self.parameters = parameters
         self.statistics: list[float] = []
+        self.scores: list[float] = []
+        """Of each change what the guard sees of it; 0 where that is nothing."""
         self.settle()
 
     @property
@@ -378,12 +423,34 @@ class _Examined:
                 self._statistic(start, change, end)
                 for start, change, end in zip(edges, edges[1:], edges[2:], strict=False)
             ]
-            weakest = min(range(len(self.statistics)), key=self.statistics.__getitem__)
-            if self.statistics[weakest] >= self.threshold:
-                return
-            del self.changes[weakest]
+            unproved = [place for place, proof in enumerate(self.statistics) if proof < self.threshold]
+            unproved = [place for place in unproved if not self._guarded(place)]
+            if not unproved:
+                break
+            scores = [abs(self.plain.get(change, 0.0)) for change in self.changes]
+            del self.changes[min(unproved, key=lambda place: (self.statistics[place], scores[place]))]
             self.settle()
-        self.statistics = []
+        else:
+            self.statistics = []
+        self.scores = [self._guarded(place) for place in range(len(self.changes))]
+
+    def _guarded(self, place: int) -> float:
+        """The score that the guard gives a change; 0 where it sees none, or one that the levels beside it do not have.
+
+        Where spikes stand close together the nights before a step are none of a level: then there is no such step.
+        """
+        start, change, end = self.edges[place : place + 3]
+        score = self.plain.get(change, 0.0)
+        if not score or not self._are_levels(start, change, end):
+            return 0.0
+        step = math.copysign(1.0, score) * (self.levels[place + 1] - self.levels[place])
+        least = max(math.log1p(self.parameters.least_effect), abs(guard.distance(self.logs, change)) / 2)
+        return abs(score) if step >= least else 0.0
+
+    def _are_levels(self, start: int, change: int, end: int) -> bool:
+        """Whether there are nights enough on both sides of a change."""
+        least = self.parameters.least_level if start else self.parameters.least_baseline
+        return change - start >= least and end - change >= self.parameters.least_level
 
     def outdo_memory(self) -> None:
         """Take changes out, the weakest first, as long as memory explains the nights as well as they do."""
@@ -401,6 +468,7 @@ class _Examined:
         best = min(states, key=lambda state: (state[0] + threshold * len(state[1]), len(state[1])))
         if best[1] != self.changes:
             self.changes, self.statistics = list(best[1]), best[2]
+            self.scores = [0.0] * len(self.changes)
             self.settle()
 
     def _wandering_loss(self) -> float:
@@ -416,8 +484,7 @@ class _Examined:
     def _statistic(self, start: int, change: int, end: int) -> float:
         """The squared score of a change; at or below 0 it is none by its form: too short, too small, not shared."""
         parameters = self.parameters
-        least = parameters.least_level if start else parameters.least_baseline
-        if change - start < least or end - change < parameters.least_level:
+        if not self._are_levels(start, change, end):
             return -1.0
         square, before, after = self._prove(start, change, end)
         if abs(_relative(after - before)) < parameters.least_effect:
@@ -438,9 +505,11 @@ class _Examined:
             before, after = self._level(self.logs[start:change]), self._level(self.logs[change:end])
             nights = self.logs[start:end]
             first = parameters.least_level if start else parameters.least_baseline
+            last = end - start - parameters.least_level
+            if self.scores[place]:  # the guard's four nights say where it is, too
+                first, last = max(first, change - start - guard.NEW + 1), min(last, change - start + guard.NEW - 1)
             gains = np.cumsum(self._loss(nights - before) - self._loss(nights - after))
-            window = gains[first - 1 : end - start - parameters.least_level]
-            self.changes[place] = start + first + int(window.argmin())
+            self.changes[place] = start + first + int(gains[first - 1 : last].argmin())
         if self.changes:
             self.settle()
 
@@ -496,6 +565,7 @@ class _Examined:
         variance = self._variance(edges[first + 1] - edges[first], edges[last + 2] - edges[last + 1])
         half = INTERVAL_SCORE * self.sigma * math.sqrt(variance)
         until = int(nights[span[1] - 1]) + 1
+        statistic, threshold = min(map(self._proof, range(first, last + 1)), key=lambda proof: proof[0] / proof[1])
         return Change(
             night=int(nights[span[0]]),
             until=until,
@@ -505,17 +575,24 @@ class _Examined:
             change=_relative(after - before),
             ci_low=_relative(after - before - half),
             ci_high=_relative(after - before + half),
-            statistic=min(self.statistics[first : last + 1]),
-            threshold=self.threshold,
+            statistic=statistic,
+            threshold=threshold,
             steps=tuple(int(nights[edge]) for edge in edges[first + 1 : last + 2]),
         )
+
+    def _proof(self, place: int) -> tuple[float, float]:
+        """(statistic, threshold) of a change: the guard's where it alone proves it."""
+        if self.statistics[place] >= self.threshold or not self.scores[place]:
+            return self.statistics[place], self.threshold
+        return self.scores[place] ** 2, self.parameters.guarded**2
 
     def _slope(self, place: int, last: int) -> tuple[int, float, float] | None:
         """(first night, level before, level at the end) of the slope that explains steps of one direction better."""
         edges = self.edges
         start, end = edges[place], edges[last + 2]
         count = end - start
-        if count < 2 * DRIFT_NIGHTS:
+        # what four nights show as a step is no part of a slope
+        if count < 2 * DRIFT_NIGHTS or any(self.scores[place : last + 1]):
             return None
         stairs = np.repeat(self.levels[place : last + 2], np.diff(edges[place : last + 3]))
         nights = self.logs[start:end]
@@ -528,8 +605,11 @@ class _Examined:
         lines = clipped.mean() + slopes[:, None] * centred
         losses = self._loss(nights - lines).sum(axis=1)
         best = int(losses.argmin())
-        steps_cost = float(self._loss(nights - stairs).sum()) - DRIFT_MARGIN + (last - place) * self.threshold
-        if losses[best] >= steps_cost:
+        # each further step fits chance, too (Zhang and Siegmund 2007, Biometrics 63); the second of two may not be proved yet
+        chance = 3 * math.log(count)
+        proved = float(self._loss(nights - stairs).sum()) + (last - place) * chance
+        two_steps = float(self._loss(nights - _two_steps(clipped, self.parameters.least_level)).sum()) + chance
+        if losses[best] >= min(proved - DRIFT_MARGIN, two_steps):
             return None
         return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])
 
@@ -570,6 +650,28 @@ class _Examined:
                     threshold=needed**2,
                 )
         return None
+
+    def plain_suspicion(self, nights: Any) -> Change | None:
+        """The newest four nights, where the guard suspects them and no change that is proved says it."""
+        start = len(self.logs) - guard.NEW
+        if not self.newest or (self.changes and self.changes[-1] > start - guard.NEW):
+            return None
+        new, old = self.logs[start:], self.logs[start - guard.BEFORE : start]
+        before, after = float(np.median(old)), float(new.mean())
+        scatter = guard.distance(self.logs, start) / self.newest
+        half = INTERVAL_SCORE * scatter * math.sqrt(1 / len(new) + 1 / len(old))
+        return Change(
+            night=int(nights[start]),
+            until=int(nights[len(self.logs) - 1]) + 1,
+            state="suspect",
+            before=_time(before),
+            after=_time(after),
+            change=_relative(after - before),
+            ci_low=_relative(after - before - half),
+            ci_high=_relative(after - before + half),
+            statistic=self.newest**2,
+            threshold=self.parameters.guard_suspicion**2,
+        )
 
     def _happened_before(self, needed: float) -> bool:
         """Whether a single night was off as far before: then one is no news, and two must be off as far each."""
@@ -619,6 +721,20 @@ def _median(values: Floats) -> Any:
     half = count // 2
     ordered = np.partition(values, (half - 1, half) if half else 0)
     return ordered[..., half] if count % 2 else (ordered[..., half - 1] + ordered[..., half]) / 2
+
+
+def _two_steps(values: Floats, least: int) -> Floats:
+    """The three levels, of at least so many nights each, that explain values best by least squares."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    nights = np.arange(len(sums))
+    first, second = nights[:, None], nights[None, :]
+    lengths = (first, second - first, len(values) - second)
+    parts = (sums[first], sums[second] - sums[first], sums[-1] - sums[second])
+    allowed = (lengths[0] >= least) & (lengths[1] >= least) & (lengths[2] >= least)
+    gains = sum(np.square(part) / np.maximum(length, 1) for part, length in zip(parts, lengths, strict=True))
+    one, two = np.unravel_index(int(np.where(allowed, gains, -np.inf).argmax()), allowed.shape)
+    edges = (0, int(one), int(two), len(values))
+    return np.concatenate([np.full(end - begin, values[begin:end].mean()) for begin, end in pairwise(edges)])
 
 
 _SHARES = np.linspace(0.0, 1.0, 33)

@@ -76,7 +76,7 @@ def clip(logs: Floats, lengths: Integers, sigma: Floats) -> Floats:
     scaled = logs / sigma[:, None]
     if nights < 2 * HALF + 1:
         return scaled
-    middle = _running_median(scaled)
+    middle = running_median(scaled)
     # at both ends the median of the first or last seven stands in; the end of a series is its own length
     middle[:, :HALF] = middle[:, HALF : HALF + 1]
     last = np.maximum(lengths - 1 - HALF, HALF)
@@ -95,7 +95,8 @@ _NETWORK = (
 """Comparisons that sort seven values."""
 
 
-def _running_median(values: Floats) -> Floats:
+def running_median(values: Floats) -> Floats:
+    """The median of the seven nights around each night; 0 at both ends, where there are no seven."""
     nights = values.shape[1] - 2 * HALF
     lanes = [values[:, i : i + nights] for i in range(2 * HALF + 1)]
     for low, high in _NETWORK:

@@ -26,5 +26,7 @@ FITS = (
 """Alarms a series and year, watched every night."""
 SUSPICIONS = Fit(0.0, 4.431, 0.4812, ((9.0, 907, 835.6), (10.89, 397, 835.6), (12.96, 134, 835.6), (16.0, 27, 835.6)))
 """Suspicions a series and year; the threshold is a squared standard score."""
+GUARD = Fit(0.0, 4.828, 2.6097, ((3.0, 396, 7780.8), (3.5, 90, 7780.8), (4.0, 31, 7780.8), (4.5, 11, 7780.8)))
+"""Alarms of the guard a series and year, of noise with memory and of noise with two modes together; the threshold is a score."""
 LOOKS = Fit(0.0, 2.437, 0.5067, ((10.0, 998, 13500), (12.0, 313, 13500), (14.0, 136, 13500), (17.0, 35, 13500)))
 """False changes a look at a whole history: (threshold, false changes, histories), of noise without and with memory together."""
