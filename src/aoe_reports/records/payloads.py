@@ -258,6 +258,27 @@ class Withdrawn(Struct):
         _refuse_no_nights(self.since)
 
 
+class ChangedFact(Struct, frozen=True):
+    """A fact of the environment that was one thing before a change and another since."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class Seen(Struct):
+    """An incident as it was seen when a change of it was recorded: since when, in which run, and what else changed there."""
+
+    since: str
+    since_run: str | None
+    metadata: list[ChangedFact] | None
+    """None: nobody wrote it down."""
+
+    def __post_init__(self) -> None:
+        """Nights are dates."""
+        _refuse_no_nights(self.since)
+
+
 class Found(Struct):
     """What a row of kind change says of a change that was found."""
 
@@ -275,6 +296,8 @@ class Found(Struct):
     incident: str
     found: str
     memory: Annotated[float, Meta(ge=0, lt=1)]
+    seen: Seen | None = None
+    """Older rows do not say it."""
 
     def __post_init__(self) -> None:
         """Nights are dates."""

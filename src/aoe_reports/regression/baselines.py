@@ -89,6 +89,8 @@ class Move:
     """The newest night of the series when it was first told; None: not told yet."""
     memory: float = 0.0
     """Of the noise (with margin) when it was told."""
+    first_since: str | None = None
+    """`since` as it was first told; the nights may say another one now."""
 
     @property
     def change(self) -> float:
@@ -277,7 +279,7 @@ def merge_moves(course: Course, stored: Iterable[Move]) -> Merged:
         first = min(alike, key=lambda one: one.found or "") if move.until else known
         gone = alike if move.until else [one for one in alike if _close(one, known, course)]
         waiting = [one for one in waiting if one not in gone]
-        kept = replace(move, incident=first.incident, found=first.found)
+        kept = replace(move, incident=first.incident, found=first.found, first_since=first.first_since)
         if first.before_nights > move.before_nights:
             kept = replace(kept, before=first.before, before_nights=first.before_nights)
         found.append(kept)

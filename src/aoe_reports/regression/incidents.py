@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from aoe_reports.regression.baselines import Move
@@ -33,8 +34,11 @@ class Incident:
 
     id: str
     since: str
+    """As it was first recorded."""
     since_run: str | None
     members: tuple[Moved, ...]
+    since_now: str
+    """As the nights say now."""
 
     @property
     def lead(self) -> Moved:
@@ -42,8 +46,10 @@ class Incident:
         return self.members[0]
 
 
-def group_incidents(moved: Sequence[Moved]) -> list[Incident]:
-    """The incidents that changes make up; the newest first.
+def group_incidents(
+    moved: Sequence[Moved], recorded: Mapping[str, tuple[str, str | None]] = MappingProxyType({})
+) -> list[Incident]:
+    """The incidents that changes make up; the newest first. `recorded`: the night and run that each was first recorded with.
 
     A change belongs to the nearest one that its place, given how uncertain it is, can be at; one that was told as part of an
     incident stays with it. The most certain places come first, so that no chain of uncertain ones ties nights together.
@@ -51,11 +57,11 @@ def group_incidents(moved: Sequence[Moved]) -> list[Incident]:
     groups: dict[tuple[str | None, ...], list[Moved]] = {}
     for one in moved:
         groups.setdefault(one.group, []).append(one)
-    incidents = [incident for group in groups.values() for incident in _of_group(group)]
+    incidents = [incident for group in groups.values() for incident in _of_group(group, recorded)]
     return sorted(incidents, key=lambda one: (_reversed(one.since), -abs(one.lead.impact_ms), one.id))
 
 
-def _of_group(moved: Sequence[Moved]) -> list[Incident]:
+def _of_group(moved: Sequence[Moved], recorded: Mapping[str, tuple[str, str | None]]) -> list[Incident]:
     gathered: dict[str, list[Moved]] = {}
     anchors: list[tuple[str, int, int]] = []  # id, place, reach
     told = sorted((one for one in moved if one.move.incident), key=_certainty)
@@ -74,18 +80,19 @@ def _of_group(moved: Sequence[Moved]) -> list[Incident]:
         if not near:
             anchors.append((name, one.place, one.move.reach))
         gathered.setdefault(name, []).append(one)
-    return [_incident(name, members) for name, members in gathered.items()]
+    return [_incident(name, members, recorded.get(name)) for name, members in gathered.items()]
 
 
 def _certainty(one: Moved) -> tuple[Any, ...]:
     return one.move.reach, -abs(one.impact_ms), one.series, one.place
 
 
-def _incident(name: str, members: Sequence[Moved]) -> Incident:
-    surest = min(members, key=_certainty)
+def _incident(name: str, members: Sequence[Moved], recorded: tuple[str, str | None] | None) -> Incident:
+    surest = min(members, key=_certainty).move
+    since, since_run = recorded or (surest.since, surest.since_run)
     lead = min(members, key=_naming)
     others = sorted((one for one in members if one is not lead), key=lambda one: (-abs(one.impact_ms), one.series))
-    return Incident(name, surest.move.since, surest.move.since_run, (lead, *others))
+    return Incident(name, since, since_run, (lead, *others), surest.since)
 
 
 def _naming(one: Moved) -> tuple[Any, ...]:

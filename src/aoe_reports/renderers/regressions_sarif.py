@@ -88,7 +88,7 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
             }
         ],
         # the same change of the same series is the same alert, night after night
-        "partialFingerprints": {"seriesSince/v1": f"{row['series_id']}:{row['since']}"},
+        "partialFingerprints": {"seriesSince/v1": f"{row['series_id']}:{row['first_since'] or row['since']}"},
         **({"suppressions": [suppression]} if accepted is not None else {}),
         "properties": {name: plain(v) if isinstance(v := row[name], str) else v for name in _FACTS},
     }

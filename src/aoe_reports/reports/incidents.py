@@ -28,7 +28,7 @@ def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Sec
         members = [
             _member(member, by_series.get(member["series_id"]), incident["incident"]) for member in incident["members"]
         ]
-        sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"])]
+        sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"]), *_date(incident)]
         if len(members) > SHOWN_MEMBERS:
             sentences.append(
                 say(
@@ -95,7 +95,26 @@ def _words(members: Sequence[Row]) -> Iterator[str]:
 
 
 def _metadata(changed: Sequence[Row]) -> list[str]:
-    if not changed:
+    """What was recorded first stays the answer; what the nights say otherwise now follows it."""
+    first = [one for one in changed if one["seen"] != "later"]
+    only_first = [one for one in changed if one["seen"] == "first-only"]
+    later = [one for one in changed if one["seen"] == "later"]
+    said: list[str] = []
+    if first:
+        said.append(say("What else changed there: {facts}.", facts=_facts(first)))
+    if only_first:
+        said.append(say("Of that, the nights now do not show: {facts}.", facts=_facts(only_first)))
+    if later:
+        said.append(say("Seen there later than it was first recorded: {facts}.", facts=_facts(later)))
+    return said
+
+
+def _facts(changed: Sequence[Row]) -> str:
+    return join("; ", (f"{one['name']} {one['before']} -> {one['after']}" for one in changed))
+
+
+def _date(incident: Row) -> list[str]:
+    if incident["since_now"] is None:
         return []
-    told = join("; ", (f"{one['name']} {one['before']} -> {one['after']}" for one in changed))
-    return [say("What else changed there: {facts}.", facts=told)]
+    since, now = incident["since"], incident["since_now"]
+    return [say("First recorded since {since}; the nights now say {now}.", since=since, now=now)]

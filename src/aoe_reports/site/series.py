@@ -81,6 +81,31 @@ def together_with(series: SeriesFacts, incidents: Mapping[str, Row], accepted: M
     return [one if one["open"] else {**one, "acknowledged": accepted.get(one["series_id"])} for one in others]
 
 
+def incident_of(series: SeriesFacts, incidents: Mapping[str, Row]) -> Row | None:
+    """The incident of the newest change: as it was first recorded, and what the nights say otherwise now."""
+    incident = incidents.get(series.row["incident"] or "")
+    names = ("incident", "since", "since_run", "since_now", "metadata")
+    return None if incident is None else {name: incident[name] for name in names}
+
+
+def recorded_words(incident: Row | None, text: Texts) -> list[str]:
+    """What else changed where an incident began, as it was first recorded; what is seen otherwise now comes after it."""
+    if incident is None:
+        return []
+    said = []
+    if incident["since_now"] is not None:
+        said.append(text("recorded_since", since=incident["since"], now=incident["since_now"]))
+    for key, seen in (
+        ("recorded_facts", {"first", "first-only"}), ("recorded_only", {"first-only"}), ("recorded_later", {"later"}),
+    ):  # fmt: skip
+        facts = [
+            f"{one['name']} {one['before']} -> {one['after']}" for one in incident["metadata"] if one["seen"] in seen
+        ]
+        if facts:
+            said.append(text(key, facts="; ".join(facts)))
+    return said
+
+
 def series_page(
     series: SeriesFacts,
     differences: list[dict[str, Any]],

@@ -250,6 +250,19 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "newest_nights": ("The newest {nights} nights", "最新 {nights} 夜"),
     "value": ("Time (ms)", "时间 (ms)"),
     "metadata": ("What else changed at that run", "那次运行的其他变化"),
+    "recorded_since": (
+        "The incident was first recorded since {since}; the nights now say {now}.",
+        "该事件首次记录的起始日期为 {since}；按现有各夜数据为 {now}。",
+    ),
+    "recorded_facts": (
+        "What else changed where the incident began: {facts}.",
+        "事件开始时同时发生的其他变化：{facts}。",
+    ),
+    "recorded_only": ("Of that, the nights now do not show: {facts}.", "其中，按现有各夜数据已看不到：{facts}。"),
+    "recorded_later": (
+        "Seen there later than it was first recorded: {facts}.",
+        "首次记录之后才看到的变化：{facts}。",
+    ),
     "metadata_about": (
         "Facts of the runs before and at each change that differ.",
         "每次变化前后两次运行中不同的信息。",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from msgspec.structs import asdict as fields_of
 
 from aoe_reports.errors import UsageError
 from aoe_reports.findings import Finding
@@ -158,6 +159,8 @@ def examine(history: History, selection: RegressionSelection) -> Examination:
     told = read_told(history)
     for series, moves in told.moves.items():
         told.moves[series] = [move for move in moves if move.found is None or _is_by(move.found, selection.until)]
+    for incident, seen in told.incidents.items():
+        told.incidents[incident] = [one for one in seen if _is_by(one[0], selection.until)]
     chosen = _chosen_nights(history, selection.baseline, runs, told)
     stored = _records(history, within, chosen or (), selection.until)
     records, jumps = _without_jumps(stored, runs, history.uri)
@@ -200,12 +203,17 @@ class Examination:
             )
             for course, row in zip(self.courses, self.facts, strict=True)
         ]
-        self.incidents = group_incidents([one for index in range(len(self.facts)) for one in self._moved(index)])
+        first = {name: seen[0][1] for name, seen in told.incidents.items() if seen}
+        self.incidents = group_incidents(
+            [one for index in range(len(self.facts)) for one in self._moved(index)],
+            {name: (seen.since, seen.since_run) for name, seen in first.items()},
+        )
         self._incident_of = {
             (one.series, one.move.since): incident.id for incident in self.incidents for one in incident.members
         }
         self._cutoffs = self._find_cutoffs()
-        self._metadata: dict[str, list[Row]] = {}
+        self._metadata: dict[str, list[Row] | None] = {}
+        """What else changed where an incident began, as the nights say now; None where these do not reach so far back."""
         self._tuned: Any = None
 
     def _course(self, index: int) -> Course:
@@ -286,6 +294,7 @@ class Examination:
             "ended": self._has_ended(index, last_night),
             "impact_ms": None,
             "incident": None,
+            "first_since": None,
             "new": False,
             "acknowledged": None,
             "baseline": None,
@@ -321,6 +330,7 @@ class Examination:
             "ci_high": standing.ci_high,
             "impact_ms": self._impact(index, standing.before, standing.after),
             "incident": self._incident(index, first),
+            "first_since": first.first_since or first.since,
             "new": any(move.found in {None, last_night} for move in standing.moves),
             "acknowledged": _acknowledged(standing),
             "baseline": _baseline_row("segment", standing.baseline),
@@ -391,7 +401,7 @@ class Examination:
             if incident.id not in self._metadata and before and after:
                 sides[incident.id] = lead, before, after
             else:
-                self._metadata.setdefault(incident.id, [])
+                self._metadata.setdefault(incident.id, None)
         if not sides:
             return
         series = tuple(equals("series_id", name) for name in sorted({lead.series for lead, _, _ in sides.values()}))
@@ -465,13 +475,29 @@ class Examination:
             "title": _title(lead),
             "since": incident.since,
             "since_run": incident.since_run,
+            "since_now": incident.since_now if incident.since_now != incident.since else None,
             **{name: lead.facts[name] for name in ("model", "hardware")},
             "change": lead.move.change,
             "impact_ms": lead.impact_ms,
             "open": any(member["open"] for member in members),
-            "metadata": self._metadata[incident.id],
+            "metadata": self._facts_of(incident.id),
             "members": members,
         }
+
+    def _facts_of(self, incident: str) -> list[Row]:
+        """What else changed there: as first recorded (`seen` is first; first-only: the nights now say otherwise), then what was seen later."""
+        now = self._metadata[incident]
+        recorded = [
+            [fields_of(fact) for fact in seen.metadata] for _, seen in self.told.incidents.get(incident, ()) if seen.metadata is not None
+        ]  # fmt: skip
+        first, *later = [*recorded, now or []]
+        told = [{**fact, "seen": "first" if now is None or fact in now else "first-only"} for fact in first]
+        known = list(first)
+        for fact in (one for facts in later for one in facts):
+            if fact not in known:
+                known.append(fact)
+                told.append({**fact, "seen": "later"})
+        return told
 
     def record(self, command_series: Collection[str] | None = None) -> int:
         """Remember what changed and was not told yet, and what was told and holds no more; how many rows that were."""
@@ -487,6 +513,14 @@ class Examination:
             last_night = self.courses[index].last_night()
             if (fresh or standing.withdrawn) and last_night is not None:
                 news.append(News(row, times[row["series_id"]], last_night, fresh, standing.withdrawn))
+        begun = {move.incident for one in news for move in one.moves}
+        incidents = [incident for incident in self.incidents if incident.id in begun]
+        self._metadata_around(incidents)
+        seen = {
+            one.id: {"since": one.since, "since_run": one.since_run, "metadata": self._metadata[one.id] or []}
+            for one in incidents
+        }
+        news = [replace(one, seen=seen) for one in news]
         return record_news(self.history, self.told, news, self.judged.parameters, self.judged.false_alarms_per_year)
 
     def withdrawals(self) -> list[Finding]:

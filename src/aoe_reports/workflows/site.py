@@ -32,7 +32,15 @@ from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import run_page, steps_by_tasks
-from aoe_reports.site.series import differences_of, hindsight_levels_of, levels_of, series_page, together_with
+from aoe_reports.site.series import (
+    differences_of,
+    hindsight_levels_of,
+    incident_of,
+    levels_of,
+    recorded_words,
+    series_page,
+    together_with,
+)
 from aoe_reports.site.triage import group_of, grouped, state_of, sure_effect
 from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
 from aoe_reports.store import History
@@ -166,6 +174,7 @@ class _Builder:
         runs = self.facts.by_id
         differences = differences_of(series, runs)
         together = together_with(series, self.facts.incidents, self.accepted)
+        incident = incident_of(series, self.facts.incidents)
         paths = [
             runs[series.runs[place]].path
             for leap in series.leaps[-1:]
@@ -192,6 +201,7 @@ class _Builder:
                 "changes": [_change(series, leap) for leap in series.hindsight],
             },
             "metadata_differences": differences,
+            "incident": incident,
             "together": [one["series_id"] for one in together],
             "nights": series.nights,
             "values_ms": values,
@@ -212,7 +222,8 @@ class _Builder:
                     "series",
                     f"{place}.html",
                     "",
-                    series_page(series, differences, together, runs, self.store, self.text),
+                    series_page(series, differences, together, runs, self.store, self.text)
+                    | {"recorded": recorded_words(incident, self.text)},
                 ),
                 content,
             ],

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
-from msgspec.structs import asdict as fields_of
+from msgspec import to_builtins
 
 from aoe_reports.errors import LeftOutWarning
 from aoe_reports.records.payloads import (
@@ -20,6 +20,7 @@ from aoe_reports.records.payloads import (
     Found,
     NotDecodableError,
     Revoked,
+    Seen,
     Tagged,
     Withdrawn,
     decode,
@@ -65,6 +66,8 @@ class Told:
     tags: dict[str, Tag] = field(default_factory=dict)
     standing: dict[str, str] = field(default_factory=dict)
     """The subject of each acknowledgement and expectation that stands, by its id."""
+    incidents: dict[str, list[tuple[str, Seen]]] = field(default_factory=dict)
+    """By incident: what was seen of it, oldest first, each with the night on which that was recorded; withdrawn changes stay."""
 
     def expectations_of(self, facts: Mapping[str, Any]) -> list[Expectation]:
         """What was announced of a series: of its model, of its workload, or of what that is a part of."""
@@ -141,10 +144,19 @@ def _unusable(history: History, kind: str, subject: object, why: str) -> str:
 def _read_changes(history: History, told: Told) -> None:
     rows = _sound(history, "change", ("subject", "state", "body"), change_of)
     changes = [(row["subject"], row["state"], body) for row, body in rows if body is not None]
-    changes.sort(key=lambda one: (one[2].position, canonical_json(fields_of(one[2]))))
+    changes.sort(key=lambda one: (one[2].position, canonical_json(to_builtins(one[2]))))
     for series, state, body in changes:
         told.counts[series] = max(told.counts.get(series, 0), body.position + 1)
         told.moves[series] = _after(told.moves.get(series, []), state, body)
+    found = [body for _, _, body in changes if isinstance(body, Found)]
+    for body in sorted(found, key=_first_of_incident):
+        seen = body.seen or Seen(body.since, body.since_run, None)
+        told.incidents.setdefault(body.incident, []).append((body.found, seen))
+
+
+def _first_of_incident(body: Found) -> tuple[Any, ...]:
+    """Order of what was recorded of incidents; older rows tell of their change alone: the surest of a night dated the incident."""
+    return body.found, body.seen is None, body.reach, body.since, body.since_run or ""
 
 
 def _read_words(history: History, told: Told) -> None:
@@ -169,7 +181,8 @@ def _after(moves: list[Move], state: str, body: Found | Withdrawn) -> list[Move]
     """The told changes of a series after one more row."""
     if isinstance(body, Withdrawn):
         return [move for move in moves if (move.since, move.incident) != (body.since, body.incident)]
-    move = Move(state=state, **{name: getattr(body, name) for name in _MOVE_FIELDS})  # type: ignore[arg-type] # of MOVE_STATES
+    fields = {name: getattr(body, name) for name in _MOVE_FIELDS}
+    move = Move(state=state, first_since=body.since, **fields)  # type: ignore[arg-type] # of MOVE_STATES
     return [*moves, move]
 
 
@@ -196,6 +209,8 @@ class News:
     last_night: str
     moves: Sequence[Move]
     withdrawn: Sequence[Move] = ()
+    seen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is seen of the incidents of the changes, by their ids."""
 
 
 def record_news(
@@ -211,7 +226,8 @@ def record_news(
     for one in news:
         position = told.counts.get(one.facts["series_id"], 0)
         for move in one.moves:
-            body = {**_move_body(move), "found": one.last_night, "change": move.change, **by}
+            seen = one.seen.get(move.incident or "")
+            body = {**_move_body(move), "found": one.last_night, "change": move.change, "seen": seen, **by}
             rows.append(_row(one, move, move.state, {**body, "position": position}))
             position += 1
         for move in one.withdrawn:

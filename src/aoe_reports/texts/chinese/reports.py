@@ -433,6 +433,9 @@ TEXTS: Mapping[str, str] = {
         "{workload}（序列 {series}）自 {night} 起不再有测量数据。"
     ),
     "What else changed there: {facts}.": "同时发生的其他变化：{facts}。",
+    "Of that, the nights now do not show: {facts}.": "其中，按现有各夜数据已看不到：{facts}。",
+    "Seen there later than it was first recorded: {facts}.": "首次记录之后才看到的变化：{facts}。",
+    "First recorded since {since}; the nights now say {now}.": "首次记录的起始日期为 {since}；按现有各夜数据为 {now}。",
     # reports.checked
     "Checked": "检查结果",
     "Message": "说明",
