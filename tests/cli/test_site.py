@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -514,11 +513,6 @@ def test_the_folder_is_a_sites_own(cli: Cli, store: Path, tmp_path: Path) -> Non
     assert (kept["report.html"], kept["notes/mine.txt"]) == (b"of nightly", b"kept")
     assert (tmp_path / "site" / "elsewhere").readlink() == mine
     assert files(mine) == {"thesis.txt": b"years of work"}
-    handle = os.open(tmp_path / "site", os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    ended = cli("site", "--store", store, "-o", tmp_path / "site")
-    os.close(handle)
-    assert (ended.code, "another `site`" in ended.err) == (3, True)
 
 
 def test_a_manifest_leads_nowhere_outside_the_folder(cli: Cli, store: Path, tmp_path: Path) -> None:
