@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.errors import UsageError
+from aoe_reports.readers import expand
 from aoe_reports.readers.configuration import find_configuration, read_configuration
 
 PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
@@ -93,8 +95,8 @@ def test_paths_are_those_of_the_file(cli: Cli, folder: Path, monkeypatch: pytest
 
 
 def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -> None:
-    write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n")
-    found = in_force(cli)
+    file = write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n", "mine.toml")
+    found = in_force(cli, "--config", file)
     assert {command for command, option in found if option == "workload"} == {
         "normalize", "ingest", "nightly", "plan", "verify",
     }  # fmt: skip
@@ -393,19 +395,36 @@ def test_a_link_in_a_folder_of_ours_leads_no_write_out_of_the_data(cli: Cli, fol
     assert is_untouched(folder / "mine")
 
 
-def test_a_projects_file_raises_no_limit(cli: Cli, folder: Path) -> None:
+def test_a_projects_file_sets_no_limit(cli: Cli, folder: Path) -> None:
     for text, key in (
         (f"max-expanded = {1 << 50}", "max-expanded"),
+        (f"max-expanded = {1 << 30}", "max-expanded"),  # the built-in one
+        ("[inspect]\nmax-expanded = 1", "[inspect] max-expanded"),
         (f"[check]\nmax_size = {1 << 50}", "[check] max_size"),
+        ("[check]\nmax_size = 1000", "[check] max_size"),
     ):
         file = write(folder, text)
         ended = cli("inspect", PROFILE)
         line = text.count("\n") + 1
         assert ended.code == 2
-        assert ended.err.startswith(
-            f"aoe-reports: error: {file}:{line}: {key}: a project's file does not raise a limit"
-        )
+        assert ended.err.startswith(f"aoe-reports: error: {file}:{line}: {key}: a project's file sets no limit")
         assert cli("--config", file, "inspect", PROFILE).code == 0
+
+
+def test_a_file_that_came_with_a_bomb_does_not_let_it_expand(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expand, "RATIO_FROM_BYTES", 1 << 20)
+    text = next(PROFILE.rglob("kernel_details.csv")).read_bytes().splitlines(keepends=True)[0]
+    (folder / "kernel_details.csv.gz").write_bytes(gzip.compress(text + b"x" * (8 << 20)))
+    file = write(folder, f"max-expanded = {1 << 30}\n")
+    assert cli("check", folder).code == 2
+    file.unlink()
+    refused = cli("check", folder)
+    assert (refused.code, "expands to more than 200 times its size" in refused.out + refused.err) == (1, True)
+    own = write(folder / "mine", f"max-expanded = {1 << 30}\n")
+    allowed = cli("--config", own, "check", folder)
+    assert "expands to more than" not in allowed.out + allowed.err
 
 
 def test_what_every_option_can_do_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,14 +39,7 @@ WORDS = frozenset(
 An option of free text or of a path that stands neither here nor in PLACES is refused in a project's file.
 """
 LIMITS = frozenset({"max-expanded", "max-size"})
-"""Options that protect from hostile data: a project's file does not raise them above what is built in."""
-
-
-def _built_in(limit: str) -> int:
-    from aoe_reports.readers.identify import MAX_EXPANDED_BYTES
-    from aoe_reports.readers.results import MAX_RESULT_BYTES
-
-    return {"max-expanded": MAX_EXPANDED_BYTES, "max-size": MAX_RESULT_BYTES}[limit]
+"""Options that protect from hostile data: a project's file, which may have come with it, does not set them."""
 
 
 def _is_store(folder: Path) -> bool:
@@ -107,8 +100,8 @@ def why_not_in_project(key: str, option: TyperOption, folder: Path, value: Any) 
     """Why a project's file in `folder` may not give this value to an option; None where it may."""
     if not is_classified(key, option):
         return say("stands on the command line only")
-    if key in LIMITS and value > (most := _built_in(key)):
-        return say("a project's file does not raise a limit: at most {limit}", limit=most)
+    if key in LIMITS:
+        return say("a project's file sets no limit (it may have come with the data)")
     if not names_place(option):
         return None
     if "://" in value:

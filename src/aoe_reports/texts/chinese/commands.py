@@ -85,7 +85,7 @@ TEXTS: Mapping[str, str] = {
     # the configuration file
     "--config names a file, --isolated wants none": "--config 指定了文件，而 --isolated 要求不使用文件",
     "stands on the command line only": "只能在命令行中给出",
-    "a project's file does not raise a limit: at most {limit}": "项目的文件不能提高上限：最多 {limit}",
+    "a project's file sets no limit (it may have come with the data)": "项目的文件不能设置上限（该文件可能是随数据一起来的）",
     "a project's file names no URI (it may have come with the data)": (
         "项目的文件不能给出 URI（该文件可能是随数据一起来的）"
     ),
