@@ -73,7 +73,7 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     for folder, kinds in sorted(folders.items()):
         message = say(
             "{count} files of MindSpore's own profiler ({kinds}), which are no exports of msprof: recognised, but not "
-            "read yet; nothing here is made of them",
+            "read; no result uses them",
             count=len(kinds),
             kinds=join(", ", sorted(set(kinds))),
         )

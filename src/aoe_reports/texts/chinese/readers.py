@@ -94,8 +94,8 @@ TEXTS: Mapping[str, str] = {
     ): "此处没有可用的表 {table}：{column} 的 {count} 个 id 代表什么无从得知，这些单元格在表中为空",
     (
         "{count} files of MindSpore's own profiler ({kinds}), which are no exports of msprof: recognised, but not "
-        "read yet; nothing here is made of them"
-    ): "{count} 个 MindSpore 自有性能分析工具的文件（{kinds}），并非 msprof 的导出：已识别，但尚不读取；此处没有任何结果取自它们",
+        "read; no result uses them"
+    ): "{count} 个 MindSpore 自有性能分析工具的文件（{kinds}），并非 msprof 的导出：已识别，但不读取；没有任何结果使用它们",
     "nothing here that is read": "此处没有可读取的内容",
     "table {table}: {why}": "表 {table}：{why}",
     "{column}: {count} values that are no {kind}, the first {value!r} in the row with rowid {row}; {effect}": (
