@@ -54,6 +54,11 @@ def parse_timestamp(value: Any, zone: tzinfo = UTC) -> Timestamp | None:
     return found
 
 
+def night_of(ns: int, zone: tzinfo = UTC) -> str:
+    """The night of a time: its date in a time zone."""
+    return f"{datetime.fromtimestamp(ns // NS_PER_S, zone):%Y-%m-%d}"
+
+
 def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
     """`YYYYMMDDHHMMSS` and up to nine digits of a fraction, with or without `_`, in a time zone; None for no such time."""
     plain = (digits or "").replace("_", "")

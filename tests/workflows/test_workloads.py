@@ -178,6 +178,62 @@ def test_the_model_name_of_a_table_names_the_workload_unless_it_is_dated(cli: Cl
         assert [row["workload"] for row in rows] == [expected]
 
 
+def test_captures_side_by_side_are_compared_under_the_names_that_they_are_stored_under(
+    cli: Cli, tmp_path: Path
+) -> None:
+    write_summary(tmp_path / "in", 0, "Conv2D", model="resnet50")
+    write_summary(tmp_path / "in", 1, "BatchMatMulV2", model="bert_20260302")
+    ended = ingest(cli, tmp_path / "store", tmp_path / "in")
+    assert (ended.code, conflicts(ended)) == (0, [])
+    assert stored(cli, tmp_path / "store") == {"resnet50": 1, "bert": 1}
+    write_summary(tmp_path / "same", 0, "Conv2D", model="vit")
+    write_summary(tmp_path / "same" / "of-a-folder", 1, "BatchMatMulV2", model="vit")
+    ended = ingest(cli, tmp_path / "other", tmp_path / "same")
+    assert (ended.code, len(conflicts(ended)), ended.json["rows"]) == (1, 2, [])
+    assert all("workload 'vit', too" in message for message in conflicts(ended))
+
+
+def test_a_name_that_only_the_sums_of_operators_tell_is_known_before_captures_are_compared(
+    cli: Cli, tmp_path: Path
+) -> None:
+    for number, (op_type, model) in enumerate((("Conv2D", "resnet50"), ("BatchMatMulV2", "bert"))):
+        write_summary(tmp_path / "in", number, op_type)
+        (table,) = (tmp_path / "in").glob(f"PROF_000001_2026030{number + 1}*/*/op_summary_*.csv")
+        table.rename(table.with_name(table.name.replace("op_summary", "op_statistic")))
+        table.with_name(table.name.replace("op_summary", "op_statistic")).write_text(
+            "Device_id,Model Name,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
+            f"0,{model},{op_type},AI_CORE,2,25,12.5,12.5,12.5,100\n"
+        )
+    ended = ingest(cli, tmp_path / "store", tmp_path / "in")
+    assert (ended.code, conflicts(ended)) == (0, [])
+    assert stored(cli, tmp_path / "store") == {"resnet50": 1, "bert": 1}
+
+
+def test_what_nothing_names_is_not_advised_to_be_called_unknown(cli: Cli, tmp_path: Path) -> None:
+    write_summary(tmp_path / "in", 0, "Conv2D")
+    write_summary(tmp_path / "in", 1, "BatchMatMulV2")
+    ended = ingest(cli, tmp_path / "store", tmp_path / "in")
+    assert len(conflicts(ended)) == 2
+    assert all("--workload NAME" in message for message in conflicts(ended))
+    assert "--workload unknown" not in ended.out + ended.err
+    write_summary(tmp_path / "later" / "net", 2, "Conv2D")
+    assert ingest(cli, tmp_path / "store", tmp_path / "later").code == 0
+    (capture,) = (tmp_path / "later" / "net").iterdir()
+    again = ingest(cli, tmp_path / "store", capture)
+    (remark,) = (one["message"] for one in again.json["findings"] if one["rule"] == "workload-continued")
+    assert "go on as workload 'net'" in remark
+    assert "--workload unknown" not in again.out + again.err
+
+
+@pytest.mark.parametrize("command", ["ingest", "nightly"])
+def test_where_all_is_refused_no_store_is_made(cli: Cli, tmp_path: Path, command: str) -> None:
+    write_summary(tmp_path / "in", 0, "Conv2D")
+    write_summary(tmp_path / "in", 1, "BatchMatMulV2")
+    ended = cli(command, tmp_path / "in", "--store", tmp_path / "store", "--format", "json")
+    assert (ended.code, len(conflicts(ended))) == (1, 2)
+    assert not (tmp_path / "store").exists()
+
+
 def test_given_wins_over_mapped_wins_over_what_is_said_wins_over_folders(cli: Cli, tmp_path: Path) -> None:
     capture = write_night(tmp_path / "in" / "first" / "second", 0, QUIET)
     (capture / "profiler_metadata.json").write_text(json.dumps({"model_name": "said"}))

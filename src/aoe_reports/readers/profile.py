@@ -11,6 +11,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,10 @@ class Capture:
     def named_time(self) -> str | None:
         """The digits of the (local) time in the capture's name, else of the oldest in its files' names."""
         return capture_time(self.root.name) or min((f.name.time for f in self.files if f.name.time), default=None)
+
+    def made_ns(self, zone: tzinfo = UTC) -> int | None:
+        """When the capture was made, as far as info files and names tell; the times in names are in `zone`."""
+        return self.info.start_ns or self.info.end_ns or digits_to_ns(self.named_time, zone)
 
     @property
     def unique_name(self) -> str | None:
@@ -281,7 +286,7 @@ def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
     """Captures by run: neighbours of different known ranks, made at about one time, are one run."""
     jobs: list[_Job] = []
     dated = sorted(
-        ((capture, _made(capture)) for capture in captures),
+        ((capture, capture.made_ns()) for capture in captures),
         key=lambda pair: (str(pair[0].root.parent), pair[1] or 0, pair[0].info.rank_id or 0),
     )
     for _, neighbours in groupby(dated, key=lambda pair: pair[0].root.parent):
@@ -342,10 +347,6 @@ def _order(file: FoundFile) -> tuple[int | str, ...]:
     name = file.name
     numbers = (name.device_id, name.model_id, name.iteration, name.slice)
     return (*(-1 if number is None else number for number in numbers), str(file.path))
-
-
-def _made(capture: Capture) -> int | None:
-    return capture.info.start_ns or capture.info.end_ns or digits_to_ns(capture.named_time)
 
 
 def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list[Finding]) -> CaptureInfo:

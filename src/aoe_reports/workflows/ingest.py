@@ -201,12 +201,15 @@ def ingest(
     history: History | None = None
     stored: list[Stored] = []
     sharing = Sharing(store, options.asked_for(paths))
-    for count, run in enumerate(gather_runs(paths, options, gathered, Advisor(os.environ), sharing)):
-        history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
-        if count % TEND_EVERY == 0:
-            _tend(history, gathered, at_most=1 if count == 0 else MERGES)
+    count = 0
+    for run in gather_runs(paths, options, gathered, Advisor(os.environ), sharing):
         try:
-            added, outcome = _add(history, sharing, run, renew=options.renew)
+            admitted = sharing.admit(run)  # where all are refused no store is made
+            history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
+            if count % TEND_EVERY == 0:
+                _tend(history, gathered, at_most=1 if count == 0 else MERGES)
+            count += 1
+            added, outcome = _add(history, sharing, run, admitted, renew=options.renew)
             stored.append(_kept(added, outcome))
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(run))
@@ -216,13 +219,13 @@ def ingest(
     if history is not None:
         if len(stored) > TEND_EVERY:
             _tend(history, gathered, at_most=MERGES)  # many small files are not left to those who read
-        gathered.findings += [*_older(history, stored, store), *sharing.findings()]
+        gathered.findings += _older(history, stored, store)
+    gathered.findings += sharing.findings()
     return stored
 
 
-def _add(history: History, sharing: Sharing, run: Run, *, renew: bool) -> tuple[Run, Outcome]:
+def _add(history: History, sharing: Sharing, run: Run, admitted: Run, *, renew: bool) -> tuple[Run, Outcome]:
     """(the run as it is stored, what the store did with it); a run that is stored already keeps a name nobody chose."""
-    admitted = sharing.admit(run)
     try:
         outcome = history.add(admitted, renew=renew)
     except WorkloadConflictError as error:

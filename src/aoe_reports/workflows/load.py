@@ -27,6 +27,7 @@ from aoe_reports.readers.summary import TableData
 from aoe_reports.records.from_profile import TASK_FIELDS
 from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.results import TuningResult
+from aoe_reports.tables import TABLES
 from aoe_reports.texts import say
 from aoe_reports.timestamps import digits_to_ns
 from aoe_reports.workflows.captures import first_with_rows, joined, kernels, read_steps, read_telling
@@ -82,14 +83,6 @@ class ProfileRun:
     def steps(self) -> list[Step]:
         """The steps of all ranks and devices."""
         return [step for data in self.captures for step in data.steps]
-
-    @property
-    def names(self) -> tuple[str | None, str | None]:
-        """What the captures say was measured: in their metadata, in their tables; None where they say none, or several."""
-        stated = {data.capture.info.workload for data in self.captures}
-        tables = {data.model_name for data in self.captures}
-        found = [names.pop() if len(names) == 1 else None for names in (stated, tables)]
-        return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +234,25 @@ def _first_ns(tables: Sequence[TableData]) -> int | None:
         if name in data.frame.column_names
     ]
     return min((first for first in found if first is not None), default=None)
+
+
+def model_name_of(capture: Capture) -> str | None:
+    """The model that a capture's tables name, before all of them are read: what `read_capture` finds, too."""
+    forms = capture.tellings(*TASK_KINDS)
+    statistic = capture.preferred("op_statistic")
+    if statistic is not None:
+        forms.append(statistic)
+    if not any(_tells_model(telling) for telling in forms):
+        return None
+    tables, _ = first_with_rows(forms, lambda telling: read_telling(telling, _MODEL_NAME, hashed=False))
+    return _model_name(joined(tables))
+
+
+_MODEL_NAME = frozenset({"model_name"})
+
+
+def _tells_model(telling: Telling) -> bool:
+    return any(column.field in _MODEL_NAME for column in TABLES[telling.kind].columns)
 
 
 def _model_name(frame: pa.Table | None) -> str | None:

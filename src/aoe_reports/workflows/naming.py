@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +22,7 @@ from aoe_reports.records.context import UNKNOWN
 from aoe_reports.texts import say
 
 if TYPE_CHECKING:
+    from aoe_reports.readers.profile import Capture
     from aoe_reports.workflows.options import RunOptions
 
 NamedBy = Literal["option", "mapping", "capture", "folder", "nothing"]
@@ -81,10 +82,11 @@ def undated(text: str) -> str:
     return name if _WORDS.search(name) else ""
 
 
-def name_workload(options: RunOptions, place: Path, told: Sequence[str | None] = ()) -> Named:
+def name_workload(options: RunOptions, place: Path, told: Iterable[str | None] = ()) -> Named:
     """The name of what was measured in `place` (a capture's folder, or that of a file).
 
     `told` is what the capture or file says of itself, the surest first; what changes with the night is left out of it.
+    It is asked no further than it has to be.
     """
     if options.workload:
         return Named(options.workload, "option")
@@ -104,6 +106,22 @@ def name_workload(options: RunOptions, place: Path, told: Sequence[str | None] =
         return Named(_as_text(folder), "folder", findings)
     message = say("nothing tells what was measured; stored as workload 'unknown' (see --workload)")
     return Named(UNKNOWN, "nothing", (*findings, Finding("info", "workload-unknown", str(place), message)))
+
+
+def name_captures(options: RunOptions, captures: Sequence[Capture], in_tables: Iterable[str | None]) -> Named:
+    """The name of a run of captures; `in_tables` are the models that their tables name, asked for only where nothing surer tells."""
+    return name_workload(options, captures[0].root, _said_by(captures, in_tables))
+
+
+def _said_by(captures: Sequence[Capture], in_tables: Iterable[str | None]) -> Iterator[str | None]:
+    """What captures say was measured: in their metadata, in their tables; None where they say none, or several."""
+    yield _only_one(capture.info.workload for capture in captures)
+    yield _only_one(in_tables)
+
+
+def _only_one(names: Iterable[str | None]) -> str | None:
+    found = set(names)
+    return found.pop() if len(found) == 1 else None
 
 
 def folders_below(place: Path, asked: Sequence[Path]) -> tuple[str, ...]:

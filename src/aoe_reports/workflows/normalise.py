@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from aoe_reports.findings import Finding, has, in_order, is_below
@@ -22,15 +22,17 @@ from aoe_reports.records.record import Record
 from aoe_reports.results import TuningResult
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.texts import say
+from aoe_reports.timestamps import night_of
 from aoe_reports.workflows.load import ProfileRun, TuningRun
-from aoe_reports.workflows.naming import name_workload
+from aoe_reports.workflows.naming import name_captures, name_workload
 from aoe_reports.workflows.options import RunOptions
 
 
 def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
     """One profile as it is stored."""
-    named = name_workload(options, profile.path, profile.names)
-    info = profile.captures[0].capture.info
+    captures = [data.capture for data in profile.captures]
+    named = name_captures(options, captures, (data.model_name for data in profile.captures))
+    info = captures[0].info
     context = RunContext(
         run_id=profile.run_id,
         timestamp_ns=profile.timestamp_ns,
@@ -39,7 +41,7 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
         engine_version=options.engine_version or info.cann_version or UNKNOWN,
         hardware_config=info.hardware,
         runtime_config=_known(profiler_level=info.profiler_level, aic_metrics=info.aic_metrics),
-        metadata={"profiler": profile.captures[0].capture.source},
+        metadata={"profiler": captures[0].source},
     )
     findings = [*profile.findings, *named.findings]
     records: list[Record] = records_from_steps(context, profile.steps, options.raw)
@@ -215,13 +217,12 @@ def _header(
     kind: str = "profile",
     status: str = "",
 ) -> RunHeader:
-    night = datetime.fromtimestamp(timestamp_ns // 1_000_000_000, zone).strftime("%Y-%m-%d")
     content = content_hash_of(member.content_hash for member in members)
     return RunHeader(
         run_id,
         "tuning" if kind == "tuning" else "profile",
         timestamp_ns,
-        night,
+        night_of(timestamp_ns, zone),
         context.model,
         context.hardware,
         content,

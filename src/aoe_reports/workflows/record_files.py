@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from aoe_reports.checks.records import sound_records
@@ -17,7 +17,7 @@ from aoe_reports.records.record import Record, RecordSource, canonical_json
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import NORMALISER_VERSION
 from aoe_reports.texts import say
-from aoe_reports.timestamps import parse_timestamp
+from aoe_reports.timestamps import night_of, parse_timestamp
 from aoe_reports.workflows.options import RunOptions
 
 
@@ -82,7 +82,7 @@ def _grouped(entries: Sequence[_Entry], zone: tzinfo) -> list[list[_Entry]]:
     groups: dict[tuple[str, ...], list[_Entry]] = {}
     for entry in entries:
         record = entry.record
-        key = (record.workload, _night(record.timestamp_ns, zone)) if record.source == "foreign" else (record.run_id,)
+        key = (record.workload, night_of(record.timestamp_ns, zone)) if record.source == "foreign" else (record.run_id,)
         groups.setdefault((record.model, *key), []).append(entry)
     return list(groups.values())
 
@@ -114,7 +114,7 @@ def _own_run(group: Sequence[_Entry], first: Record, zone: tzinfo, damaged: bool
     told = next((entry.own_run for entry in group if entry.own_run is not None), None)
     if told is None:
         members = tuple(Member(entry.digest, entry.digest, 1, named=True) for entry in group)
-        return OwnRun(_KINDS[first.source], _night(first.timestamp_ns, zone), "damaged" if damaged else "ok", members)
+        return OwnRun(_KINDS[first.source], night_of(first.timestamp_ns, zone), "damaged" if damaged else "ok", members)
     if told.records == len(group):
         return told
     # some of a run's records: of its members, but less complete than what these were made of
@@ -145,7 +145,3 @@ def _other_workload(group: Sequence[_Entry], options: RunOptions, path: str) -> 
         workload=options.workload,
     )
     return Finding("error", "workload-conflict", path, message)
-
-
-def _night(timestamp_ns: int, zone: tzinfo) -> str:
-    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, zone).strftime("%Y-%m-%d")

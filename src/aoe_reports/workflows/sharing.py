@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from aoe_reports.errors import AoeReportsError, StoreError, WorkloadConflictError
@@ -19,12 +18,14 @@ from aoe_reports.readers.profile import TASK_KINDS, Capture
 from aoe_reports.records.context import UNKNOWN, RunContext
 from aoe_reports.records.from_profile import records_from_tasks
 from aoe_reports.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
+from aoe_reports.records.payloads import body_of
 from aoe_reports.records.record import Record
 from aoe_reports.store import History, Run, equals
 from aoe_reports.texts import Text, join, say
-from aoe_reports.timestamps import digits_to_ns
+from aoe_reports.timestamps import night_of
 from aoe_reports.workflows.captures import joined, kernels, read_telling
-from aoe_reports.workflows.naming import Named, name_workload
+from aoe_reports.workflows.load import model_name_of
+from aoe_reports.workflows.naming import Named, name_captures
 from aoe_reports.workflows.options import RunOptions
 
 Device = tuple[str, int | None, int | None]
@@ -76,10 +77,12 @@ class Sharing:
 
     def look_ahead(self, runs: Sequence[tuple[Capture, ...]]) -> None:
         """Compare the captures that would share series before any of them is stored."""
+        if len(runs) < 2:  # noqa: PLR2004 -- one run shares series with what is stored only
+            return
         groups: dict[Named, list[_Ahead]] = defaultdict(list)
         for captures in runs:
-            named = name_workload(self.options, captures[0].root, (captures[0].info.workload,))
-            groups[replace(named, findings=())].append(_Ahead(captures, self.options))
+            ahead = _Ahead(captures, self.options)
+            groups[ahead.named].append(ahead)
         for named, group in groups.items():
             sharing = _with_common_ranks(group)
             if named.by == "option":
@@ -137,18 +140,7 @@ class Sharing:
             for model, error in sorted(self._unchecked.items())
         ]
         return unchecked + [
-            Finding(
-                "info",
-                "workload-continued",
-                self.store,
-                say(
-                    "runs that would be called {own!r} ({count}) go on as workload {model!r}, as the store has them; "
-                    "--workload {own} would begin a history of that name",
-                    count=count,
-                    own=own,
-                    model=model,
-                ),
-            )
+            Finding("info", "workload-continued", self.store, _goes_on(own, model, count))
             for (own, model), count in sorted(self._continued.items())
         ]
 
@@ -213,7 +205,8 @@ class Sharing:
 
     def _is_stored(self, run: Run) -> bool:
         """Whether the store has this run, under whatever name: then nothing new is mixed."""
-        return self.history is not None and bool(self.history.versions_of(run.header))
+        history = self._opened()
+        return history is not None and bool(history.versions_of(run.header))
 
     def _newest_of(self, model: str) -> _Newest | None:
         """The newest night of a workload that can be compared; None where the store has no profile of it."""
@@ -252,7 +245,7 @@ def _read(history: History, model: str) -> _Newest | None:
     mine = {run["run_id"]: run for run in usable if run["night"] == newest.night}
     if not mine:
         return newest
-    newest.own_names = _own_names(_json(run["body"]) for run in mine.values())
+    newest.own_names = _own_names(body_of(run["body"]) for run in mine.values())
     asked = [equals("model", model), equals("night", newest.night)]
     rows = [row for row in history.records(_RECORD_COLUMNS, asked).to_pylist() if row["run_id"] in mine]
     for run_id, run in mine.items():
@@ -271,10 +264,14 @@ class _Ahead:
         self._mixes: dict[Device, OperatorMix] | None = None
 
     @property
+    def named(self) -> Named:
+        """How the run will be called; of tables only the names of models are read, and only where nothing surer tells."""
+        return replace(name_captures(self.options, self.captures, map(_model_name, self.captures)), findings=())
+
+    @property
     def made_ns(self) -> int | None:
-        """When the capture was made, as far as names and info files tell."""
-        info = self.captures[0].info
-        return info.start_ns or info.end_ns or digits_to_ns(self.captures[0].named_time, self.options.zone)
+        """When the first capture was made, where that is known."""
+        return self.captures[0].made_ns(self.options.zone)
 
     @property
     def ranks(self) -> frozenset[int | None]:
@@ -286,7 +283,7 @@ class _Ahead:
     def night(self) -> str | None:
         """The night of the capture, where it is known."""
         made = self.made_ns
-        return None if made is None else f"{datetime.fromtimestamp(made // 1_000_000_000, self.options.zone):%Y-%m-%d}"
+        return None if made is None else night_of(made, self.options.zone)
 
     @property
     def mixes(self) -> dict[Device, OperatorMix]:
@@ -301,6 +298,14 @@ class _Ahead:
                     continue
             self._mixes = mixes_of(records)
         return self._mixes
+
+
+def _model_name(capture: Capture) -> str | None:
+    """The model that the tables name; what cannot be read is told when the capture is read as a whole."""
+    try:
+        return model_name_of(capture)
+    except (AoeReportsError, OSError):
+        return None
 
 
 def _records_of(capture: Capture, hardware: str) -> list[Record]:
@@ -360,16 +365,6 @@ def _comparable(run: Run) -> bool:
 
 def _own_names(bodies: Iterable[Mapping[str, Any]]) -> set[str]:
     return {body[OWN_NAME] for body in bodies if isinstance(body.get(OWN_NAME), str)}
-
-
-def _json(text: str | None) -> Mapping[str, Any]:
-    import json  # noqa: PLC0415 -- only an ingest needs it
-
-    try:
-        found = json.loads(text or "{}")
-    except (ValueError, RecursionError):  # `store verify` names it
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _fits(newest: _Newest, mixes: Mapping[Device, OperatorMix]) -> bool:
@@ -445,7 +440,7 @@ def _why_not(model: str, here: _Seen, pair: tuple[_Seen, _Seen]) -> Text:
 
 def _other_operators(model: str, here: _Seen, there: _Seen, *, may_be_new: bool = False) -> Text:
     differ = _differ(model, here, there)
-    if may_be_new:
+    if may_be_new and model != UNKNOWN:  # which is no name to give
         return say(
             "{operators}; it is not stored. Give each workload its name: --workload-from folder (or a pattern), or --workload "
             "NAME; if it is the same workload with new operators, --workload {model} says so",
@@ -473,6 +468,22 @@ def _differ(model: str, here: _Seen, there: _Seen) -> Text:
         least=MIN_AGREEMENT,
         mine=mine,
         theirs=theirs,
+    )
+
+
+def _goes_on(own: str, model: str, count: int) -> Text:
+    if own == UNKNOWN:
+        return say(
+            "runs that nothing here names ({count}) go on as workload {model!r}, as the store has them",
+            count=count,
+            model=model,
+        )
+    return say(
+        "runs that would be called {own!r} ({count}) go on as workload {model!r}, as the store has them; "
+        "--workload {own} would begin a history of that name",
+        count=count,
+        own=own,
+        model=model,
     )
 
 

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +26,7 @@ from aoe_reports.results import TuningResult
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.texts import Language, join, say
+from aoe_reports.timestamps import night_of
 from aoe_reports.tuning.bank import difference, digest_of
 from aoe_reports.tuning.command import BANK, to_json
 from aoe_reports.tuning.plan import Plan, document_of_plan
@@ -571,7 +571,7 @@ def _store(
         "month": month_of(time_ns),
         "run_id": run_id,
         "timestamp_ns": time_ns,
-        "night": datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d"),
+        "night": night_of(time_ns),
         "model": wish.workload or "unknown",
         "hardware": plan.soc,
         "engine_version": plan.engine_version,

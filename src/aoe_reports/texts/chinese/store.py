@@ -252,6 +252,9 @@ TEXTS: Mapping[str, str] = {
     "nothing tells where {name} ends and * begins: expected other characters between them": (
         "无法判断 {name} 到哪里结束、* 从哪里开始：两者之间应有其他字符"
     ),
+    "runs that nothing here names ({count}) go on as workload {model!r}, as the store has them": (
+        "此处无从得知名称的运行（{count} 个）沿用工作负载 {model!r}，与存储中一致"
+    ),
     "runs that would be called {own!r} ({count}) go on as workload {model!r}, as the store has them; "
     "--workload {own} would begin a history of that name": (
         "本应名为 {own!r} 的运行（{count} 个）沿用工作负载 {model!r}，与存储中一致；--workload {own} 会以该名称另起历史"
