@@ -187,6 +187,24 @@ def test_statistic_stands_in_by_type_and_task_time_by_name(cli: Cli, msprof: Pat
     assert by_name[0]["op_type"] is None
 
 
+def test_task_time_alone_stands_in_by_type_too_and_no_capture_is_lost_beside_others(
+    cli: Cli, msprof: Path, tmp_path: Path
+) -> None:
+    (source,) = (msprof / "statistic_only").rglob("task_time*.csv")
+    alone = tmp_path / "alone" / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    alone.mkdir(parents=True)
+    shutil.copy(source, alone)
+    by_name = cli("hotspots", alone, "--by", "op_name", "--format", "json").json["rows"]
+    ended = cli("hotspots", alone, "--format", "json")
+    assert (ended.code, ended.rules()) == (0, {"stands-in"})
+    assert sum(row["count"] for row in ended.json["rows"]) == sum(row["count"] for row in by_name)
+    alone.joinpath(source.name).write_text("".join(source.read_text().splitlines(keepends=True)[:1]))
+    beside = cli("hotspots", tmp_path / "alone", msprof / "statistic_only", "--format", "json")
+    assert [(one["severity"], one["rule"]) for one in beside.json["findings"] if "alone" in one["path"]] == [
+        ("warning", "nothing-measured")
+    ]
+
+
 @pytest.mark.parametrize("form", ["text", "json", "csv", "markdown", "html"])
 def test_every_form_is_the_same_bytes_each_time_and_can_go_into_a_file(
     cli: Cli, msprof: Path, tmp_path: Path, form: str

@@ -207,10 +207,11 @@ def read_tasks(
     fallbacks = ("op_statistic", "task_time") if by_type else ("task_time",)
     tables: list[TableData] = []
     for telling in (*capture.tellings(*TASK_KINDS), *(capture.preferred(kind) for kind in fallbacks)):
-        found = read_telling(telling, fields, hashed=False)
+        of_kernels = telling is not None and telling.kind == "task_time" and not all_tasks
+        found = read_telling(telling, fields | {"op_name"} if of_kernels else fields, hashed=False)
         tables += found
         frame = joined(found)
-        if telling is not None and telling.kind == "task_time" and not all_tasks:
+        if of_kernels:
             frame = kernels(frame)
         if telling is not None and frame is not None and frame.num_rows:
             if telling.kind in TASK_KINDS:

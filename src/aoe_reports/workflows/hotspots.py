@@ -74,10 +74,7 @@ def find_hotspots(paths: Sequence[Path], selection: Selection) -> Hotspots:
                 findings.append(Finding("error", "unreadable", str(capture.root), str(error)))
                 continue
             findings += [finding for data in tables for finding in data.findings]
-            if not tables:
-                findings.append(_no_tasks(capture))
-            elif tables[-1].table.name not in TASK_KINDS and sets:
-                findings.append(_stands_in(tables[-1]))
+            findings += _of_source(capture, sets, tables)
             for rank in sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank):
                 if selection.rank in {None, rank}:
                     mine = [tasks for tasks in sets if tasks.rank_id == rank]
@@ -200,6 +197,16 @@ def _stands_in(data: TableData) -> Finding:
         "no table of tasks with their operators here; {table} stands in ({what})", table=name, what=what[name]
     )
     return Finding("info", "stands-in", str(data.path), message)
+
+
+def _of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[TableData]) -> list[Finding]:
+    """What is to be said of where the tasks of a capture come from: none is passed over in silence."""
+    if not tables:
+        return [_no_tasks(capture)]
+    if not sets:
+        message = say("no task here that computes: nothing of this capture is ranked")
+        return [Finding("warning", "nothing-measured", str(capture.root), message)]
+    return [] if tables[-1].table.name in TASK_KINDS else [_stands_in(tables[-1])]
 
 
 def _no_tasks(capture: Capture) -> Finding:

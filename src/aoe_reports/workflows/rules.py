@@ -170,6 +170,12 @@ READING_RULES: tuple[tuple[str, str, str, str], ...] = (
         "runs",
         "the operators are not those of the night before, and --workload says that it is the same workload",
     ),
+    (
+        "workload-alike",
+        "warning",
+        "the store",
+        "a name that was inferred begins a history, and another workload has the same operators on other nights",
+    ),
     ("workload-from", "warning", "runs", "the pattern of --workload-from does not fit the path"),
     (
         "workload-unchecked",

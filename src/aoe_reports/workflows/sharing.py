@@ -73,6 +73,8 @@ class Sharing:
     _refused: dict[str, Text] = field(default_factory=dict)
     """Why captures of this job are not to be stored, by path."""
     _continued: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _alike: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Inferred names that begin a history, each with a workload that has the same operators, and its newest night."""
     _unchecked: dict[str, StoreError] = field(default_factory=dict)
 
     def look_ahead(self, runs: Sequence[tuple[Capture, ...]]) -> None:
@@ -101,6 +103,7 @@ class Sharing:
             raise WorkloadConflictError(run.header.path, why)
         if run.named_by in {"folder", "capture"} and self._newest_of(run.header.model) is None:
             run = self._as_before(run, mixes)
+        self._note_alike(run, mixes)
         if _comparable(run):
             run = self._compared(run, mixes)
         return run
@@ -139,7 +142,22 @@ class Sharing:
             )
             for model, error in sorted(self._unchecked.items())
         ]
-        return unchecked + [
+        alike = [
+            Finding(
+                "warning",
+                "workload-alike",
+                self.store,
+                say(
+                    "workload {own!r} begins a history of its own, and workload {model!r} has the same operators (last night "
+                    "{night}): if it is the same model, give both one name (--workload NAME, or --workload-from PATTERN)",
+                    own=own,
+                    model=model,
+                    night=night,
+                ),
+            )
+            for own, (model, night) in sorted(self._alike.items())
+        ]
+        return [*unchecked, *alike] + [
             Finding("info", "workload-continued", self.store, _goes_on(own, model, count))
             for (own, model), count in sorted(self._continued.items())
         ]
@@ -182,6 +200,30 @@ class Sharing:
         if any(alike) and not self._is_stored(run):
             raise WorkloadConflictError(run.header.path, _several_unknown(run.header.model))
         return run
+
+    def _note_alike(self, run: Run, mixes: Mapping[Device, OperatorMix]) -> None:
+        """Whether a name that was inferred begins a history that another name has already: names that change each night do."""
+        own = run.header.model
+        if run.named_by == "option" or own in self._alike or self._newest_of(own) is not None or self._is_stored(run):
+            return
+        for model in self._models():
+            newest = self._newest_of(model)
+            if newest is None or newest.night == run.header.night:
+                continue  # two captures of one night are two workloads
+            found = [agreed for _, _, agreed in newest.of(mixes)]
+            if found and min(found) >= MIN_AGREEMENT:
+                self._alike[own] = (model, newest.night)
+                return
+
+    def _models(self) -> list[str]:
+        """The workloads that the store and this job have profiles of, the newest first; no more than MAX_COMPARED."""
+        history = self._opened()
+        runs = [] if history is None else history.rows("run", ("model", "night", "run_kind")).to_pylist()
+        nights = {run["model"]: "" for run in runs if run["run_kind"] == "profile"}
+        for run in runs:
+            if run["model"] in nights:
+                nights[run["model"]] = max(nights[run["model"]], run["night"])
+        return sorted(nights, key=lambda model: (nights[model], model), reverse=True)[:MAX_COMPARED]
 
     def _compared(self, run: Run, mixes: Mapping[Device, OperatorMix]) -> Run:
         """The run, once it is known that its operators are those of the series that it goes on with."""
@@ -228,6 +270,9 @@ class Sharing:
                 return None
         return self.history
 
+
+MAX_COMPARED = 50
+"""So many workloads are compared with one that begins a history: each costs a look into the store."""
 
 _RECORD_COLUMNS = ("run_id", "hardware", "rank_id", "device_id", "scope", "op_type", "op_name", "count", "total_ns")
 OWN_NAME = "own_name"

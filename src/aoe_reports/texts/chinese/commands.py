@@ -150,6 +150,15 @@ TEXTS: Mapping[str, str] = {
     ),
     "another process": "另一个进程",
     "process {number}": "进程 {number}",
+    "workload {own!r} begins a history of its own, and workload {model!r} has the same operators (last night "
+    "{night}): if it is the same model, give both one name (--workload NAME, or --workload-from PATTERN)": (
+        "workload {own!r} 开始自己的历史，而 workload {model!r} 具有相同的算子（最近一夜 {night}）：若为同一模型，请使用同一名称"
+        "（--workload NAME 或 --workload-from PATTERN）"
+    ),
+    "a name that was inferred begins a history, and another workload has the same operators on other nights": (
+        "推断出的名称开始新的历史，而另一 workload 在其他夜具有相同的算子"
+    ),
+    "no task here that computes: nothing of this capture is ranked": "此处没有计算任务：该采集不参与排名",
     "{folder}: {who} is writing there; waiting until it is done": "{folder}：{who} 正在其中工作；等待",
     "{path}: a run that was killed left this; it is deleted": "{path}：由被终止的运行遗留；已删除",
     "{path}: a run that was killed left this; the next run that writes {name} deletes it": (
