@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -225,15 +225,33 @@ def test_where_a_change_fails_it_says_which_bank_is_in_use(adoption: Adoption) -
     assert fail_everywhere(adoption, [errno.ENOSPC], last=9) == 18
 
 
-@needs_compiler
-@pytest.mark.parametrize("adoption", ["linked"], indirect=True)
-def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> None:
+def stopped_between_two_folders(adoption: Adoption) -> Path:
+    """A bank whose operators are the new ones and whose graphs the old ones; the journal of that."""
     adoption.again()
     changes = adoption.adopt().changes
     (second,) = [at for at, change in enumerate(changes, 1) if change.endswith(f"elsewhere/graph/{SOC}")]
     adoption.again()
     adoption.adopt(Fault(second))
     assert adoption.state() == "mixed"
+    (journal,) = adoption.bench.root.rglob(".*.adopt.json")
+    return journal
+
+
+def rewrite_inodes(journal: Path, write: Callable[[int], object]) -> None:
+    document = json.loads(journal.read_text())
+    for swap in document["swaps"]:
+        swap["inode"] = write(swap["inode"])
+    journal.write_text(json.dumps(document))
+
+
+def tree(folder: Path) -> list[tuple[str, int]]:
+    return sorted((str(path), path.lstat().st_ino) for path in folder.rglob("*"))
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["linked"], indirect=True)
+def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> None:
+    stopped_between_two_folders(adoption)
     told = adoption.adopt(NO_FAULT, "--dry-run")
     assert "half of the bank in use may be the new one" in told.out
     assert adoption.state() == "mixed", "a dry run changes nothing"
@@ -243,6 +261,34 @@ def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> Non
     for name in ("state.json", "verify.json"):
         (adoption.bench.folder / "old-001" / name).rename(adoption.bench.folder / name)
     adoption.see_completed(adoption.adopt())
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["linked"], indirect=True)
+def test_the_journal_of_an_older_version_is_completed_though_the_device_has_another_number_now(
+    adoption: Adoption,
+) -> None:
+    journal = stopped_between_two_folders(adoption)
+    rewrite_inodes(journal, lambda inode: [987_654, inode])
+    adoption.see_completed(adoption.adopt())
+
+
+@needs_compiler
+@pytest.mark.parametrize("adoption", ["linked"], indirect=True)
+def test_where_nothing_tells_old_from_new_it_is_named_and_nothing_is_moved_or_deleted(adoption: Adoption) -> None:
+    journal = stopped_between_two_folders(adoption)
+    rewrite_inodes(journal, lambda _: 0)
+    bank = adoption.custom, adoption.bench.root / "elsewhere"
+    before = [tree(folder) for folder in bank]
+    for options in (("--dry-run",), (), ("--force",)):
+        ended = adoption.adopt(NO_FAULT, *options)
+        found = [one for one in json.loads(ended.out)["findings"] if one["severity"] == "error"]
+        assert (ended.code, [one["rule"] for one in found]) == (1, ["adopt-unclear"]), ended.err
+        assert found[0]["path"] == str(journal)
+        assert str(adoption.folders[0]) in found[0]["message"]
+        assert [tree(folder) for folder in bank] == before, options
+    other = adoption.bench.tune("--restart")
+    assert (other.code, "which are the old ones cannot be told" in other.err) == (3, True)
 
 
 def test_a_folder_that_an_older_version_left_is_named_and_not_touched(bench: Bench) -> None:
@@ -295,6 +341,16 @@ def test_two_jobs_do_not_replace_the_same_bank_at_once(bench: Bench) -> None:
     finally:
         os.close(handle)
     assert (ended.code, "another adopt" in ended.err) == (3, True)
+
+
+def test_on_a_file_system_without_locks_it_goes_on_and_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    tuned(bench)
+    monkeypatch.setattr("fcntl.flock", refuse)
+    ended = bench.run("adopt", bench.folder)
+    assert (ended.code, ended.err.count("has no locks")) == (0, 2), ended.err
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"verdict": "fine"}', '{"verdict": null}'])

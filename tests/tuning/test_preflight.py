@@ -254,6 +254,21 @@ def test_an_option_that_the_installed_aoe_rejects_is_found_before_and_the_releas
     assert bench.state()["aoe"]["help_sha256"] not in {None, first["help_sha256"]}
 
 
+def test_commands_of_a_relative_path_are_asked_where_they_are(bench: Bench) -> None:
+    bench.plan()
+    (bench.root / "bin" / "npu-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{TABLE}\nEND\n")
+    (bench.root / "bin" / "npu-smi").chmod(0o755)
+    whole, relative = (
+        json.loads(bench.run("preflight", bench.folder, "--describe-host", PATH=f"{place}:/usr/bin:/bin").out)
+        for place in (bench.root / "bin", "bin")
+    )
+    assert relative["aoe"] == str(bench.root / "bin" / "aoe")
+    assert relative["aoe_options"]
+    assert relative["device_memory_free"]
+    told = ("aoe", "aoe_options", "aoe_help_sha256", "device_memory_free")
+    assert [relative[name] for name in told] == [whole[name] for name in told]
+
+
 def test_an_aoe_that_tells_nothing_of_its_options_is_not_guessed_at(bench: Bench) -> None:
     bench.plan()
     for body in ("exit 2", "echo 'E10001: no such option --help'", "#!/nowhere"):

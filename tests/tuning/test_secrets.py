@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from commandline import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
 from tuning.jobs import Bench
 
 from aoe_reports.tuning.plan import Job
@@ -220,3 +224,38 @@ def test_a_plan_keeps_no_secret_of_its_options(bench: Bench, tmp_path: Path) -> 
     written = "".join(path.read_text() for path in (tmp_path / "made").rglob("*") if path.is_file())
     assert '"--lr=3"' in written, ended.err
     assert [secret for secret in ("hunter2-hunter2", AK, SK) if secret in written + ended.out + ended.err] == []
+
+
+def test_a_secret_that_ends_with_a_line_end_is_redacted_and_the_lines_stay_apart() -> None:
+    assert redacted("say X_TOKEN=abc\nnext\n", X_TOKEN="abc\n") == "say X_TOKEN=***\nnext\n"
+    shown = redacted("say first-line\nof-the-second\nnext\n", X_URL="redis://:first-line%0Aof-the-second@host/0")
+    assert shown == "say ***\n***\nnext\n"
+
+
+def test_a_job_runs_with_a_secret_that_ends_with_a_line_end(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.run("tune", bench.folder, STAND_IN="tells-environment", X_TOKEN="abc\n")
+    assert ended.code == 0, ended.err
+    assert "X_TOKEN=abc" not in ended.out + ended.err + bench.everything_written()
+
+
+VALUES = st.lists(st.sampled_from([*"ab@:/=0 é\t", "%0A", "%0D", "\r", "\n", "\r\n", "abcdef"]), max_size=6).map(
+    "".join
+)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=3), VALUES)
+def test_whatever_line_ends_a_secret_has_no_line_of_it_is_shown(values: list[str], between: str) -> None:
+    environment = {f"X{number}_TOKEN": value for number, value in enumerate(values)}
+    told = [f"{name}={value}" for name, value in environment.items()]
+    environment |= {f"X{number}_URL": f"redis://:{value}@host" for number, value in enumerate(values)}
+    shown = Redactor(environment).text(between.join([*told, *map(unquote, values), *environment.values(), ""]))
+    lines = {line for value in values for line in re.split(r"\r\n|\n|\r", value) if len(line) >= 6}
+    assert [line for line in lines if line in shown] == []
+
+
+@pytest.mark.parametrize("value", ["12345", "123456", "hunter2", "none", "True", "\u0661\u0662"])
+def test_an_option_and_its_value_are_held_to_the_rule_that_a_text_is(value: str) -> None:
+    (_, shown), text = Redactor({}).arguments(["--password", value]), redacted(f"password={value}")
+    assert f"password={shown}" == text
+    assert (shown == value) == (value in {"12345", "none", "True"})

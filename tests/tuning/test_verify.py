@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -344,7 +345,9 @@ def test_what_a_broken_off_task_changed_is_no_claim_and_no_measure_of_noise(benc
     text = bench.run(
         "verify", bench.folder, "--before", loop.before, "--after", loop.after, "--results", loop.result
     ).out
-    assert "nothing is claimed here: block1/conv" in text
+    assert "No claim is counted for 1 operators that an interrupted task changed: block1/conv." in " ".join(
+        text.split()
+    )
 
 
 def first_sentence(bench: Bench) -> str:
@@ -782,6 +785,8 @@ def test_what_measured_nothing_does_not_replace_a_sound_verdict(bench: Bench) ->
         ended = bench.run("verify", bench.folder, *options, "--format", "json")
         assert ended.code == 1, options
         assert "verify-kept" in ended.rules(), options
+        (kept_as_it_is,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "verify-kept")
+        assert re.fullmatch(r"verify\.json is unchanged \(.+, by .+\): this run measured nothing usable", kept_as_it_is)
         assert {path: path.read_bytes() for path in bench.folder.glob("verify*")} == files, options
     again = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
     assert (again.code, again.json["kept_as"], kept(bench)) == (0, None, {}), "the same verdict again is no second one"

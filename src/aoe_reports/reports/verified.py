@@ -196,7 +196,7 @@ def _said(claims: Mapping[str, Any]) -> Section:
         )
     if claims["unproven"]:
         text = say(
-            "Of {count} operators that a task changed which was broken off nothing is claimed here: {names}.",
+            "No claim is counted for {count} operators that an interrupted task changed: {names}.",
             count=len(claims["unproven"]),
             names=join(", ", claims["unproven"][:SHOWN]),
         )

@@ -47,7 +47,9 @@ _WORDS = (
     r"[\w.-]*[_-](?:ak|sk|pat|pwd)",
 )
 _IS = r"[\"']?[ \t]{0,4}(?:=>|=|:)[ \t]{0,4}"
-_HARMLESS = r"(?![\"']?(?:\d{1,5}|true|false|none|null|yes|no|\*+)(?![^\s\"',;&|)\]}]))"
+_HARMLESS_VALUE = r"(?:\d{1,5}|true|false|none|null|yes|no|\*+)"
+"""What is no secret, though it stands behind a name or an option of one."""
+_HARMLESS = rf"(?![\"']?{_HARMLESS_VALUE}(?![^\s\"',;&|)\]}}]))"
 
 _SHAPES = (
     rf"(?<![\w.-])(?:{'|'.join(_WORDS)}){_IS}{_HARMLESS}(?P<secret>\"[^\"\r\n]+\"|'[^'\r\n]+'|[^\s\"',;&|)\]}}]+)",
@@ -92,6 +94,7 @@ _HINT = re.compile(
 )
 """What every shape has in it: most of what a tuner prints has nothing of it."""
 
+_IS_HARMLESS = re.compile(_HARMLESS_VALUE, re.IGNORECASE | re.ASCII)
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _PEM_BEGINS = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\s*$")
 _PEM_BODY = re.compile(rb"(?:[A-Za-z0-9+/=]{16,}|^[A-Za-z0-9+/=]+)(?=\s*$)")
@@ -118,7 +121,8 @@ class Redactor:
             form.encode("utf-8", "surrogateescape") for text in _values_of(environment) for form in _forms_of(text)
         }
         self._values = sorted(values)
-        self._pairs = [f"{n}={v}".encode("utf-8", "surrogateescape") for n, v in environment.items() if _is_short(n, v)]
+        pairs = ((name, line) for name, text in environment.items() for line in _lines_of(text))
+        self._pairs = [f"{n}={v}".encode("utf-8", "surrogateescape") for n, v in pairs if _is_short(n, v)]
         self.longest = max([LONGEST_SHAPE, *map(len, self._values)])
 
     def text(self, text: str) -> str:
@@ -133,7 +137,9 @@ class Redactor:
         shown: list[str] = []
         before = ""
         for argument in arguments:
-            secret = _OPTION.fullmatch(before) and not argument.startswith("--") and not argument.isdigit()
+            secret = (
+                _OPTION.fullmatch(before) and not argument.startswith("--") and not _IS_HARMLESS.fullmatch(argument)
+            )
             shown.append(REDACTED if secret else self.text(argument))
             before = argument
         return shown
@@ -250,6 +256,11 @@ def _places(value: bytes, data: bytes) -> Iterator[int]:
         at = data.find(value, at + 1)
 
 
+def _lines_of(text: str) -> list[str]:
+    """The lines of a value: what is printed is looked through line by line, and no line end may go with a secret."""
+    return re.split(r"\r\n|\n|\r", text)
+
+
 def _names_a_secret(name: str) -> bool:
     return _NAME.search(name) is not None and _PLACE_NAME.search(name) is None
 
@@ -264,9 +275,10 @@ _USER = re.compile(r"://[^\s/?#:@]*:([^\s/?#]+)@")
 def _values_of(environment: Mapping[str, str]) -> Iterator[str]:
     for name, text in environment.items():
         if _names_a_secret(name):
-            yield from (line for line in re.split(r"\r\n|\n|\r", text) if len(line) >= _LEAST_SECRET)
+            yield from (line for line in _lines_of(text) if len(line) >= _LEAST_SECRET)
         for found in _USER.finditer(text):
-            yield from (form for form in {found[1], unquote(found[1])} if len(form) >= _LEAST_SECRET)
+            forms = (found[1], *_lines_of(unquote(found[1])))
+            yield from (form for form in forms if len(form) >= _LEAST_SECRET)
 
 
 def _forms_of(value: str) -> set[str]:

@@ -87,7 +87,7 @@ VERIFY_RULES: dict[str, tuple[Severity, str]] = {
     "verify-other-baseline": ("warning", say("the profile before is not the one that the plan was made from")),
     "verify-kept": (
         "warning",
-        say("verify.json holds a sound verdict, and this time nothing sound was measured: it stays what it is"),
+        say("verify.json holds a sound verdict, and this run measured nothing usable: verify.json is unchanged"),
     ),
     "verify-replaced": (
         "info",
@@ -133,6 +133,10 @@ ADOPT_RULES: dict[str, tuple[Severity, str]] = {
     "adopt-not-tuned": ("error", say("the job is not through (a warning with --force)")),
     "adopt-replaces": ("warning", say("entries of the bank in use are not in the private one: they cannot be merged")),
     "adopt-completed": ("warning", say("an adopt that was stopped on the way is completed, or taken back")),
+    "adopt-unclear": (
+        "error",
+        say("an adopt was stopped, and nothing tells the old folders from the new ones: nothing is moved or deleted"),
+    ),
     "adopt-leftover": ("warning", say("a folder that an adopt left when it was stopped; nothing uses it")),
     "adopt-nothing": ("info", say("the bank in use is the private one already")),
 }

@@ -22,6 +22,7 @@ from aoe_reports.workflows.bank_exchange import (
     NewFolder,
     candidates,
     complete_left,
+    describe_unclear,
     holds_all,
     locked_bank,
     look_for_left,
@@ -100,6 +101,9 @@ def adopt(
 def _left_behind(layout: BankLayout, soc: str, adopted: Adopted, *, dry_run: bool) -> list[Path]:
     """See to what an adopt that was killed has left; the old folders of one that is completed now."""
     left = look_for_left(layout, soc)
+    if not left.clear:
+        adopted.findings.append(_finding("adopt-unclear", str(left.journal), describe_unclear(left)))
+        return []
     adopted.findings += _found_left(left, dry_run=dry_run)
     return [] if dry_run else complete_left(left)
 

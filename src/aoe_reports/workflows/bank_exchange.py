@@ -8,23 +8,22 @@ what is about to happen, and the next run completes what was begun, or takes bac
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from aoe_reports.errors import AoeReportsError, of_the_system
 from aoe_reports.readers.results import read_bytes
-from aoe_reports.texts import say
+from aoe_reports.texts import join, say
 from aoe_reports.tuning.bank import BankLayout
 from aoe_reports.workflows.banks import copy_files
+from aoe_reports.workflows.locks import locked_at_once
 from aoe_reports.workflows.output import exchange_at_once
-from aoe_reports.workflows.plan_folder import BusyError
 
 _MAX_JOURNAL_BYTES = 1 << 20
 
@@ -52,8 +51,14 @@ class Swap:
     fresh: Path
     kept: Path
     existed: bool
-    inode: tuple[int, int]
-    """Of the new folder: it says which of the two has which name."""
+    inode: int
+    """Of the new folder: it says which of the two has which name. (Not the device: its number may be another after a reboot.)"""
+
+    def is_clear(self) -> bool:
+        """Whether the new folder is in use, or lies beside, or was taken away; else nothing tells old from new."""
+        places = [_inode(self.target), _inode(self.fresh)].count(self.inode)
+        taken_away = not self.fresh.exists() and not self.kept.exists() and self.target.exists() == self.existed
+        return places == 1 or (places == 0 and taken_away)
 
     def done(self) -> bool:
         """Whether the new folder is in use."""
@@ -85,11 +90,9 @@ class Swap:
             self.fresh.rename(self.kept)
 
     def take_away(self) -> None:
-        """Take away the new folder, which never came into use; what is not ours under its name is kept."""
+        """Take away the new folder, which never came into use; what is not ours under its name stays."""
         if _inode(self.fresh) == self.inode:
             shutil.rmtree(self.fresh, ignore_errors=True)
-        else:
-            self.keep()
 
 
 def candidates(layout: BankLayout, soc: str) -> list[Path]:
@@ -122,25 +125,16 @@ def _is_mounted(folder: Path) -> bool:
     return any(Path(place).is_relative_to(folder) for place in places)
 
 
-@contextlib.contextmanager
-def locked_bank(layout: BankLayout, soc: str) -> Iterator[None]:
+def locked_bank(layout: BankLayout, soc: str) -> contextlib.AbstractContextManager[None]:
     """Be the only one who replaces folders of a bank; BusyError where somebody does. Nothing is written for it."""
     place = candidates(layout, soc)[0].parent
     while not place.is_dir():
         place = place.parent
-    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            text = say(
-                "{operators_root}: another adopt is replacing this bank; expected one at a time",
-                operators_root=layout.operators_root,
-            )
-            raise BusyError(text) from error
-        yield
-    finally:
-        os.close(handle)
+    busy = say(
+        "{operators_root}: another adopt is replacing this bank; expected one at a time",
+        operators_root=layout.operators_root,
+    )
+    return locked_at_once(place, busy)
 
 
 def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> list[Path]:
@@ -232,6 +226,11 @@ class Left:
     """Of versions without a journal: copies, or the bank from before."""
 
     @property
+    def clear(self) -> bool:
+        """Whether it can be told which folders are the old and which are the new ones; else nothing is moved or deleted."""
+        return all(swap.is_clear() for swap in self.swaps)
+
+    @property
     def begun(self) -> bool:
         """Whether the replacement was begun: then it is completed."""
         return any(swap.begun() for swap in self.swaps)
@@ -255,10 +254,22 @@ def look_for_left(layout: BankLayout, soc: str) -> Left:
 def see_whole(layout: BankLayout, soc: str) -> None:
     """AdoptError where the bank in use may be half an old and half a new one."""
     left = look_for_left(layout, soc)
+    if not left.clear:
+        raise AdoptError(say("{path}: {text}", path=left.journal, text=describe_unclear(left)))
     if left.begun:
         raise AdoptError(
             say("{path}: an adopt was stopped in the middle; run adopt again, which completes it", path=left.journal)
         )
+
+
+def describe_unclear(left: Left) -> str:
+    """What has to be looked at where nothing tells the old folders from the new ones."""
+    names = [str(path) for swap in left.swaps for path in (swap.target, swap.fresh, swap.kept) if path.exists()]
+    return say(
+        "an adopt was stopped, and the folders are not those that it wrote down: which are the old ones cannot be told, "
+        "and nothing is moved or deleted; look at {names}, then delete the journal",
+        names=join(", ", names),
+    )
 
 
 def complete_left(left: Left) -> list[Path]:
@@ -316,7 +327,7 @@ def _read_journal(journal: Path, places: Sequence[Path]) -> tuple[Swap, ...]:
     """What a journal says; AdoptError for what is none: it names folders of this bank only."""
     try:
         swaps = tuple(map(_swap_of, json.loads(read_bytes(journal, _MAX_JOURNAL_BYTES))["swaps"]))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         swaps = ()
     if not swaps or not all(_is_ours(swap, places) for swap in swaps):
         raise AdoptError(
@@ -326,13 +337,14 @@ def _read_journal(journal: Path, places: Sequence[Path]) -> tuple[Swap, ...]:
 
 
 def _swap_of(told: Mapping[str, Any]) -> Swap:
-    device, number = told["inode"]
+    inode = told["inode"]
+    number = inode[1] if isinstance(inode, list) else inode  # journals of older versions have the device before it
     return Swap(
         Path(told["target"]),
         Path(told["fresh"]),
         Path(told["kept"]),
         told["existed"] is True,
-        (int(device), int(number)),
+        int(number),
     )
 
 
@@ -397,12 +409,11 @@ def _real(path: PurePosixPath) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _inode(path: Path) -> tuple[int, int] | None:
+def _inode(path: Path) -> int | None:
     try:
-        status = path.lstat()
+        return path.lstat().st_ino
     except OSError:
         return None
-    return status.st_dev, status.st_ino
 
 
 def _synchronise_all(folder: Path) -> None:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from aoe_reports.errors import NoticeWarning
+from aoe_reports.errors import AoeReportsError, NoticeWarning
 from aoe_reports.texts import say
 
 MANIFEST = "manifest.json"
@@ -22,6 +22,10 @@ _held: set[str] = set()
 """Folders that this process has locked."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF})
 """What file systems say that know no such locks."""
+
+
+class BusyError(AoeReportsError):
+    """Somebody else is at work where only one may be, and is not waited for."""
 
 
 @contextlib.contextmanager
@@ -40,6 +44,23 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         _held.discard(name)
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def locked_at_once(place: Path, busy: str) -> Iterator[None]:
+    """Be the only one who holds a folder, or a file that is made for it; whoever comes second does not wait: BusyError says `busy`.
+
+    A file is locked by file servers, too, which take no folder for that. Without locks it is said, and everybody goes on.
+    """
+    is_folder = place.is_dir()
+    flags = os.O_RDONLY | os.O_DIRECTORY if is_folder else os.O_RDWR | os.O_CREAT
+    handle = os.open(place, flags | os.O_CLOEXEC, 0o644)
+    try:
+        if not _takes(handle, place if is_folder else place.parent):
+            raise BusyError(busy)
+        yield
+    finally:
         os.close(handle)
 
 
@@ -82,16 +103,23 @@ def _put_back(place: Path) -> None:
                 os.close(handle)
 
 
-def _wait_for(handle: int, folder: Path) -> None:
+def _takes(handle: int, folder: Path) -> bool:
+    """Take a lock without waiting; whether nobody else has it, as far as the file system tells."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _NO_LOCKS:
             told = say("{folder}: this file system has no locks: only one job at a time may write there", folder=folder)
             warnings.warn(NoticeWarning(told), stacklevel=2)
-            return
-        if error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN}:
+        elif error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}:
+            return False
+        else:
             raise
+    return True
+
+
+def _wait_for(handle: int, folder: Path) -> None:
+    if not _takes(handle, folder):
         owner = _owner(os.fstat(handle).st_ino)
         who = say("another process") if owner is None else say("process {number}", number=owner)
         warnings.warn(

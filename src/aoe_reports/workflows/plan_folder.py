@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from aoe_reports.checks.schema import schema_errors
-from aoe_reports.errors import AoeReportsError, ReadError, UsageError
+from aoe_reports.errors import ReadError, UsageError
 from aoe_reports.findings import Finding
 from aoe_reports.readers.results import as_utf8, parse_json, read_bytes
 from aoe_reports.texts import say
@@ -24,6 +21,7 @@ from aoe_reports.tuning.bank import Listing, listing_of_document
 from aoe_reports.tuning.command import AOE_CONFIG, TUNE_OPS, files_of_plan
 from aoe_reports.tuning.plan import Plan, TuneOps, path_problems, plan_of_document, tune_ops_of_document
 from aoe_reports.tuning.verification import Verification, verification_of_document
+from aoe_reports.workflows.locks import locked_at_once
 from aoe_reports.workflows.output import write_whole
 
 PLAN = "plan.json"
@@ -31,10 +29,6 @@ VERIFY = "verify.json"
 STATE = "state.json"
 OUTCOME = "outcome.json"
 MAX_PLAN_BYTES = 256 << 20
-
-
-class BusyError(AoeReportsError):
-    """Somebody else works in a plan's folder."""
 
 
 def read_plan(folder: Path) -> Plan:
@@ -239,19 +233,7 @@ def _with_floats(value: Any) -> Any:
     return [_with_floats(inner) for inner in value] if isinstance(value, list) else value
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> AbstractContextManager[None]:
     """Be the only one who works in a plan's folder; BusyError where somebody is. It ends with the process, however it ends."""
-    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN}:
-                raise
-            raise BusyError(
-                say("{folder}: another tune, verify or adopt is at work in it; expected one at a time", folder=folder)
-            ) from error
-        yield
-    finally:
-        os.close(handle)
+    busy = say("{folder}: another tune, verify or adopt is at work in it; expected one at a time", folder=folder)
+    return locked_at_once(folder / ".lock", busy)

@@ -90,7 +90,7 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
     home = Path(environment.get("HOME") or "~").expanduser()
     ini = _aoe_ini(environment)
     bank, access = _bank(plan, folder, environment)
-    aoe = shutil.which("aoe", path=environment.get("PATH", os.defpath))
+    aoe = _command("aoe", environment)
     told = _told_by([aoe, "--help"], environment) if aoe is not None else None
     options = options_of_help(told or "")
     return Host(
@@ -113,6 +113,12 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
         folder=os.path.abspath(folder),
         folder_writable=os.access(folder, os.R_OK | os.W_OK | os.X_OK),
     )
+
+
+def _command(name: str, environment: Mapping[str, str]) -> str | None:
+    """Where a command is, whatever folder it is run from: entries of PATH may be relative to this one."""
+    found = shutil.which(name, path=environment.get("PATH", os.defpath))
+    return os.path.abspath(found) if found is not None else None
 
 
 def _told_by(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
@@ -142,7 +148,7 @@ def free_memory_of_table(text: str) -> tuple[int, ...]:
 
 
 def _device_memory(environment: Mapping[str, str]) -> tuple[int, ...] | None:
-    command = shutil.which("npu-smi", path=environment.get("PATH", os.defpath))
+    command = _command("npu-smi", environment)
     told = _told_by([command, "info"], environment) if command is not None else None
     return free_memory_of_table(told or "") or None
 

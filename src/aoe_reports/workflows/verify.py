@@ -482,7 +482,7 @@ def _replaces(
     former = verification_of_document(document)
     said = {"verdict": say(former.verdict), "after": former.after or say("a profile that it does not name")}
     if former.sound and not verification.sound:
-        text = say("it stays what it is: {verdict}, by {after}; nothing sound was measured now", **said)
+        text = say("verify.json is unchanged ({verdict}, by {after}): this run measured nothing usable", **said)
         findings.append(_finding("verify-kept", where, text))
         return "nothing"
     severity: Severity = "warning" if former.passed and not verification.passed else "info"
