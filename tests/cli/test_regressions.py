@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -95,6 +98,48 @@ def test_a_gate_lets_through_what_it_does_not_name(
     asked = [part for gate in gates for part in ("--gate", gate)]
     assert cli("regressions", "--store", stores[45], *asked).code == code
     assert cli("regressions", "--store", stores[45], *asked, "--fail-on", "never").code == 0
+
+
+def test_a_change_exactly_at_the_limit_of_a_gate_fails(cli: Cli, stores: dict[int, Path]) -> None:
+    rows = cli("regressions", "--store", stores[45], "--format", "json").json["rows"]
+    (effect,) = (row["change"] for row in rows if row["scope"] == "step")
+    above = math.nextafter(effect, 1)
+    for limit, code in ((effect, 1), (above, 0)):
+        gate = f"scope=step,effect>={limit!r}"
+        assert cli("regressions", "--store", stores[45], "--gate", gate).code == code
+
+
+def test_the_numbers_of_an_attribution_are_those_of_the_stored_sums(
+    cli: Cli, stores: dict[int, Path], tmp_path: Path
+) -> None:
+    """All steps of a side together, rounded once: not each step, each run or each night by itself."""
+    rows = {row["scope"]: row for row in cli("regressions", "--store", stores[45], "--format", "json").json["rows"]}
+    told = rows["step"]["attribution"]
+    cli("store", "export", tmp_path / "rows.jsonl", "--store", stores[45])
+    kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    kept = [row for row in kept if row["kind"] == "record" and row["night"] not in told["left_out_nights"]]
+    steps, calls = ([row for row in kept if row["series_id"] == rows[scope]["series_id"]] for scope in ("step", "op"))
+    assert len(steps) > 40
+    (operator,) = told["operators"]
+    for side, is_ours in (("before", SLOWER_SINCE.__gt__), ("after", SLOWER_SINCE.__le__)):
+        mine = [row for row in steps if is_ours(row["night"])]
+        count = sum(row["count"] for row in mine)
+        for name, some in ((told, mine), (operator, [row for row in calls if is_ours(row["night"])])):
+            total_ns = sum(row["total_ns"] for row in some)
+            assert total_ns % count  # else there is nothing to round
+            assert whole_ns(name[f"{side}_us"]) == (2 * total_ns + count) // (2 * count)
+    parts = ("operators_us", "communication_not_overlapped_us", "free_us", "unattributed_us")
+    assert sum(whole_ns(told[part] or 0) for part in parts) == whole_ns(told["total_us"])
+    assert sum(whole_ns(operator[part]) for part in ("calls_us", "count_us", "inputs_us")) == whole_ns(
+        operator["difference_us"]
+    )
+
+
+def whole_ns(us: float) -> int:
+    """Microseconds as they are written, in nanoseconds: there are no parts of them."""
+    found = Fraction(str(us)) * 1000
+    assert found.denominator == 1
+    return found.numerator
 
 
 def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_path: Path) -> None:

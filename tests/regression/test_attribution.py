@@ -68,6 +68,34 @@ def test_a_slower_call_is_named_first_and_everything_adds_up() -> None:
     assert parts(found) == found.total_ns
 
 
+def test_times_a_step_are_rounded_once_for_all_nights_and_stay_exact_beyond_floats() -> None:
+    large = 2**56 + 1  # a float holds no odd number of this size
+    calls = [
+        call("before", "a", large, night="1"),
+        call("before", "a", 1, night="2", input_shapes="3"),
+        call("after", "a", 3 * large, night="1"),
+        call("after", "a", 1, night="2", input_shapes="3"),
+    ]
+    nights = [
+        night("before", large, "1", steps=1, free_ns=1),
+        night("before", 1, "2", steps=4, free_ns=0),
+        night("after", 3 * large, "1", steps=1, free_ns=4),
+        night("after", 1, "2", steps=4, free_ns=0),
+    ]
+    found = attribute(calls, nights)
+    before, after = (2 * (large + 1) + 5) // 10, (2 * (3 * large + 1) + 5) // 10
+    assert (found.before_ns, found.after_ns) == (before, after)
+    (one,) = found.operators
+    assert (one.before_ns, one.after_ns) == (before, after)
+    assert (found.operators_ns, found.free_ns, found.unattributed_ns) == (after - before, 1, -1)
+    assert (one.calls_ns + one.count_ns + one.inputs_ns, one.count_ns, one.inputs_ns) == (after - before, 0, 0)
+
+
+def test_half_a_nanosecond_a_step_is_rounded_up() -> None:
+    found = attribute([call("before", "a", 5), call("after", "a", 7)], [night("before", 5), night("after", 15)])
+    assert (found.before_ns, found.after_ns, found.operators[0].before_ns, found.operators[0].after_ns) == (1, 2, 1, 1)
+
+
 def test_causes() -> None:
     before = call("before", "a", 10_000)
     assert cause(before, call("after", "a", 10_000)) == "same"
