@@ -345,8 +345,8 @@ def test_what_a_broken_off_task_changed_is_no_claim_and_no_measure_of_noise(benc
     text = bench.run(
         "verify", bench.folder, "--before", loop.before, "--after", loop.after, "--results", loop.result
     ).out
-    assert "No claim is counted for 1 operators that an interrupted task changed: block1/conv." in " ".join(
-        text.split()
+    assert re.search(
+        r"No claim is counted for \d+ operators that an interrupted task changed: block1/conv", " ".join(text.split())
     )
 
 
