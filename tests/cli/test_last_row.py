@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from commandline import FIXTURES, Cli
 
+from aoe_reports.simulation.nights import write_nights
+
 HEADER = "Name,Type,Accelerator Core,Start Time(us),Duration(us)"
 TASKS = FIXTURES / "msprof/valid/torch_npu_two_ranks/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv"
 
@@ -111,3 +113,16 @@ def test_a_row_whose_needed_cell_may_go_on_stays_out(cli: Cli, tmp_path: Path) -
     assert told(cli, "check", folder) == [("warning", 4, None)]
     (row,) = ranked(cli, folder)
     assert (row["count"], row["total_us"]) == (3, 17.375)
+
+
+def test_a_row_whose_last_cell_says_to_what_it_belongs_stays_out_where_that_is_missing(
+    cli: Cli, tmp_path: Path
+) -> None:
+    write_nights(tmp_path, 1)
+    (table,) = tmp_path.rglob("step_trace*.csv")
+    header, *rows = table.read_bytes().splitlines()
+    assert header.endswith(b"Model ID")
+    table.write_bytes(b"\n".join([header, *rows[:-1], rows[-1].rpartition(b",")[0] + b","]))
+    ended = cli("steps", tmp_path, "--format", "json")
+    assert len({row["model_id"] for row in ended.json["rows"]}) == 1
+    assert (ended.code, ended.rules()) == (1, {"csv-truncated"})

@@ -28,6 +28,8 @@ BAD = {
     "members of another form": ("run", "members", '[["a", 1]]'),
     "a text for a number": ("record", "total_ns", "much"),
     "a number of more than 64 bits": ("record", "count", 2**63),
+    "a time below zero": ("record", "runtime_ms_mean", -1.0),
+    "a count below zero": ("record", "count", -1),
     "no series": ("record", "series_id", None),
     "no time": ("record", "timestamp_ns", None),
     "a scope that is none": ("record", "scope", "galaxy"),

@@ -418,7 +418,11 @@ def _with_certain_end(frame: pa.Table, field: Field, last_byte: bytes) -> tuple[
 
 def _is_used(field: Field, ending: Ending | None) -> bool:
     """Whether the last row of a file without a line end is used: not where it has too few cells, or needs its last one."""
-    return ending == "whole" or (ending is not None and not field.needed)
+    return ending == "whole" or (ending is not None and not field.needed and field.name not in _GROUPS)
+
+
+_GROUPS = frozenset({"rank_id", "device_id", "model_id", "step", "iteration_id"})
+"""Columns that say to what a row belongs: without them it would be counted, but with others or by itself."""
 
 
 def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> Finding:

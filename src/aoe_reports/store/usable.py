@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.columns import codes, floats, keep_where, valid
+from aoe_reports.columns import bits, codes, floats, keep_where, scalar, valid
 from aoe_reports.errors import LeftOutWarning
 from aoe_reports.findings import SEVERITIES
 from aoe_reports.records.from_document import RunKind
@@ -118,8 +118,19 @@ def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterat
             values, there = floats(column)
             infinite = say("the number is not finite")
             yield from (Unusable(int(row), name, infinite) for row in np.flatnonzero(there & ~np.isfinite(values)))
+        elif name in _NOT_NEGATIVE:
+            yield from _negative(name, column)
         elif name in words:
             yield from _wrong_words(name, column, words[name])
+
+
+_NOT_NEGATIVE = frozenset({"runtime_ms_mean", "runtime_ms_std", "total_ns", "count"})
+"""Times and counts; differences between clocks may be below zero."""
+
+
+def _negative(name: str, column: pa.ChunkedArray) -> Iterator[Unusable]:
+    below, why = bits(pc.less(column, scalar(0))), say("the number is below zero")
+    yield from (Unusable(int(row), name, why) for row in np.flatnonzero(below))
 
 
 def _all_finite(column: pa.ChunkedArray) -> bool:

@@ -66,6 +66,7 @@ TEXTS: Mapping[str, str] = {
     "this commit is not what was written: the next one says that its hash was another one": (
         "该提交与写入时不一致：下一个提交所记录的哈希值不同"
     ),
+    "the number is below zero": "该数小于零",
     "what this commit says of a file cannot be understood": "该提交对某个文件的描述无法理解",
     "it takes out {name}, which was not there": "它移除了 {name}，而该文件并不存在",
     "it adds {name}, which was there already": "它添加了 {name}，而该文件早已存在",
