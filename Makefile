@@ -35,7 +35,7 @@ tests: $(VENV)/.tools browser
 # The lower bounds in pyproject.toml hold: tests that go through every dependency, with the lowest version of each
 lowest: $(VENV)/.tools
 	$(BIN)/python -m venv --clear $(LOWEST)
-	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
+	$(BIN)/uv pip install --quiet --system-certs --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
 	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto $(LOWEST_TESTS)
 
 # The same with what they reach; counting lines takes almost as long as the tests themselves
