@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -165,3 +166,44 @@ def test_the_parts_are_the_whole_in_any_order(calls, before, after, random) -> N
     random.shuffle(calls)
     random.shuffle(nights)
     assert attribute(calls, nights) == found
+
+
+@pytest.mark.parametrize(
+    ("steps", "totals", "per_step"),
+    [
+        (3, [100], 33),  # 33.3
+        (3, [101], 34),  # 33.7
+        (2, [25], 13),  # 12.5: halves go up
+        (2, [1, 1, 1], 1),  # 0.5 in each night, and in all of them
+        (3, [4, 4, 4], 1),  # 1.3: rounded once, not in each night
+        (3, [5, 5, 4], 2),  # 1.6: the nights alone would be 2, 2 and 1
+        (2**40 + 1, [3 * 2**53], 24576),  # no float between
+    ],
+)
+def test_what_a_step_takes_is_the_nearest_whole_nanosecond_of_all_nights(
+    steps: int, totals: list[int], per_step: int
+) -> None:
+    """The same of the step, of its operators, of what they do not cover, and of calls whose inputs are on one side only."""
+    calls, nights = (
+        [call("before", "a", 0)],
+        [night("before", 0, steps=1, communication_not_overlapped_ns=0, free_ns=0)],
+    )
+    for number, total in enumerate(totals):
+        calls.append(call("after", "a", total, count=10, night=str(number), input_shapes="3"))
+        nights.append(night("after", total, str(number), steps, communication_not_overlapped_ns=total, free_ns=total))
+    found = attribute(calls, nights)
+    assert found.after_ns == per_step
+    (operator,) = found.operators
+    assert (operator.after_ns, operator.inputs_ns, operator.difference_ns) == (per_step, per_step, per_step)
+    assert (found.communication_not_overlapped_ns, found.free_ns) == (per_step, per_step)
+    assert parts(found) == found.total_ns
+
+
+def test_calls_more_a_step_are_rounded_once() -> None:
+    # 10 calls in 3 steps become 15 in 4: 5/12 of a call more a step, each 7.3 ns long: 3.04 ns
+    found = attribute(
+        [call("before", "a", 73, 10), call("after", "a", 110, 15)],
+        [night("before", 73, steps=3), night("after", 110, steps=4)],
+    )
+    (operator,) = found.operators
+    assert (operator.before_ns, operator.after_ns, operator.count_ns, operator.calls_ns) == (24, 28, 3, 1)

@@ -381,3 +381,9 @@ def test_two_steps_are_no_drift_and_each_has_its_night(apart: int, after: int) -
 def test_two_steps_of_three_sigma_are_seldom_a_drift(apart: int, after: int, most: float) -> None:
     verdicts = detect_changes(two_steps(apart, after, 0.02))
     assert np.mean([any(change.state == "drift" for change in verdict.changes) for verdict in verdicts]) <= most
+
+
+def test_intervals_hold_what_was_planted_in_nineteen_cases_of_twenty() -> None:
+    table = np.stack([stepped(seed, at=30, shift=0.06, nights=60) for seed in range(400)])
+    changes = [verdict.changes[-1] for verdict in detect_changes(table)]
+    assert 0.92 <= np.mean([change.ci_low < 0.06 < change.ci_high for change in changes]) <= 0.99
