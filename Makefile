@@ -5,10 +5,15 @@ BIN     = $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   ?= aoe-reports-demo
 LOWEST  = $(VENV)/lowest
-LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_report.py tests/renderers tests/site tests/store/test_findings.py \
-	tests/store/test_care.py tests/readers/test_exports.py tests/readers/test_results.py tests/readers/test_timeline.py tests/regression/test_series.py
+LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
+	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/test_series.py
 
-.PHONY: demo test lint types contracts browser tests lowest coverage docs snapshots benchmarks clean
+# a file of tests stays with one worker: what its tests share is made once
+PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
+# what has a group of its own is no part of `make test`
+PLAIN  = not browser and not torture
+
+.PHONY: demo test lint types contracts tests browser browser-tests torture goldens goldens-update lowest coverage docs catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -25,25 +30,44 @@ types: $(VENV)/.tools
 contracts: $(VENV)/.tools
 	$(BIN)/lint-imports
 
-# Debian's chromium and axe-core, where they can be had; without them the tests in tests/browser are skipped
+tests: $(VENV)/.tools
+	$(PYTEST) -m "$(PLAIN)"
+
+# Debian's chromium and axe-core, where they can be had; without them the tests that drive a browser are skipped
 browser:
 	tests/browser/install.sh
 
-tests: $(VENV)/.tools browser
-	$(BIN)/pytest --numprocesses auto
+browser-tests: $(VENV)/.tools browser
+	$(PYTEST) -m browser
+
+# Races, kills, daemons, damage anywhere: many processes, and waits
+torture: $(VENV)/.tools
+	$(PYTEST) -m torture
+
+# What every command prints for every fixture is what it printed before; a group of its own beside `tests`
+goldens: $(VENV)/.tools
+	$(BIN)/pytest --numprocesses auto tests/goldens
+
+# After a change of what is printed, on purpose: writes all of it down anew
+goldens-update: $(VENV)/.tools
+	$(BIN)/python tests/goldens/run.py --update
 
 # The lower bounds in pyproject.toml hold: tests that go through every dependency, with the lowest version of each
 lowest: $(VENV)/.tools
 	$(BIN)/python -m venv --clear $(LOWEST)
 	$(BIN)/uv pip install --quiet --system-certs --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
-	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto $(LOWEST_TESTS)
+	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto --dist loadfile -m "$(PLAIN)" $(LOWEST_TESTS)
 
 # The same with what they reach; counting lines takes almost as long as the tests themselves
 coverage: $(VENV)/.tools browser
-	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py
+
+# The texts that people read, from the source into what translators write
+catalogues: $(VENV)/.tools
+	$(BIN)/python docs/catalogues.py
 
 snapshots: $(VENV)/.tools browser
 	$(BIN)/python docs/snapshots.py

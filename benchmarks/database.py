@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aoe_reports.readers.database import kinds_of_database, read_database, read_database_events
-from aoe_reports.readers.database.source import opened
+from aoe_reports.formats.sqlite import kinds_of_database, read_database, read_database_events
+from aoe_reports.formats.sqlite.source import opened
 
 START = 1_736_410_576_404_465_403
 HOTSPOT_FIELDS = frozenset({"device_id", "op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns"})

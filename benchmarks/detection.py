@@ -23,9 +23,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aoe_reports.regression.attribution import StepNight, attribute_change
-from aoe_reports.regression.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
-from aoe_reports.regression.detector import Parameters, Verdict, detect_changes, review_history
+from aoe_reports.history.attribution import StepNight, attribute_change
+from aoe_reports.history.detector import Parameters, Verdict, detect_changes, review_history
+from aoe_reports.stats.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
 
 NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60
 SHIFTS = (0.05, 0.02, 0.01)

@@ -21,8 +21,9 @@ NAMES = (
 OURS = """
 import sys
 from pathlib import Path
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.profile import group_captures, group_runs
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.capture import group_runs
+from aoe_reports.formats.vendor import group_captures
 found = discover([Path(sys.argv[1])])
 print(len(found.files), len(group_runs(group_captures(found.files))))
 """

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
-from aoe_reports.records.record import Record
-from aoe_reports.records.row import row_of_record
+from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.records.record import Record
+from aoe_reports.formats.records.row import row_of_record
 from aoe_reports.store import History, Origin, Run, RunHeader
 from aoe_reports.store.care import ORDER
 from aoe_reports.store.layout import ROWS, month_of, rows_of, table_of

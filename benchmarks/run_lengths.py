@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aoe_reports.regression.budget import WATCHED_NIGHTS
-from aoe_reports.regression.detector import Parameters, detect_changes
-from aoe_reports.regression.guard import plain_scores, plain_steps
-from aoe_reports.regression.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
+from aoe_reports.history.detector import Parameters, detect_changes
+from aoe_reports.history.guard import plain_scores, plain_steps
+from aoe_reports.stats.budget import WATCHED_NIGHTS
+from aoe_reports.stats.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 
 TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
 FIRST, NIGHTS, NEAR = 60, 365, 10

@@ -23,13 +23,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.findings import Finding
-from aoe_reports.records.identity import Member, content_hash_of, identity_of, run_id_of
-from aoe_reports.records.record import Record
+from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.records.record import Record
+from aoe_reports.history.ingest import TEND_EVERY
+from aoe_reports.history.listing import _COLUMNS as READ
+from aoe_reports.model.findings import Finding
 from aoe_reports.store import History, Origin, Run, RunHeader, equals
 from aoe_reports.store.care import compact, tend
-from aoe_reports.workflows.history import _COLUMNS as READ
-from aoe_reports.workflows.ingest import TEND_EVERY
 
 FIRST = datetime(1999, 1, 1, 2, tzinfo=UTC)
 NIGHTS_READ = 90

@@ -32,25 +32,25 @@ print(len(sums), sum(row[3] for row in sums))
 """
 SUMS = """
 import sys, pathlib
-from aoe_reports.readers.timelines.events import sum_durations
+from aoe_reports.formats.trace.events import sum_durations
 sums = sum_durations(pathlib.Path(sys.argv[1]))
 assert not sums.findings, sums.findings[:1]
 print(sums.frame.num_rows, sum(sums.frame["count"].to_pylist()))
 """
 LOOK = """
 import sys, pathlib
-from aoe_reports.readers.timelines.events import look_at_timeline
+from aoe_reports.formats.trace.events import look_at_timeline
 print(look_at_timeline(pathlib.Path(sys.argv[1])).events)
 """
 ARROW = """
 import sys, pathlib
-from aoe_reports.readers.timelines.events import stream_events
+from aoe_reports.formats.trace.events import stream_events
 print(sum(batch.num_rows for batch in stream_events(pathlib.Path(sys.argv[1])).batches))
 """
 PARQUET = """
 import sys, pathlib, tempfile
 import pyarrow.parquet as pq
-from aoe_reports.readers.timelines.events import stream_events
+from aoe_reports.formats.trace.events import stream_events
 stream = stream_events(pathlib.Path(sys.argv[1]))
 with tempfile.TemporaryFile() as file, pq.ParquetWriter(file, stream.batches.schema) as writer:
     for batch in stream.batches:

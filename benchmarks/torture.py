@@ -31,8 +31,8 @@ import torture
 from tuning import adoption
 from tuning.jobs import Bench
 
+from aoe_reports.history.care import undo_run
 from aoe_reports.store import History
-from aoe_reports.workflows.store import undo_run
 
 WRITERS = 8
 NIGHTS_FLIPPED = 60

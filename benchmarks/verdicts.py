@@ -14,10 +14,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from aoe_reports.jobs.verify import VerifyWish, verify
 from aoe_reports.simulation.tuning import OUTCOMES, Outcome, write_loop
 from aoe_reports.tuning.plan import Plan
-from aoe_reports.workflows.plan_folder import write_plan
-from aoe_reports.workflows.verify import VerifyWish, verify
+from aoe_reports.tuning.plan_folder import write_plan
 
 EXPECTED = {
     "faster": ("confirmed", False),

@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
+import io
 import os
-import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from aoe_reports.analysis.advice import RULES
-from aoe_reports.analysis.advice.thresholds import list_thresholds
-from aoe_reports.cli.main import COMMANDS, GROUPS
-from aoe_reports.renderers import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
-from aoe_reports.tables import TABLES, TIMELINES
-from aoe_reports.workflows.rules import list_rules
+from aoe_reports.cli.main import COMMANDS, GROUPS, run_app
+from aoe_reports.formats.ascend.tables import TIMELINES
+from aoe_reports.formats.table import Table
+from aoe_reports.formats.vendor import VENDORS
+from aoe_reports.jobs.rules import list_rules
+from aoe_reports.present import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
+from aoe_reports.questions.advice.registry import RULES
+from aoe_reports.questions.advice.thresholds import list_thresholds
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"
 
 
 def tables() -> str:
-    """Every table with its columns and headers."""
+    """Every table with its columns and headers, vendor by vendor."""
     parts = [
         NOTE,
-        "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/tables/`.\n",
+        "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/formats/`: a folder a vendor.\n",
     ]
-    for table in TABLES.values():
-        dates = ", ".join(sorted({date for date, _ in table.vintages}))
-        writer = "msprof and torch_npu" if table.source == "both" else table.source
-        files = ", ".join(f"`{word}*`" for word in table.file_kinds)
-        parts.append(f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}; headers of {dates}.\n\n")
-        parts.append("| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n")
-        for column in table.columns:
-            headers = ", ".join(f"`{header}`" for header in column.headers)
-            need = "needed in every row" if column.needed else "optional" if column.optional else ""
-            parts.append(f"| `{column.field}` | {headers} | {column.type} | {need} |\n")
+    for vendor in VENDORS.values():
+        parts += [_table(table) for table in vendor.tables.values()]
     parts.append("\n## Timelines\n\n| kind | holds | written by | events as a table |\n|---|---|---|---|\n")
     for name, kind in TIMELINES.items():
-        asked = f"{name}_events" if name in TABLES else name
+        asked = f"{name}_events" if name in VENDORS["ascend"].tables else name
         parts.append(f"| {name} | {kind.title} | {kind.source} | `table {asked}` |\n")
+    return "".join(parts)
+
+
+def _table(table: Table) -> str:
+    """One table: who writes it, and its columns."""
+    dates = ", ".join(sorted({date for date, _ in table.vintages}))
+    writer = "msprof and torch_npu" if table.source == "both" else table.source
+    files = ", ".join(f"`{name}`" for name in table.called or [f"{word}*" for word in table.file_kinds])
+    parts = [
+        f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}; headers of {dates}.\n\n",
+        "| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n",
+    ]
+    for column in table.columns:
+        headers = ", ".join(f"`{header}`" for header in column.headers)
+        need = "needed in every row" if column.needed else "optional" if column.optional else ""
+        parts.append(f"| `{column.field}` | {headers} | {column.type} | {need} |\n")
+    for derived in table.derived:
+        of = ", ".join(f"`{name}`" for name in derived.of)
+        parts.append(f"| `{derived.column.field}` | | {derived.column.type} | derived from {of} |\n")
     return "".join(parts)
 
 
@@ -157,13 +171,12 @@ def _of_groups() -> list[str]:
 
 
 def _help(command: str) -> str:
-    environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
-    environment.pop("AOE_REPORTS_STORE", None)
-    arguments = [sys.executable, "-m", "aoe_reports", *command.split(), "--help"]
-    ended = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
-    return "".join(
-        line.rstrip() + "\n" for line in ended.stdout.replace("python -m aoe_reports", "aoe-reports").splitlines()
-    )
+    os.environ.update({"COLUMNS": "100", "TERM": "dumb"})
+    os.environ.pop("AOE_REPORTS_STORE", None)
+    sys.argv = ["aoe-reports", *command.split(), "--help"]
+    with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
+        run_app()
+    return "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())
 
 
 PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands, "advice.md": advice}

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aoe_reports.regression.budget import SERIES_RATE, Budget
-from aoe_reports.regression.detector import detect_changes
-from aoe_reports.regression.run_lengths import FITS, LOOKS, SUSPICIONS
+from aoe_reports.history.detector import detect_changes
+from aoe_reports.stats.budget import SERIES_RATE, Budget
+from aoe_reports.stats.run_lengths import FITS, LOOKS, SUSPICIONS
 
 DOCS = Path(__file__).parent
 NEAR = 40

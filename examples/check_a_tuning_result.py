@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aoe_reports import check_result_file, read_results
-from aoe_reports.checks.results import speed_up, time_saved
+from aoe_reports.rules.results.improvement import speed_up, time_saved
 
 path = next((Path(__file__).parents[1] / "fixtures/aoe/valid/array_grouped").iterdir())
 file = read_results(path)

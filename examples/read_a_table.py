@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aoe_reports import read_table
-from aoe_reports.tables import TABLES
+from aoe_reports.formats.ascend.tables import TABLES
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "msprof"
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 from commandline import FIXTURES, Cli, Ended
 from hypothesis import settings
+from stores import store_at_once
+
+from aoe_reports.formats.trace import sql
+from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.simulation.nights import MODEL, write_nights
+
+open_database = sql._connection
 
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
 settings.load_profile("untimed")
@@ -20,6 +30,32 @@ def without_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) 
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_made_once() -> Iterator[None]:
+    """Typer makes all commands anew for each command line, which takes longer than most of them; once a language is enough."""
+    from aoe_reports.cli.language import spoken
+
+    make = typer.main.get_command
+    made = cache(lambda app, language: make(app))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(typer.main, "get_command", lambda app: made(app, spoken()))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def database_opened_once() -> Iterator[None]:
+    """A timeline is asked in a database of its own, which takes longer than most timelines here; one for all tells the same."""
+    with open_database() as database, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sql, "_connection", lambda: closing(database.cursor()))
+        yield
+
+
+@pytest.fixture
+def database_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As users have it: for what is left of a database, and how it is opened."""
+    monkeypatch.setattr(sql, "_connection", open_database)
 
 
 @pytest.fixture
@@ -37,6 +73,21 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Ended(int(code or 0), out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def simulated_nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All simulated nights, a folder each; nobody may write there."""
+    folder = tmp_path_factory.mktemp("simulated") / "nights"
+    write_nights(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simulated_store(simulated_nights: Path) -> Path:
+    """All simulated nights, stored; nobody may write there."""
+    store_at_once([simulated_nights], simulated_nights.with_name("store"), RunOptions(MODEL))
+    return simulated_nights.with_name("store")
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from aoe_reports.workflows.ingest import Gathered, ingest
-from aoe_reports.workflows.options import RunOptions
+from stores import store_at_once
+
+from aoe_reports.questions.records.run_options import RunOptions
 
 HOSTILE = (
     "<script>alert(1)</script>\"'&amp;</td>",
@@ -41,5 +42,5 @@ def store_hostile_names(folder: Path) -> Path:
                 )
             )
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
-    ingest([folder / "records.jsonl"], str(folder / "store"), RunOptions(), Gathered())
+    store_at_once([folder / "records.jsonl"], folder / "store", RunOptions())
     return folder / "store"

@@ -11,9 +11,9 @@ import pytest
 from commandline import ROOT, Cli
 
 from aoe_reports.cli.main import COMMANDS, GROUPS
-from aoe_reports.renderers import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
-from aoe_reports.tables import TABLES
-from aoe_reports.workflows.rules import list_rules
+from aoe_reports.formats.vendor import TABLES
+from aoe_reports.jobs.rules import list_rules
+from aoe_reports.present import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
@@ -88,5 +88,5 @@ def test_the_output_in_the_readme_is_what_is_printed(cli: Cli, monkeypatch: pyte
 
 
 def test_the_report_in_the_readme_is_what_the_demo_prints(cli: Cli, tmp_path: Path) -> None:
-    (block,) = re.findall(r"^```\n(Nightly report.*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(r"^```\n(Night report.*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert cli("demo", "-o", tmp_path).out.startswith(block)

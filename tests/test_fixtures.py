@@ -9,19 +9,22 @@ import jsonschema
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.readers.discovery import discover
-from aoe_reports.schemas import load_schema
-from aoe_reports.tables import TABLES, TIMELINES
-from aoe_reports.tables.system import SYSTEM_TABLES
-from aoe_reports.workflows.rules import READING_RULES
+from aoe_reports.formats.ascend.tables import TIMELINES
+from aoe_reports.formats.ascend.tables.system import SYSTEM_TABLES
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.schemas import load_schema
+from aoe_reports.formats.vendor import TABLES
+from aoe_reports.jobs.rules import READING_RULES
 
 VALID = sorted((FIXTURES / "msprof" / "valid").iterdir()) + sorted((FIXTURES / "aoe" / "valid").iterdir())
 RULE_FOLDERS = [
     folder
-    for source in ("msprof", "aoe", "records")
+    for source in ("msprof", "rocprof", "aoe", "records")
     for folder in sorted((FIXTURES / source / "invalid").iterdir())
     if folder.is_dir()
 ]
+CHECKED = [*sorted((FIXTURES / "rocprof" / "valid").iterdir()), *(f for f in VALID if f.parent.parent.name == "msprof")]
+"""Whatever tells no time of day is stored with a warning, so only `check` has nothing to say of it."""
 INVALID = [
     case
     for folder in RULE_FOLDERS
@@ -58,7 +61,7 @@ def test_a_valid_fixture_gives_runs_and_no_complaint(folder: Path, cli: Cli, tmp
     assert ended.code == 0
 
 
-@pytest.mark.parametrize("folder", [f for f in VALID if f.parent.parent.name == "msprof"], ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", CHECKED, ids=lambda path: path.name)
 def test_check_has_nothing_to_say_of_a_valid_fixture(folder: Path, cli: Cli) -> None:
     ended = cli("check", folder, "--strict", "--format", "json")
     assert [finding for finding in ended.json["findings"] if finding["severity"] != "info"] == []
@@ -86,8 +89,8 @@ def test_check_finds_the_same_rule(folder: Path, cli: Cli) -> None:
 
 
 def test_every_rule_on_results_has_a_fixture() -> None:
-    from aoe_reports.checks.bank import BANK_RULES
-    from aoe_reports.checks.results import FILE_RULES, RULES
+    from aoe_reports.rules.gradient_bank import BANK_RULES
+    from aoe_reports.rules.results import FILE_RULES, RULES
 
     assert {*RULES, *FILE_RULES, *BANK_RULES} <= {folder.name for folder in RULE_FOLDERS}
 
@@ -131,7 +134,7 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
-    files = discover([FIXTURES / "msprof" / "valid", FIXTURES / "aoe" / "valid"]).files
+    files = discover([FIXTURES / source / "valid" for source in ("msprof", "rocprof", "aoe")]).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}
     elsewhere = {"task_time_statistic", "os_runtime_statistic", "pytorch_operator_view"}
@@ -160,5 +163,5 @@ def test_an_invalid_record_does_not(path: Path) -> None:
 
 def test_the_readme_of_the_fixtures_names_every_folder() -> None:
     text = (FIXTURES / "README.md").read_text()
-    for folder in VALID:
+    for folder in [*VALID, *CHECKED]:
         assert f"`{folder.name}`" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gettext
 import json
 import re
 import subprocess
@@ -14,23 +15,27 @@ import pytest
 from commandline import ROOT
 from hatchling.build import build_wheel
 
-from aoe_reports.errors import SchemaMissingError
-from aoe_reports.schemas import SCHEMA_NAMES, load_schema
+from aoe_reports.formats.schemas import SCHEMA_NAMES, load_schema
+from aoe_reports.model.errors import SchemaMissingError
 
 HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "duckdb", "jsonschema", "numpy", "deltalake", "jinja2")
 
 
-def test_the_wheel_holds_the_schemas_the_template_and_the_type_marker(
+def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_marker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    names = zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))).namelist()
+    wheel = zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path)))
+    names = wheel.namelist()
     for name in SCHEMA_NAMES:
         assert f"aoe_reports/json_schemas/{name}.schema.json" in names
-    assert "aoe_reports/renderers/templates/report.html.j2" in names
+    assert "aoe_reports/present/templates/report.html.j2" in names
     assert "aoe_reports/py.typed" in names
     for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
         assert f"aoe_reports/site/{name}" in names
+    assert not [name for name in names if name.endswith(".po")]
+    with wheel.open("aoe_reports/locale/zh.mo") as catalogue:
+        assert gettext.GNUTranslations(catalogue).gettext("yes") == "是"
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
@@ -53,6 +58,8 @@ def test_help_imports_nothing_heavy() -> None:
         "from aoe_reports.cli.main import main\n"
         "try: main()\nexcept SystemExit: pass\n"
         f"loaded = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "from aoe_reports import locale\n"
+        "loaded += ['catalogue'] * locale._catalogue.cache_info().misses\n"
         "sys.stderr.write(','.join(loaded))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.timestamps import Timestamp, digits_to_ns, parse_timestamp
+from aoe_reports.model.timestamps import Timestamp, digits_to_ns, parse_timestamp
 
 S = 1_000_000_000
 LONDON_2019 = 1_574_469_251 * S  # 2019-11-23T00:34:11Z

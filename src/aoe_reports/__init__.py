@@ -8,9 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aoe_reports.model.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from aoe_reports.analysis.advice import Advice, Facts, Thresholds, find_advice
-    from aoe_reports.analysis.bounds import (
+    from aoe_reports.engine.profiles import Profile, read_profile
+    from aoe_reports.facts.bounds import (
         CoreCounts,
         Operator,
         OperatorBounds,
@@ -18,100 +20,99 @@ if TYPE_CHECKING:
         cap_saving,
         measure_operators,
     )
-    from aoe_reports.analysis.breakdown import DeviceBreakdown, break_down_events
-    from aoe_reports.analysis.communication import find_slow_links, find_slow_ranks
-    from aoe_reports.analysis.comparison import Compared, Difference
-    from aoe_reports.analysis.frames import compare_tasks, list_steps, rank_hotspots
-    from aoe_reports.analysis.gradient_tail import find_gradient_tails
-    from aoe_reports.analysis.hotspots import Group
-    from aoe_reports.analysis.idle import idle_before_tasks, shares_of_tasks
-    from aoe_reports.analysis.steps import Step
-    from aoe_reports.checks.results import check_result, check_result_file
-    from aoe_reports.checks.validate import validate
-    from aoe_reports.errors import AoeReportsError
-    from aoe_reports.findings import Finding
-    from aoe_reports.gradients import GradientBank, GradientModel
-    from aoe_reports.readers.bank import BankFile, read_bank
-    from aoe_reports.readers.results import ResultFile, read_results
-    from aoe_reports.readers.summary import TableData, read_table
-    from aoe_reports.records.record import Record
-    from aoe_reports.regression.attribution import attribute_change
-    from aoe_reports.regression.detector import detect_changes, review_history
-    from aoe_reports.results import Modification, TuningResult
-    from aoe_reports.schemas import load_schema
+    from aoe_reports.facts.breakdown import DeviceBreakdown, break_down_events
+    from aoe_reports.facts.communication import find_slow_links, find_slow_ranks
+    from aoe_reports.facts.frames import compare_tasks, list_steps, rank_hotspots
+    from aoe_reports.facts.gradient_tail import find_gradient_tails
+    from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
+    from aoe_reports.facts.steps import Step
+    from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
+    from aoe_reports.formats.aoe.gradients import GradientBank, GradientModel
+    from aoe_reports.formats.aoe.result_files import ResultFile, read_results
+    from aoe_reports.formats.aoe.results import Modification, TuningResult
+    from aoe_reports.formats.csv.summary import TableData, read_table
+    from aoe_reports.formats.records.record import Record
+    from aoe_reports.formats.schemas import load_schema
+    from aoe_reports.history.attribution import attribute_change
+    from aoe_reports.history.detector import detect_changes, review_history
+    from aoe_reports.jobs.report import NightReport, ReportOptions, report_night, write_figures
+    from aoe_reports.jobs.verify import verify
+    from aoe_reports.jobs.verify_case import VerifyWish
+    from aoe_reports.model.errors import AoeReportsError
+    from aoe_reports.model.findings import Finding
+    from aoe_reports.questions.advice.registry import Advice, Facts, Thresholds, find_advice
+    from aoe_reports.rules.results.check import check_result, check_result_file
+    from aoe_reports.rules.validate import validate
+    from aoe_reports.site.build import build_site
+    from aoe_reports.stats.comparison import Compared, Difference
+    from aoe_reports.stats.grouping import Group
     from aoe_reports.store import History
     from aoe_reports.tuning.plan import Plan
+    from aoe_reports.tuning.plan_folder import read_plan, write_plan
+    from aoe_reports.tuning.planning import PlanWish, make_plan
     from aoe_reports.tuning.ranking import Wanted
-    from aoe_reports.workflows.plan import PlanWish, make_plan
-    from aoe_reports.workflows.plan_folder import read_plan, write_plan
-    from aoe_reports.workflows.profiles import Profile, read_profile
-    from aoe_reports.workflows.report import NightReport, ReportWish, report_night, write_figures
-    from aoe_reports.workflows.site import build_site
-    from aoe_reports.workflows.verify import VerifyWish, verify
-
-__version__ = "0.1.0"
 
 _HOMES = {
-    "Advice": "analysis.advice",
-    "AoeReportsError": "errors",
-    "BankFile": "readers.bank",
-    "Compared": "analysis.comparison",
-    "CoreCounts": "analysis.bounds",
-    "DeviceBreakdown": "analysis.breakdown",
-    "Difference": "analysis.comparison",
-    "Facts": "analysis.advice",
-    "Finding": "findings",
-    "GradientBank": "gradients",
-    "GradientModel": "gradients",
-    "Group": "analysis.hotspots",
+    "Advice": "questions.advice.registry",
+    "AoeReportsError": "model.errors",
+    "BankFile": "formats.aoe.bank_file",
+    "Compared": "stats.comparison",
+    "CoreCounts": "facts.bounds",
+    "DeviceBreakdown": "facts.breakdown",
+    "Difference": "stats.comparison",
+    "Facts": "questions.advice.registry",
+    "Finding": "model.findings",
+    "GradientBank": "formats.aoe.gradients",
+    "GradientModel": "formats.aoe.gradients",
+    "Group": "stats.grouping",
     "History": "store",
-    "Modification": "results",
-    "NightReport": "workflows.report",
-    "Operator": "analysis.bounds",
-    "OperatorBounds": "analysis.bounds",
+    "Modification": "formats.aoe.results",
+    "NightReport": "jobs.report",
+    "Operator": "facts.bounds",
+    "OperatorBounds": "facts.bounds",
     "Plan": "tuning.plan",
-    "PlanWish": "workflows.plan",
-    "Profile": "workflows.profiles",
-    "Record": "records.record",
-    "ReportWish": "workflows.report",
-    "ResultFile": "readers.results",
-    "Step": "analysis.steps",
-    "StepShares": "analysis.bounds",
-    "TableData": "readers.summary",
-    "Thresholds": "analysis.advice",
-    "TuningResult": "results",
-    "VerifyWish": "workflows.verify",
+    "PlanWish": "tuning.planning",
+    "Profile": "engine.profiles",
+    "Record": "formats.records.record",
+    "ReportOptions": "jobs.report",
+    "ResultFile": "formats.aoe.result_files",
+    "Step": "facts.steps",
+    "StepShares": "facts.bounds",
+    "TableData": "formats.csv.summary",
+    "Thresholds": "questions.advice.registry",
+    "TuningResult": "formats.aoe.results",
+    "VerifyWish": "jobs.verify_case",
     "Wanted": "tuning.ranking",
-    "attribute_change": "regression.attribution",
-    "break_down_events": "analysis.breakdown",
-    "build_site": "workflows.site",
-    "cap_saving": "analysis.bounds",
-    "check_result": "checks.results",
-    "check_result_file": "checks.results",
-    "compare_tasks": "analysis.frames",
-    "detect_changes": "regression.detector",
-    "find_advice": "analysis.advice",
-    "find_gradient_tails": "analysis.gradient_tail",
-    "find_slow_links": "analysis.communication",
-    "find_slow_ranks": "analysis.communication",
-    "idle_before_tasks": "analysis.idle",
-    "list_steps": "analysis.frames",
-    "load_schema": "schemas",
-    "make_plan": "workflows.plan",
-    "measure_operators": "analysis.bounds",
-    "rank_hotspots": "analysis.frames",
-    "read_bank": "readers.bank",
-    "read_plan": "workflows.plan_folder",
-    "read_profile": "workflows.profiles",
-    "read_results": "readers.results",
-    "read_table": "readers.summary",
-    "report_night": "workflows.report",
-    "review_history": "regression.detector",
-    "shares_of_tasks": "analysis.idle",
-    "validate": "checks.validate",
-    "verify": "workflows.verify",
-    "write_figures": "workflows.report",
-    "write_plan": "workflows.plan_folder",
+    "attribute_change": "history.attribution",
+    "break_down_events": "facts.breakdown",
+    "build_site": "site.build",
+    "cap_saving": "facts.bounds",
+    "check_result": "rules.results.check",
+    "check_result_file": "rules.results.check",
+    "compare_tasks": "facts.frames",
+    "detect_changes": "history.detector",
+    "find_advice": "questions.advice.registry",
+    "find_gradient_tails": "facts.gradient_tail",
+    "find_slow_links": "facts.communication",
+    "find_slow_ranks": "facts.communication",
+    "idle_before_tasks": "facts.idle",
+    "list_steps": "facts.frames",
+    "load_schema": "formats.schemas",
+    "make_plan": "tuning.planning",
+    "measure_operators": "facts.bounds",
+    "rank_hotspots": "facts.frames",
+    "read_bank": "formats.aoe.bank_file",
+    "read_plan": "tuning.plan_folder",
+    "read_profile": "engine.profiles",
+    "read_results": "formats.aoe.result_files",
+    "read_table": "formats.csv.summary",
+    "report_night": "jobs.report",
+    "review_history": "history.detector",
+    "shares_of_tasks": "facts.idle",
+    "validate": "rules.validate",
+    "verify": "jobs.verify",
+    "write_figures": "jobs.report",
+    "write_plan": "tuning.plan_folder",
 }
 
 __all__ = [
@@ -136,7 +137,7 @@ __all__ = [
     "PlanWish",
     "Profile",
     "Record",
-    "ReportWish",
+    "ReportOptions",
     "ResultFile",
     "Step",
     "StepShares",

@@ -14,10 +14,10 @@ from chromium import Chromium, Tab, find_chromium
 from commandline import FIXTURES
 from dashboards import store_hostile_names
 
+from aoe_reports.history.ingest import Gathered, ingest
+from aoe_reports.questions.records.run_options import RunOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
-from aoe_reports.workflows.ingest import Gathered, ingest
-from aoe_reports.workflows.options import RunOptions
-from aoe_reports.workflows.site import build_site
+from aoe_reports.site.build import build_site
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 MORE = ("valid/torch_npu_two_ranks", "valid/torch_npu_memory_and_communication", "valid/ten_iterations",

@@ -16,7 +16,7 @@ import pytest
 from chromium import Tab
 from dashboards import HOSTILE
 
-from aoe_reports.renderers.values import plain, show
+from aoe_reports.present.values import plain, show
 
 pytestmark = pytest.mark.browser
 

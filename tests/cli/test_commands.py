@@ -51,7 +51,8 @@ def test_table_keeps_all_digits_of_a_time_stamp(cli: Cli, msprof: Path, tmp_path
 
 
 def test_table_lists_every_kind(cli: Cli) -> None:
-    from aoe_reports.tables import TABLES, TIMELINES
+    from aoe_reports.formats.ascend.tables import TIMELINES
+    from aoe_reports.formats.vendor import TABLES
 
     timelines = [name if name not in TABLES else f"{name}_events" for name in TIMELINES]
     assert [row["kind"] for row in cli("table", "--list", "--format", "json").json["rows"]] == [*TABLES, *timelines]

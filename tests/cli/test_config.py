@@ -17,9 +17,9 @@ from commandline import FIXTURES, ROOT, Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.errors import UsageError
-from aoe_reports.readers import expand
-from aoe_reports.readers.configuration import find_configuration, read_configuration
+from aoe_reports.cli.configuration_files import find_configuration, read_configuration
+from aoe_reports.formats import expand
+from aoe_reports.model.errors import UsageError
 
 PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 PAGE = (ROOT / "docs" / "configuration.md").read_text()

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import typer
+from catalogues import CHINESE
 from commandline import FIXTURES, Cli
 from typer.core import TyperGroup
 
 from aoe_reports.cli.main import app
-from aoe_reports.renderers.values import width
-from aoe_reports.texts.chinese import CATALOGUE
+from aoe_reports.present.values import width
 
 NARROW = 80
 
@@ -38,7 +38,7 @@ def _english_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_help_is_in_the_catalogue() -> None:
     told = {text for _, one in EVERY for text in (one.help, *(getattr(p, "help", None) for p in one.params)) if text}
-    assert sorted(told - set(CATALOGUE)) == []
+    assert sorted(told - set(CHINESE)) == []
 
 
 @pytest.mark.parametrize("path", [path for path, _ in EVERY], ids=" ".join)

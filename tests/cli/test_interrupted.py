@@ -52,11 +52,12 @@ def after(work):
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "aoe_reports.workflows.ingest":
+        if name == "aoe_reports.history.ingest":
             strike()
 """
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_ctrl_c_while_storing_is_one_line_and_leaves_a_whole_store(
     cli: Cli, msprof: Path, tmp_path: Path, place: str
@@ -107,7 +108,7 @@ def test_a_reader_who_goes_away_leaves_no_traceback(cli: Cli, msprof: Path, tmp_
 HOLD = """
 import sys, time
 from pathlib import Path
-from aoe_reports.workflows.output import unfinished
+from aoe_reports.engine.output import unfinished
 with unfinished(Path(sys.argv[1]), folder=sys.argv[2] == "folder") as made:
     print(made, flush=True)
     sys.stdin.read()
@@ -129,6 +130,7 @@ def store(cli: Cli, msprof: Path, tmp_path: Path) -> Path:
     return tmp_path / "s"
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(("kind", "name"), [("file", "rows.jsonl"), ("file", "rows.csv"), ("folder", "rows")])
 def test_what_a_killed_run_left_is_named_and_goes(
     cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
@@ -138,12 +140,12 @@ def test_what_a_killed_run_left_is_named_and_goes(
     process, left = writer(out / name, kind)
     foreign = out / f".{name}.mine"
     foreign.write_text("not ours")
-    monkeypatch.setattr("aoe_reports.workflows.output._seen", set())
+    monkeypatch.setattr("aoe_reports.engine.output._seen", set())
     other = cli("report", "--store", store, "-o", out / "report.md")
     assert str(left) not in other.err  # it is being written
     process.kill()
     process.communicate()
-    monkeypatch.setattr("aoe_reports.workflows.output._seen", set())
+    monkeypatch.setattr("aoe_reports.engine.output._seen", set())
     told = cli("report", "--store", store, "-o", out / "report.md")
     assert f"{left}: a run that was killed left this; the next run that writes {name} deletes it" in told.err
     assert left.exists()
@@ -160,6 +162,7 @@ def test_a_file_that_is_being_written_is_left_alone(cli: Cli, store: Path, tmp_p
     process.communicate()
 
 
+@pytest.mark.torture
 def test_a_killed_export_leaves_what_the_next_one_deletes(cli: Cli, store: Path, tmp_path: Path) -> None:
     """Killed where it hurts: when all is written and nothing has its name."""
     code = (

@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 from commandline import FIXTURES
 
-from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.summary import TableData
-from aoe_reports.workflows.captures import read_file
+from aoe_reports.engine.captures import read_file
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.discovery import discover
+from aoe_reports.model.findings import Finding
 
 VALID = FIXTURES / "msprof" / "valid"
 API = (

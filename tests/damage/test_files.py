@@ -185,6 +185,7 @@ bytes_of_weight = st.sampled_from(list(b'",\r\n\t\0 ;:@.-+e"[]{}/\\\xef\xff\x80'
 @pytest.mark.parametrize("kind", ALL)
 @MANY
 @given(place=places, how=st.sampled_from(["flip", "delete", "insert"]), byte=bytes_of_weight)
+@example(place=0.2890625, how="flip", byte=13)
 def test_one_byte_is_broken(kind: str, place: float, how: str, byte: int) -> None:
     """One letter or digit inside one cell is another file's to contradict; everything else is seen here."""
     base = bases()[kind]
@@ -192,6 +193,25 @@ def test_one_byte_is_broken(kind: str, place: float, how: str, byte: int) -> Non
     found = read(base, data)
     if (changed_cells(base, data) or 0) != 1 and not changed_unit(base, data):
         hold(base, data, found)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"\nAPP,", b"\n\rPP,"), (b"NPU:0\r\n", b"NPU:\r\r\n")])
+def test_a_carriage_return_in_the_place_of_a_letter_is_said(old: bytes, new: bytes) -> None:
+    """The parser takes it for an empty line, and the word is another."""
+    base = bases()["memory_record"]
+    assert old in base.data
+    found = read(base, base.data.replace(old, new, 1))
+    assert [finding.rule for finding in found.findings] == ["csv-encoding"]
+    assert found.findings[0].line == base.data.split(old)[0].count(b"\n") + (2 if old.startswith(b"\n") else 1)
+
+
+def test_line_ends_that_were_converted_twice_are_no_damage() -> None:
+    base = bases()["memory_record"]
+    data = base.data.replace(b"\r\n", b"\r\r\n")
+    assert data != base.data
+    found = read(base, data)
+    assert found.silent
+    assert found.signature(base) == undamaged("memory_record")
 
 
 @pytest.mark.parametrize("kind", ALL)

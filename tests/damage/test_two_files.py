@@ -8,12 +8,12 @@ from damage.test_files import at, bytes_of_weight, damaged, places
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.checks.forms import COUNTED_TOLERANCE_NS
-from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import discover
-from aoe_reports.tables.op_summary import COMMUNICATION_TASKS
-from aoe_reports.workflows.captures import read_file
-from aoe_reports.workflows.check import check_paths
+from aoe_reports.engine.captures import read_file
+from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
+from aoe_reports.formats.discovery import discover
+from aoe_reports.model.findings import Finding
+from aoe_reports.questions.check import check_paths
+from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS
 
 KERNELS, STATISTIC = bases()["kernel_details"], bases()["op_statistic"]
 EXAMPLES = settings(max_examples=20, deadline=None)

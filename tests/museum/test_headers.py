@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from museum.headers import EXHIBITS, HISTORY, IN_CODE, REMOVED, Exhibit
 from museum.writer import Style, cells_of, csv_text, default_style, expected_value, json_text, kind_of, place_of
 
-from aoe_reports.readers.identify import identify
-from aoe_reports.readers.summary import TableData
-from aoe_reports.readers.table_file import read_table_file
-from aoe_reports.tables import TABLES
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.identify import identify
+from aoe_reports.formats.table_file import read_table_file
 
 FORMATS = Path(os.environ.get("AOE_REPORTS_FORMATS", ROOT.parent / "shared" / "formats"))
 LIST = FORMATS / "msprof_header_history.txt"

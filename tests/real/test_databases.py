@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 import pytest
 from commandline import ROOT
 
-from aoe_reports.checks.forms import check_statistic
-from aoe_reports.checks.tables import check_table
-from aoe_reports.readers.database import info_of_database, kinds_of_database, read_database, read_database_events
-from aoe_reports.readers.summary import TableData, read_table
-from aoe_reports.tables import TABLES
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.formats.sqlite import info_of_database, kinds_of_database, read_database, read_database_events
+from aoe_reports.rules.forms import check_statistic
+from aoe_reports.rules.tables import check_table
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
 PYTORCH = DATA / "msprof" / "torch_npu_2025-01"

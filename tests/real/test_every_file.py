@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from real.test_oracles import DATA
 
-from aoe_reports.findings import Finding
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.identify import FoundFile
-from aoe_reports.readers.names import INFO_KINDS
-from aoe_reports.readers.summary import TableData
-from aoe_reports.tables import TABLES
-from aoe_reports.workflows.captures import look_at, read_file
+from aoe_reports.engine.captures import look_at, read_file
+from aoe_reports.formats.ascend.names import INFO_KINDS
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.model.findings import Finding
 
 MSPROF = DATA / "msprof"
 pytestmark = pytest.mark.skipif(not MSPROF.is_dir(), reason=f"no real exports in {MSPROF}")

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from commandline import ROOT, Cli
 
-from aoe_reports.analysis.steps import steps_of_trace
-from aoe_reports.checks.forms import check_statistic
-from aoe_reports.checks.results import check_result_file
-from aoe_reports.readers.discovery import discover
-from aoe_reports.readers.names import FileName
-from aoe_reports.readers.profile import group_captures
-from aoe_reports.readers.results import read_results
-from aoe_reports.readers.summary import read_table
-from aoe_reports.readers.timelines.rows import read_timeline
-from aoe_reports.tables import TABLES
+from aoe_reports.facts.steps import steps_of_trace
+from aoe_reports.formats.aoe.result_files import read_results
+from aoe_reports.formats.ascend.capture import group_captures
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import read_table
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.found import FileName
+from aoe_reports.formats.trace.rows import read_timeline
+from aoe_reports.rules.forms import check_statistic
+from aoe_reports.rules.results.check import check_result_file
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real exports in {DATA}")

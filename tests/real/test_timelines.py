@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from commandline import ROOT
 
-from aoe_reports.readers.timelines.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
+from aoe_reports.formats.trace.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 FOLDERS = ["msprof_2023-08/**/timeline", "torch_npu_2025-01/text/**", "msprof_2026-06/**"]

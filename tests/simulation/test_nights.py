@@ -42,7 +42,7 @@ def test_the_demo_names_the_planted_operator(cli: Cli, tmp_path: Path) -> None:
     ended = cli("demo", "-o", tmp_path)
     assert ended.code == 0
     (size,) = re.findall(
-        rf"Slower: {MODEL}: operator {SLOW_OPERATOR} \(Conv2D\) by ([0-9.]+)% since 2026-02-07", ended.out
+        rf"Regression: step of {MODEL} .*; operator {SLOW_OPERATOR} \(Conv2D\) \+([0-9.]+)% explains ", ended.out
     )
     assert abs(float(size) - 100 * SLOW_BY) < 1  # eight nights of 1 % noise
     assert "simulated data" in ended.out

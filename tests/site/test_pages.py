@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup
 
+from aoe_reports.model.texts import say
 from aoe_reports.site.pages import _environment
-from aoe_reports.texts import say
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
 
 NAME = "<b>\x1b[31m"
 

@@ -18,7 +18,10 @@ import pytest
 from commandline import Cli, Ended
 from deltalake import DeltaTable, write_deltalake
 
-from aoe_reports.records.record import canonical_json
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.history.ingest import Gathered
+from aoe_reports.history.ingest import ingest as ingest_paths
+from aoe_reports.questions.records.run_options import RunOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
@@ -35,11 +38,17 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def store(cli: Cli, nights: Path, tmp_path: Path) -> Path:
-    folder = tmp_path / "store"
-    ingest(cli, nights, folder)
+@pytest.fixture(scope="module")
+def ingested(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The nights as an ingest leaves them, run by run; each test has a copy."""
+    folder = tmp_path_factory.mktemp("ingested") / "store"
+    ingest_paths([nights], str(folder), RunOptions(MODEL), Gathered())
     return folder
+
+
+@pytest.fixture
+def store(ingested: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(ingested, tmp_path / "store")
 
 
 def ingest(cli: Cli, path: Path, store: Path) -> list[str]:
@@ -361,42 +370,50 @@ def closed(store: Path) -> Iterator[Path]:
 
 
 AS_NOBODY = """
-import contextlib, io, os, sys
+import contextlib, io, json, os, sys
 from aoe_reports.cli.main import main
-command, store = sys.argv[1:], sys.argv[-1]
+
+def run(*command):
+    sys.argv = ["aoe-reports", *command]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+        except SystemExit as ended:
+            return ended.code, out.getvalue(), err.getvalue()
+
+store, commands = sys.argv[1], json.loads(sys.argv[2])
 if os.geteuid() == 0:
     for first in (["history"], ["store", "verify"], ["store", "undo", "none"]):  # what they import, nobody may not find
-        sys.argv = ["aoe-reports", *first, "--store", store]
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-            with contextlib.redirect_stderr(io.StringIO()):
-                main()
+        run(*first, "--store", store)
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
-sys.argv = ["aoe-reports", *command]
-main()
+print(json.dumps([run(*command) for command in commands]))
 """
 
 
-def as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", AS_NOBODY, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+def as_nobody(store: Path, *commands: tuple[object, ...]) -> list[Ended]:
+    """What comes of commands that a user gives who owns nothing of the store."""
+    wanted = json.dumps([[str(part) for part in command] for command in commands])
+    started = [sys.executable, "-c", AS_NOBODY, str(store), wanted]
+    done = subprocess.run(started, capture_output=True, text=True, check=True, cwd="/")
+    return [Ended(int(code or 0), out, err) for code, out, err in json.loads(done.stdout)]
 
 
 def test_a_store_that_may_only_be_read_is_read_and_refuses_to_be_written_in_one_line(closed: Path) -> None:
     run = History.open(str(closed)).runs()[0].run_id
     commands = [("history",), ("store", "info"), ("store", "verify"), ("store", "compact"), ("store", "undo", run)]
-    ended = [as_nobody(*command, "--store", closed) for command in commands]
-    assert [process.returncode for process in ended] == [0, 0, 0, 3, 3]
-    assert [process.stderr.count("\n") for process in ended] == [0, 0, 0, 1, 1]
-    again = as_nobody("store", "compact", "--store", closed.with_name("merged"))  # nothing to be merged
-    assert (again.returncode, again.stderr.count("\n")) in {(0, 0), (3, 1)}, again.stderr
+    again = ("store", "compact", "--store", closed.with_name("merged"))  # nothing to be merged
+    *ended, merged = as_nobody(closed, *((*command, "--store", closed) for command in commands), again)
+    assert [one.code for one in ended] == [0, 0, 0, 3, 3]
+    assert [one.err.count("\n") for one in ended] == [0, 0, 0, 1, 1]
+    assert (merged.code, merged.err.count("\n")) in {(0, 0), (3, 1)}, merged.err
 
 
 def test_a_file_that_may_not_be_read_is_not_called_damaged(closed: Path) -> None:
     part = parts(closed, "record")[0]
     (closed / part.path).chmod(0)
-    ended = as_nobody("store", "verify", "--store", closed, "--format", "json")
-    assert ended.returncode == 3
-    told = json.loads(ended.stdout)
+    (ended,) = as_nobody(closed, ("store", "verify", "--store", closed, "--format", "json"))
+    assert ended.code == 3
+    told = ended.json
     assert [(one["rule"], one["path"]) for one in told["findings"]] == [("store-unreadable", f"{closed}/{part.path}")]
     assert (told["rows"][0]["damaged"], told["rows"][0]["unreadable"]) == (0, 1)
 

@@ -16,10 +16,12 @@ from commandline import Cli, Ended
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
+from aoe_reports.history.care import undo_run
+from aoe_reports.history.ingest import Gathered
+from aoe_reports.history.ingest import ingest as ingest_paths
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import PARTITIONS, ROW_COUNTS, ROWS
-from aoe_reports.workflows.store import undo_run
 
 NIGHTS = 5
 
@@ -31,13 +33,18 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(folder.iterdir())
 
 
+def store_each(paths: list[Path], store: Path) -> None:
+    for path in paths:
+        assert ingest_paths([path], str(store), torture.OPTIONS, Gathered())
+
+
 @pytest.fixture(scope="module")
 def made(nights: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made") / "store"
-    torture.ended(torture.start("ingest", place, nights))
+    store_each(nights, place)
     for done in range(5):
         undo_run(str(place), max(header.run_id for header in History.open(str(place)).runs()))
-        torture.ended(torture.start("ingest", place, nights[-1:]))
+        store_each(nights[-1:], place)
         if done and hint(place)["version"] < int(commits(place)[-2].stem):
             return place
     raise AssertionError("no two commits behind a checkpoint")
@@ -176,6 +183,7 @@ def test_a_byte_that_changes_around_the_pages_of_a_file_is_refused(cli: Cli, sto
         path.write_bytes(content)
 
 
+@pytest.mark.torture
 def test_bytes_anywhere_that_change_give_no_other_answer(store: Path) -> None:
     newest, older = commits(store)[-1], commits(store)[-2]
     chance = random.Random(11)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.findings import Finding
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import in_language, say
 from aoe_reports.store.layout import Run, RunHeader, message_of, rows_of
-from aoe_reports.texts import in_language, say
 
 HEADER = RunHeader("20260101T000000-0", "profile", 1, "2026-01-01", "net", "npu", "hash", (), "ok", "here")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from commandline import Cli
 
-from aoe_reports.errors import StoreError
+from aoe_reports.model.errors import StoreError
+from aoe_reports.model.texts import in_language
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import message_of
-from aoe_reports.texts import in_language
 
 
 def ingest(cli: Cli, path: Path, store: Path, *more: object) -> list[str]:
@@ -148,6 +148,7 @@ def start(nights: Path, store: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+@pytest.mark.torture
 def test_racing_writers_double_nothing(tmp_path: Path) -> None:
     nights, store = tmp_path / "nights", tmp_path / "s"
     write_nights(nights, 7)
@@ -158,6 +159,7 @@ def test_racing_writers_double_nothing(tmp_path: Path) -> None:
     assert state(store) == state(alone) == (8, 8, state(alone)[2])
 
 
+@pytest.mark.torture
 def test_a_killed_writer_loses_and_doubles_nothing(tmp_path: Path) -> None:
     nights, store = tmp_path / "nights", tmp_path / "s"
     write_nights(nights, 10)

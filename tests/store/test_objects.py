@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from aoe_reports.history.ingest import Gathered, ingest
+from aoe_reports.questions.records.run_options import RunOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, Origin
 from aoe_reports.store.care import compact, vacuum
 from aoe_reports.store.objects import object_store
 from aoe_reports.store.verify import verify
-from aoe_reports.workflows.ingest import Gathered, ingest
-from aoe_reports.workflows.options import RunOptions
 
 
 def test_a_store_in_an_object_store_is_written_read_merged_and_verified(

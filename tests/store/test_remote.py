@@ -83,6 +83,7 @@ def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
     assert len(json.loads(out)["rows"]) > 0
 
 
+@pytest.mark.torture
 def test_writers_that_race_on_s3_double_and_lose_nothing(bucket: dict[str, str]) -> None:
     names = ("torch_npu_two_ranks", "ten_iterations", "mindspore")
     racing = [ingest(bucket, *order) for order in (names, names[::-1], names[1:] + names[:1])]

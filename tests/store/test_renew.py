@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from commandline import Cli, Ended
 
+from aoe_reports.history.ingest import Gathered, gather_runs
+from aoe_reports.questions.records.run_options import RunOptions
 from aoe_reports.store import History
-from aoe_reports.workflows.ingest import Gathered, gather_runs
-from aoe_reports.workflows.options import RunOptions
 
 
 def store_older(path: Path, store: Path) -> None:

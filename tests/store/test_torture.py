@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import torture
 
+pytestmark = pytest.mark.torture
+
 NIGHTS = 12
 
 

@@ -18,7 +18,7 @@ from unittest import mock
 from commandline import ROOT, Ended
 
 from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected
-from aoe_reports.workflows.plan_folder import write_plan
+from aoe_reports.tuning.plan_folder import write_plan
 
 STAND_IN = ROOT / "tests" / "support" / "aoe.py"
 SOC = "Ascend910B"

@@ -199,6 +199,7 @@ def adoption(bench: Bench, request: pytest.FixtureRequest) -> Iterator[Adoption]
         yield Adoption(bench, request.param, one)
 
 
+@pytest.mark.torture
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["default", "one-folder", "nothing-yet"], indirect=True)
 def test_killed_anywhere_the_bank_in_use_is_the_old_or_the_new_one_and_the_next_run_completes_it(
@@ -207,18 +208,21 @@ def test_killed_anywhere_the_bank_in_use_is_the_old_or_the_new_one_and_the_next_
     assert kill_everywhere(adoption, last=14) == 14
 
 
+@pytest.mark.torture
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["default"], indirect=True)
 def test_killed_in_the_middle_of_a_write_the_next_run_completes_it(adoption: Adoption) -> None:
     assert kill_everywhere(adoption, last=8, half=True) == 8
 
 
+@pytest.mark.torture
 @needs_compiler
 @pytest.mark.parametrize(("adoption", "in_steps"), [("default", True), ("linked", False)], indirect=["adoption"])
 def test_killed_where_it_takes_several_steps_the_next_run_completes_it(adoption: Adoption, in_steps: bool) -> None:
     assert kill_everywhere(adoption, in_steps=in_steps, last=9) == 9
 
 
+@pytest.mark.torture
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["default", "linked"], indirect=True)
 def test_where_a_change_fails_it_says_which_bank_is_in_use(adoption: Adoption) -> None:

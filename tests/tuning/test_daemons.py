@@ -18,10 +18,18 @@ from tuning.jobs import Bench
 from aoe_reports.tuning.guardian import make_group, remove_group
 from aoe_reports.tuning.plan import Job
 
+pytestmark = pytest.mark.torture
+
 PR_CAPBSET_DROP, CAP_KILL = 24, 5
 WITHOUT_GROUPS = (
     'for place in $(grep -e " - cgroup2 " /proc/self/mountinfo | cut -d" " -f5); do umount -l "$place"; done; exec "$@"'
 )
+
+
+def left_groups() -> set[Path]:
+    """The control groups whose guardian has ended."""
+    groups = Path("/sys/fs/cgroup").rglob("aoe-reports-*")
+    return {path for path in groups if not Path("/proc", path.name.rpartition("-")[2]).exists()}
 
 
 def can_make_groups() -> bool:
@@ -45,6 +53,7 @@ def start(bench: Bench, request: pytest.FixtureRequest) -> Iterator[object]:
     if request.param == "control group" and not can_make_groups():
         pytest.skip("no control group (v2) can be made here")
     prefix = [] if request.param == "control group" else without_groups()
+    before = left_groups()
 
     def started(*args: object, **environment: str) -> subprocess.Popen[str]:
         bench.plan()
@@ -58,8 +67,7 @@ def start(bench: Bench, request: pytest.FixtureRequest) -> Iterator[object]:
         )
 
     yield started
-    groups = Path("/sys/fs/cgroup").rglob("aoe-reports-*")
-    assert [path for path in groups if not Path("/proc", path.name.rpartition("-")[2]).exists()] == []
+    assert left_groups() <= before
 
 
 def gone(bench: Bench) -> bool:
@@ -119,6 +127,16 @@ def test_a_killed_guardian_is_told_and_the_command_is_ended(bench: Bench) -> Non
     assert process.returncode == 1, err
     assert "tune-guardian-lost" in {finding["rule"] for finding in json.loads(out)["findings"]}
     assert bench.tune("--resume").code == 0
+
+
+def test_a_group_of_which_something_is_still_ending_is_taken_away_when_that_has_ended() -> None:
+    group = make_group()
+    if group is None:
+        pytest.skip("no control group (v2) can be made here")
+    with subprocess.Popen(["sleep", "0.3"]) as process:
+        (group / "cgroup.procs").write_text(str(process.pid))
+        remove_group(group)
+    assert not group.exists()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else whom it may not end")

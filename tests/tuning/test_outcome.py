@@ -11,20 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.results import results_of_document
-from aoe_reports.tuning.bank import (
-    bank_in_use,
-    difference,
-    digest_of,
-    document_of_listing,
-    entry_of_bytes,
-    listing_of_document,
-)
-from aoe_reports.tuning.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
-from aoe_reports.tuning.console import Claim, Console
-from aoe_reports.tuning.outcome import is_part_of, outcome_rows, type_key
+from aoe_reports.formats.aoe.results import results_of_document
+from aoe_reports.tuning.aoe.bank import bank_in_use
+from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
+from aoe_reports.tuning.aoe.console import Claim, Console
+from aoe_reports.tuning.aoe.outcome import is_part_of, outcome_rows
+from aoe_reports.tuning.aoe.progress import progress_of
+from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, entry_of_bytes, listing_of_document
+from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
-from aoe_reports.tuning.progress import describe_progress, draw_progress, progress_of
+from aoe_reports.tuning.progress import describe_progress, draw_progress
 
 
 def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:
@@ -187,14 +183,14 @@ def test_which_bank_is_in_use(environment: dict[str, str], by: str, operators: s
 def test_what_differs_between_banks() -> None:
     name = "S/S_32_AiCore_Add_runtime_kb.json"
     before = {
-        name: entry_of_bytes(name, b'{"a":1}\n{"b":1}\n'),
-        "g.json": entry_of_bytes("g.json", b"1"),
-        "same": entry_of_bytes("x", b""),
+        name: entry_of_bytes(b'{"a":1}\n{"b":1}\n', holds_lines=True),
+        "g.json": entry_of_bytes(b"1", holds_lines=False),
+        "same": entry_of_bytes(b"", holds_lines=False),
     }
     after = {
-        name: entry_of_bytes(name, b'{"b":1}\n{"c":1}\n{"d":1}'),
-        "h.json": entry_of_bytes("h.json", b"1"),
-        "same": entry_of_bytes("x", b""),
+        name: entry_of_bytes(b'{"b":1}\n{"c":1}\n{"d":1}', holds_lines=True),
+        "h.json": entry_of_bytes(b"1", holds_lines=False),
+        "same": entry_of_bytes(b"", holds_lines=False),
     }
     assert [(c.path, c.change, c.entries_added, c.entries_lost) for c in difference(before, after)] == [
         (name, "changed", 2, 1),

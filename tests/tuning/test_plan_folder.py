@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 from killing import COMPILER, Fault, killer
 from tuning.jobs import NAMES, SOC, Bench, write_bank
 
-from aoe_reports.errors import AoeReportsError, UsageError
-from aoe_reports.schemas import load_schema
-from aoe_reports.tuning.command import Argument, files_of_plan, stages_of_plan
+from aoe_reports.formats.schemas import load_schema
+from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.tuning.aoe.command import files_of_plan, stages_of_plan
+from aoe_reports.tuning.aoe.preflight import Declared, Host, check_host
+from aoe_reports.tuning.driver import Argument
+from aoe_reports.tuning.job import Wish, dry_run
 from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected, document_of_plan, plan_of_document, tune_ops_of_plan
-from aoe_reports.tuning.preflight import Declared, Host, check_host
-from aoe_reports.workflows.plan_folder import read_plan, write_plan
-from aoe_reports.workflows.tune import Wish, dry_run
+from aoe_reports.tuning.plan_folder import read_plan, write_plan
 
 HOSTILE = (
     "a'b",
@@ -377,13 +378,14 @@ def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: 
         check_host(listed, Host(), Declared())
 
 
+@pytest.mark.torture
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler to put faults between plan and the disk")
 def test_a_plan_that_was_killed_leaves_no_mixture_of_two_plans(bench: Bench) -> None:
     profile = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
     arguments = ("plan", profile, "-o", bench.folder, "--assume-static", "--scenario", "offline")
     assert bench.run(*arguments, "--top", "1").code == 0
     one = (bench.folder / "tune_ops.json").read_text()
-    with killer(bench.environment, "aoe_reports.workflows.plan") as killing:
+    with killer(bench.environment, "aoe_reports.tuning.planning") as killing:
         changes = killing.run(*arguments, "--top", "3", root=bench.folder, cwd=bench.root).changes
         assert (bench.folder / "tune_ops.json").read_text() != one
         for at in range(1, len(changes) + 1):

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from tuning.jobs import Bench
 
-from aoe_reports.errors import UsageError
-from aoe_reports.tuning.plan import Candidate, Job, Mode, Plan, Scenario
-from aoe_reports.tuning.preflight import (
+from aoe_reports.model.errors import UsageError
+from aoe_reports.tuning.aoe.preflight import (
     GB,
     PREFLIGHT_RULES,
     Declared,
@@ -22,6 +21,7 @@ from aoe_reports.tuning.preflight import (
     document_of_host,
     host_of_document,
 )
+from aoe_reports.tuning.plan import Candidate, Job, Mode, Plan, Scenario
 
 GOOD: dict[str, Any] = {
     "home": "/home/me",

@@ -8,21 +8,17 @@ from frames import tasks_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.analysis.bounds import StepShares, measure_operators
-from aoe_reports.analysis.idle import shares_of_tasks
-from aoe_reports.analysis.intervals import union
-from aoe_reports.operators import DUMPED, is_dumped
+from aoe_reports.facts.bounds import StepShares, measure_operators
+from aoe_reports.facts.idle import shares_of_tasks
+from aoe_reports.formats.aoe.operators import DUMPED, is_dumped
+from aoe_reports.model.intervals import union
+from aoe_reports.stats.bootstrap import widened_percentiles
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.ranking import Known, Wanted, _inside, exposed_times, rank_operators
-from aoe_reports.tuning.verdicts import (
-    Claim,
-    Claims,
-    Interval,
-    _few,
-    judge,
-    side_of_tasks,
-    verify_claims,
-)
+from aoe_reports.tuning.ranking import Known, Measured, Wanted, _inside, exposed_times, rank_operators
+from aoe_reports.tuning.tuner import Claim, Claims
+from aoe_reports.tuning.verdict_intervals import LEVEL, Interval
+from aoe_reports.tuning.verdict_sides import side_of_tasks
+from aoe_reports.tuning.verdicts import judge, verify_claims
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
 
@@ -65,7 +61,7 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     shares = shares_of_tasks(frame, None, None)
     exposed = exposed_times(frame, bounds, shares) if bounds is not None else None
     wanted = Wanted(scenario, top=2, min_share=least)  # type: ignore[arg-type]
-    found = rank_operators(frame, bounds, exposed, shares, wanted, Known(), Priors())
+    found = rank_operators(Measured(frame, bounds, exposed, shares), wanted, Known(), Priors())
     told = sum(one.total_us or 0.0 for one in (*found.candidates, *found.rejected))
     assert told == pytest.approx(sum(int(row["task_duration_ns"]) for row in rows) / 1000)  # type: ignore[call-overload]
     assert sum(one.expected_saving_us or 0.0 for one in found.candidates) <= shares.bound_saving_us + 0.01
@@ -74,7 +70,7 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     again = tasks_of(rows)
     bounds = measure_operators(again)
     exposed = exposed_times(again, bounds, shares) if bounds is not None else None
-    assert rank_operators(again, bounds, exposed, shares, wanted, Known(), Priors()) == found
+    assert rank_operators(Measured(again, bounds, exposed, shares), wanted, Known(), Priors()) == found
 
 
 def test_operators_beside_each_other_share_the_time_they_take_together() -> None:
@@ -149,8 +145,13 @@ def test_verdicts_follow_from_the_interval_and_the_claim(
 
 def test_few_blocks_make_intervals_wider() -> None:
     # Student's quantiles at 0.995: 4.604 with 4 degrees of freedom, 2.626 with 100
-    assert _few(5) == pytest.approx(4.604 / 2.5758 * (5 / 4) ** 0.5, rel=0.03)
-    assert _few(101) == pytest.approx(2.626 / 2.5758 * (101 / 100) ** 0.5, rel=0.001)
+    drawn = np.linspace(-1.0, 1.0, 2001)
+    low, high = np.quantile(drawn, [0.005, 0.995])
+    for size, factor, within in ((5, 4.604 / 2.5758 * (5 / 4) ** 0.5, 0.03), (101, 2.626 / 2.5758, 0.01)):
+        ends = widened_percentiles(drawn, size, level=LEVEL)
+        assert ends == (pytest.approx(low * factor, rel=within), pytest.approx(high * factor, rel=within))
+    drawn[:300] = np.nan
+    assert widened_percentiles(drawn, 5, level=LEVEL) is None
 
 
 def side(ns: int, *, steps: int = 8, shape: str = "8,8", spread: int = 0) -> object:

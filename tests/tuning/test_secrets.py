@@ -185,7 +185,7 @@ def test_however_it_comes_in_pieces_the_same_is_shown(size: int) -> None:
 def test_a_secret_without_end_is_redacted_to_its_end() -> None:
     redactor = Redactor({})
     stream = Redacting(redactor, 100)
-    data = b"password=" + b"Ab1" * 60_000 + b" and then\n"
+    data = b"password=" + b"Ab1" * 15_000 + b" and then\n"
     lines = [line for at in range(0, len(data), 5_000) for line in stream.take(data[at : at + 5_000])] + list(
         stream.rest()
     )

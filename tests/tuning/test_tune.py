@@ -218,12 +218,17 @@ def test_an_aoe_that_cannot_be_started_is_said(bench: Bench) -> None:
     assert bench.state()["status"] == "interrupted"
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["int", "term", "hup"]
 )
 def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int, code: int) -> None:
     bench.plan()
-    process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+    inherited = signal.signal(number, signal.SIG_DFL)  # `nohup` ignores SIGHUP for all that it starts
+    try:
+        process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+    finally:
+        signal.signal(number, inherited)
     bench.wait_for("ready", process)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
@@ -281,6 +286,7 @@ def test_a_bank_of_another_chip_than_planned_is_said(bench: Bench) -> None:
     assert "tune-other-chip" not in bench.tune("--restart").rules()
 
 
+@pytest.mark.torture
 def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> None:
     bench.plan()
     process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
@@ -292,6 +298,7 @@ def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> Non
     assert bench.running() == []
 
 
+@pytest.mark.torture
 def test_told_twice_it_does_not_wait(bench: Bench) -> None:
     bench.plan()
     process = bench.start("tune", bench.folder, "--grace", "3600", STAND_IN="stubborn")
@@ -305,6 +312,7 @@ def test_told_twice_it_does_not_wait(bench: Bench) -> None:
     assert bench.running() == []
 
 
+@pytest.mark.torture
 def test_killed_itself_it_leaves_nothing_running_and_can_go_on(bench: Bench) -> None:
     bench.plan()
     process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
@@ -419,6 +427,7 @@ def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.torture
 def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
     """As under nohup: the terminal may go, the job goes on."""
     bench.plan()
@@ -433,6 +442,7 @@ def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
     assert process.returncode == 143, "it was the second signal that ended it"
 
 
+@pytest.mark.torture
 def test_two_at_once_are_refused(bench: Bench) -> None:
     bench.plan()
     process = bench.start("tune", bench.folder, STAND_IN="hang")
@@ -504,7 +514,7 @@ def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.plan()
-    monkeypatch.setattr("aoe_reports.workflows.banks.MAX_BANK_FILE_BYTES", 4)
+    monkeypatch.setattr("aoe_reports.tuning.bank_files.MAX_BANK_FILE_BYTES", 4)
     write_bank(bench.root / "in_use", "MatMulV2", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)
@@ -553,7 +563,7 @@ def test_a_bank_in_use_that_is_not_there_is_no_empty_one(bench: Bench) -> None:
 
 
 def test_what_the_plan_expects_and_is_not_there_is_said(bench: Bench) -> None:
-    from aoe_reports.tuning.command import expected_files
+    from aoe_reports.tuning.aoe.command import expected_files
 
     plan = bench.plan(mode="both")
     bench.plan(mode="both", expected_files=expected_files(plan))

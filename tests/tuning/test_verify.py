@@ -28,8 +28,9 @@ from aoe_reports.simulation.tuning import (
     write_result,
 )
 from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.verdicts import Interval, is_same_work, judge
-from aoe_reports.workflows.plan_folder import write_plan
+from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.verdict_intervals import Interval
+from aoe_reports.tuning.verdicts import is_same_work, judge
 
 SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
 COLUMNS = [

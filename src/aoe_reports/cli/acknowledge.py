@@ -1,13 +1,15 @@
 """`ack`, `expect`, `tag`: people's word on changes."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, render, write
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, reply
+from aoe_reports.engine.question import one_table
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.texts import say
 
 Reason = Annotated[str, typer.Option(help="Why; it stands in the store, and in every report.", show_default=False)]
 Who = Annotated[
@@ -36,11 +38,11 @@ def ack(
     output: Output = None,
 ) -> None:
     """Accept what got slower as the new level: the baseline moves there, and it fails no gate any more."""
-    from aoe_reports.workflows import acknowledge
+    from aoe_reports.history import acknowledge
 
     _refuse_empty(reason, "--reason")
     work = acknowledge.revoke if revoke else acknowledge.acknowledge
-    _show("ack", store, work(store, subject, _text(reason), _text(who)), form, output)
+    _reply("ack", store, work(store, subject, _text(reason), _text(who)), form, output)
 
 
 def expect(
@@ -63,12 +65,20 @@ def expect(
     output: Output = None,
 ) -> None:
     """Announce a change: a slow-down of such a size that begins there is told as expected, and fails no gate."""
-    from aoe_reports.workflows.acknowledge import expect as announce
+    from aoe_reports.history.acknowledge import expect as announce
 
     _refuse_empty(reason, "--reason")
     _refuse_empty(workload, "WORKLOAD")
-    row = announce(store, (_text(workload) or "").rstrip("/"), since, until, change, _text(reason) or "", _text(who))
-    _show("expect", store, row, form, output)
+    announced = announce(
+        store,
+        (_text(workload) or "").rstrip("/"),
+        since=since,
+        until=until,
+        change=change,
+        reason=_text(reason) or "",
+        who=_text(who),
+    )
+    _reply("expect", store, announced, form, output)
 
 
 def tag(
@@ -80,10 +90,10 @@ def tag(
     output: Output = None,
 ) -> None:
     """Name a run, so that `--baseline tag:NAME` finds its night."""
-    from aoe_reports.workflows.acknowledge import tag as name_run
+    from aoe_reports.history.acknowledge import tag as name_run
 
     _refuse_empty(name, "NAME")
-    _show("tag", store, name_run(store, _text(name) or "", run, _text(who)), form, output)
+    _reply("tag", store, name_run(store, _text(name) or "", run, _text(who)), form, output)
 
 
 def _text(text: str | None) -> Any:
@@ -96,6 +106,6 @@ def _refuse_empty(text: str, what: str) -> None:
         raise UsageError(say("{what}: expected a text", what=what))
 
 
-def _show(command: str, where: str, row: dict[str, Any], form: Format, output: Path | None) -> None:
+def _reply(command: str, where: str, done: Any, form: Format, output: Path | None) -> NoReturn:
     titles = {"ack": "Acknowledgement", "expect": "Expectation", "tag": "Named run"}
-    write(render(form, command, titles[command], [where], [row], [], []), output)
+    reply(one_table(command, titles[command], [where], Rows(type=type(done), rows=[done])), form, output)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aoe_reports.cli.output import Format, Output, Strict, exit_code, notify, print_findings, render, write
-from aoe_reports.errors import AoeReportsError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +35,8 @@ def adopt(
     """Put a job's private bank into use, if `verify` has confirmed it: the old one is kept, nobody sees half of a bank."""
     import os
 
-    from aoe_reports.renderers.as_json import render_rows
-    from aoe_reports.workflows.adopt import adopt as put_into_use
+    from aoe_reports.present.as_json import render_rows
+    from aoe_reports.tuning.adopt import adopt as put_into_use
 
     done = put_into_use(folder, os.environ, to=to, soc=soc, force=force, dry_run=dry_run)
     code = exit_code(done.findings, strict=strict)
@@ -44,7 +44,15 @@ def adopt(
     if form == "json":
         text = render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more)
     else:
-        text = render(form, "adopt", "Changes to the bank in use", [folder], done.rows, done.findings, reasons)
+        text = render(
+            form,
+            "adopt",
+            "Changes to the bank in use",
+            inputs=[folder],
+            rows=done.rows,
+            findings=done.findings,
+            reasons=reasons,
+        )
     try:
         write(text, output)
     except (AoeReportsError, OSError):

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,10 +21,12 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.errors import UsageError
-from aoe_reports.findings import Finding, listed, reasons_of
-from aoe_reports.results import TuningResult
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding, listed, reasons_of
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from aoe_reports.formats.aoe.results import TuningResult
 
 
 def check(
@@ -49,26 +51,29 @@ def check(
     interval: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks of --watch.")] = 1.0,
 ) -> None:
     """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""
-    from aoe_reports import __version__
-    from aoe_reports.renderers import CHECK_RENDERERS
-    from aoe_reports.reports.checked import Checked
-    from aoe_reports.reports.tuning import TuningTask, summarise
-    from aoe_reports.workflows.check import Wanted, check_paths
-    from aoe_reports.workflows.rules import list_rules
+    from aoe_reports.model.version import __version__
+    from aoe_reports.present import CHECK_RENDERERS
+    from aoe_reports.present.reports.checked import Checked
+    from aoe_reports.present.reports.tuning import TuningTask, summarise
+    from aoe_reports.questions.check import Wanted, check_paths
 
-    known = {rule["rule"]: rule for rule in list_rules()}
+    is_named = rules or select or ignore or form in CHECK_RENDERERS
+    known = _known_rules() if is_named else {}  # they are declared all over the package: importing that takes its time
     if rules:
         if form in CHECK_RENDERERS:
             raise UsageError(
                 say("check: --rules has no format {form}; expected text, json, csv, markdown or html", form=form)
             )
-        write(render(form, "check", "Rules", [], list(known.values()), [], [], of="rules"), output)
+        write(
+            render(form, "check", "Rules", inputs=[], rows=list(known.values()), findings=[], reasons=[], of="rules"),
+            output,
+        )
         return
     if not paths:
         raise UsageError(say("check: expected a PATH, or --rules"))
     tasks: list[TuningTask] = []
 
-    def tell(path: str, result: TuningResult, found: Sequence[Finding]) -> None:
+    def tell(path: str, result: "TuningResult", found: Sequence[Finding]) -> None:
         tasks.append(summarise(path, result, found))
 
     wanted = Wanted(
@@ -90,26 +95,32 @@ def check(
     raise typer.Exit(exit_code(findings, unreadable=unreadable, strict=strict))
 
 
+def _known_rules() -> dict[str, dict[str, Any]]:
+    from aoe_reports.jobs.rules import list_rules
+
+    return {rule["rule"]: rule for rule in list_rules()}
+
+
 def _pieces(form: CheckFormat, paths: list[Path], checked: Any, tasks: Sequence[Any]) -> Iterator[str]:
     """What was found in one of the formats, piece by piece where thousands of files fit into it."""
-    from aoe_reports.renderers import CHECK_RENDERERS
-    from aoe_reports.renderers.values import plain
-    from aoe_reports.reports.checked import check_report
+    from aoe_reports.present import CHECK_RENDERERS
+    from aoe_reports.present.reports.checked import check_report
+    from aoe_reports.present.values import plain
 
     rows, findings = checked.rows, checked.findings
     reasons = reasons_of(findings, strict=checked.strict)
     if form == "json":
-        from aoe_reports.renderers.as_json import render_pieces
+        from aoe_reports.present.as_json import render_pieces
 
         yield from render_pieces("check", [str(path) for path in paths], [rows], lambda: (findings, reasons))
     elif form == "csv":
-        from aoe_reports.renderers.csv import render_pieces as csv_pieces
+        from aoe_reports.present.csv import render_pieces as csv_pieces
 
         yield from csv_pieces(rows)
     elif form == "text":
-        from aoe_reports.renderers.text import render_pieces as text_pieces
-        from aoe_reports.reports.language import report_in
-        from aoe_reports.reports.rows import rows_report
+        from aoe_reports.present.reports.language import report_in
+        from aoe_reports.present.reports.rows import rows_report
+        from aoe_reports.present.text import render_pieces as text_pieces
 
         yield from text_pieces(report_in(rows_report("check", "Checked", rows), spoken()))
         yield from (plain(told(finding.as_text())) + "\n" for finding in listed(findings))
@@ -123,8 +134,8 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     """Tell of each change of the results below some paths until all are there, or somebody says that it is enough."""
     import signal
 
-    from aoe_reports.readers.discovery import result_files
-    from aoe_reports.workflows.watch import watch as watch_results
+    from aoe_reports.formats.discovery import result_files
+    from aoe_reports.jobs.watch import watch as watch_results
 
     for path in paths:
         if not path.exists():

@@ -7,9 +7,9 @@ import typer
 
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import Output, Strict, exit_code, print_findings, show_report, write
-from aoe_reports.errors import UsageError
-from aoe_reports.findings import in_order, reasons_of
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import in_order, reasons_of
+from aoe_reports.model.texts import say
 
 
 def collect(
@@ -36,33 +36,33 @@ def collect(
 ) -> None:
     """Say how to take a profile: a snippet or command, the files that each key yields, how to switch profiling off."""
     if check is not None:
-        from aoe_reports.checks.options import check_options
+        from aoe_reports.rules.profiling_options import check_options
 
         rows, found = check_options(check)
         findings = in_order(found)
         reasons = reasons_of(findings, strict=strict)
         if form == "json":
-            from aoe_reports.renderers.as_json import render_rows
+            from aoe_reports.present.as_json import render_rows
 
             write(render_rows("collect", [check], rows, findings, reasons), output)
         else:
-            from aoe_reports.reports.options import options_report
+            from aoe_reports.present.reports.options import options_report
 
             write(show_report(form, options_report(rows)), output)
             print_findings(findings)
         raise typer.Exit(exit_code(findings, strict=strict))
     if framework is None:
         raise UsageError(say("collect: expected --framework, or --check"))
-    from aoe_reports.profiling.recipes import recipe
+    from aoe_reports.formats.ascend.profiling.recipes import recipe
 
     found_recipe = recipe(framework, question)
     if form == "json":
-        from aoe_reports.renderers.as_json import render_rows
+        from aoe_reports.present.as_json import render_rows
 
         more = asdict(found_recipe)
         settings = more.pop("settings")
         write(render_rows("collect", [], settings, [], [], more), output)
         return
-    from aoe_reports.renderers.recipe import render_markdown, render_text
+    from aoe_reports.present.recipe import render_markdown, render_text
 
     write((render_markdown if form == "markdown" else render_text)(found_recipe, spoken()), output)

@@ -1,11 +1,12 @@
 """`config`: which options are in force, and who says so."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, render, write
+from aoe_reports.cli.output import Format, Output, reply
+from aoe_reports.engine.question import one_table
+from aoe_reports.model.rows import Rows
 
 
 def config(
@@ -15,15 +16,10 @@ def config(
     output: Output = None,
 ) -> None:
     """Show which options of which command the configuration files or the environment set."""
-    from aoe_reports.cli.configuration import Setting, settings
-    from aoe_reports.readers.configuration import THRESHOLDS
+    from aoe_reports.cli.configuration import Setting, settings, settings_of_thresholds
 
+    found = [setting for setting in settings(ctx) if every or setting.source != "default"]
     files = ctx.find_root().obj
-    rows = [asdict(setting) for setting in settings(ctx) if every or setting.source != "default"]
-    for name, file in files.thresholds() if files is not None else []:
-        setting = Setting(
-            THRESHOLDS, name, file.table[THRESHOLDS][name], "file", file.line_of(THRESHOLDS, name), str(file.path)
-        )
-        rows.append(asdict(setting))
-    inputs = [str(file.path) for file in files.files] if files is not None else []
-    write(render(form, "config", "Configuration", inputs, rows, [], []), output)
+    inputs = [file.path for file in files.files] if files is not None else []
+    rows = Rows(type=Setting, rows=[*found, *settings_of_thresholds(ctx)])
+    reply(one_table("config", "Configuration", inputs, rows), form, output)

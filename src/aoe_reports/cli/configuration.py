@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from aoe_reports.cli.help import error_text
-from aoe_reports.cli.places import PLACES, names_place, why_not_in_project, why_not_to_write
-from aoe_reports.readers.configuration import (
+from aoe_reports.cli.configuration_files import (
     THRESHOLDS,
     Configuration,
     find_configuration,
@@ -21,10 +19,13 @@ from aoe_reports.readers.configuration import (
     read_configuration,
     user_configuration,
 )
-from aoe_reports.texts import join, say
+from aoe_reports.cli.help import error_text
+from aoe_reports.cli.places import PLACES, names_place, why_not_in_project, why_not_to_write
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
-    from aoe_reports.analysis.advice.thresholds import Thresholds
+    from aoe_reports.questions.advice.thresholds import Thresholds
 
 SHARED = (
     "store",
@@ -79,16 +80,16 @@ COMMAND_LINE_ONLY = {
 """Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Setting:
     """One option of one command: what is in force unless the command line says otherwise, and who says so."""
 
-    command: str
-    option: str
-    value: Any
-    source: str
-    line: int | None = None
-    path: str | None = None
+    command: str = column("Command")
+    option: str = column("Option")
+    value: Any = column("Value")
+    source: str = column("Said by", "word")
+    line: int | None = column("Line", "integer")
+    path: str | None = column("File", before="line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def thresholds_of(ctx: typer.Context) -> Thresholds | None:
     found: InForce | None = ctx.find_root().obj
     if found is None or not any(file.table.get(THRESHOLDS) for file in found.files):
         return None
-    from aoe_reports.analysis.advice.thresholds import Thresholds
+    from aoe_reports.questions.advice.thresholds import Thresholds
 
     changed: dict[str, Any] = {}
     for file in reversed(found.files):
@@ -185,13 +186,37 @@ def settings(ctx: typer.Context) -> list[Setting]:
         variable = option.resolve_envvar_value(group)
         said: Stated | None = stated.get((command, option.name))
         if variable is not None:
-            found.append(Setting(name, key, variable, f"${option.envvar}"))
+            found.append(_setting(name, key, variable, f"${option.envvar}"))
         elif said is not None:
-            found.append(Setting(name, key, said.value, "file", said.file.line_of(*said.keys), str(said.file.path)))
+            found.append(
+                _setting(name, key, said.value, "file", line=said.file.line_of(*said.keys), path=str(said.file.path))
+            )
         else:
             default = option.default
-            found.append(Setting(name, key, str(default) if isinstance(default, Path) else default, "default"))
+            found.append(_setting(name, key, str(default) if isinstance(default, Path) else default, "default"))
     return found
+
+
+def settings_of_thresholds(ctx: typer.Context) -> list[Setting]:
+    """The thresholds that files change."""
+    found: InForce | None = ctx.find_root().obj
+    return [
+        _setting(
+            THRESHOLDS,
+            name,
+            file.table[THRESHOLDS][name],
+            "file",
+            line=file.line_of(THRESHOLDS, name),
+            path=str(file.path),
+        )
+        for name, file in (found.thresholds() if found is not None else [])
+    ]
+
+
+def _setting(
+    command: str, option: str, value: Any, source: str, *, line: int | None = None, path: str | None = None
+) -> Setting:
+    return Setting(command=command, option=option, value=value, source=source, line=line, path=path)
 
 
 def _defaults(stated: Mapping[tuple[tuple[str, ...], str], Stated]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import typer
 
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import exit_code, show_report, write
-from aoe_reports.texts import say
+from aoe_reports.model.texts import say
 
 DEFAULT_FOLDER = Path("aoe-reports-demo")
 
@@ -18,7 +18,7 @@ def demo(
     ] = DEFAULT_FOLDER,
 ) -> None:
     """Write 45 simulated nights, one operator slower from night 38 on, and do the main job over them."""
-    from aoe_reports.workflows.demo import run_demo
+    from aoe_reports.jobs.demo import run_demo
 
     result = run_demo(folder, spoken())
     code = exit_code(result.nightly.findings, reasons=result.nightly.reasons)

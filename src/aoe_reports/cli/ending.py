@@ -90,8 +90,8 @@ def _told_code(error: BaseException) -> int:
 
 
 def _code_of(error: BaseException) -> int:
-    from aoe_reports.errors import AoeReportsError
-    from aoe_reports.texts import say
+    from aoe_reports.model.errors import AoeReportsError
+    from aoe_reports.model.texts import say
 
     if isinstance(error, BrokenPipeError):
         _leave_stdout()  # its reader went away (`| head`): not our error, and nothing more can be said
@@ -122,7 +122,7 @@ def _code_of(error: BaseException) -> int:
 
 
 def _fail(message: str) -> None:
-    from aoe_reports.texts import say
+    from aoe_reports.model.texts import say
 
     _tell(say("aoe-reports: error: {message}", message=message))
 
@@ -130,7 +130,7 @@ def _fail(message: str) -> None:
 def _tell(line: str) -> None:
     from aoe_reports.cli.language import told
     from aoe_reports.cli.terminal import ERASE_LINE, write_control
-    from aoe_reports.renderers.values import plain
+    from aoe_reports.present.values import plain
 
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         write_control(sys.stderr, ERASE_LINE)  # it may show how far a job is
@@ -140,8 +140,8 @@ def _tell(line: str) -> None:
 @contextlib.contextmanager
 def _telling(left_out: dict[str, None]) -> Iterator[None]:
     """Tell what is said meanwhile, each row of a store that is left out once."""
-    from aoe_reports.errors import LeftOutWarning, NoticeWarning, ToldWarning
-    from aoe_reports.texts import say
+    from aoe_reports.model.errors import LeftOutWarning, NoticeWarning, ToldWarning
+    from aoe_reports.model.texts import say
 
     others = warnings.showwarning
 
@@ -161,7 +161,7 @@ def _telling(left_out: dict[str, None]) -> Iterator[None]:
 
 
 def _show(message: Warning, number: int) -> None:
-    from aoe_reports.texts import say
+    from aoe_reports.model.texts import say
 
     if number <= _LEFT_OUT_SHOWN:
         _tell(say("aoe-reports: warning: {message}", message=message.args[0]))

@@ -13,27 +13,42 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from aoe_reports.cli.language import told
-from aoe_reports.texts import join, say
+from aoe_reports.model.texts import N_, join, say
 
-_ERRORS = (
-    "Missing option {name}.",
-    "Missing argument {name}.",
-    "Missing command.",
-    "No such option: {name} (Possible options: {names})",
-    "No such option: {name}",
-    "No such command {name}. Did you mean {names}?",
-    "No such command {name}.",
-    "Option {name} requires an argument.",
-    "Option {name} does not take a value.",
-    "Got unexpected extra argument(s) ({names})",
-    "Invalid value for {name}: {why}",
-    "Invalid value: {why}",
-    "Value error, {why}",
-    "{value} is not one of {names}.",
-    "Input should be a valid integer, unable to parse string as an integer",
-    "Input should be a valid number, unable to parse string as a number",
-    "Input should be greater than or equal to {limit}",
-    "Input should be less than or equal to {limit}",
+N_(
+    (
+        "Arguments",
+        "Options",
+        "Commands",
+        "required",
+        "Show this message and exit.",
+        "Install completion for the current shell.",
+        "Show completion for the current shell, to copy it or customize the installation.",
+    )
+)
+"""What typer says of itself in --help."""
+
+_ERRORS = N_(
+    (
+        "Missing option {name}.",
+        "Missing argument {name}.",
+        "Missing command.",
+        "No such option: {name} (Possible options: {names})",
+        "No such option: {name}",
+        "No such command {name}. Did you mean {names}?",
+        "No such command {name}.",
+        "Option {name} requires an argument.",
+        "Option {name} does not take a value.",
+        "Got unexpected extra argument(s) ({names})",
+        "Invalid value for {name}: {why}",
+        "Invalid value: {why}",
+        "Value error, {why}",
+        "{value} is not one of {names}.",
+        "Input should be a valid integer, unable to parse string as an integer",
+        "Input should be a valid number, unable to parse string as a number",
+        "Input should be greater than or equal to {limit}",
+        "Input should be less than or equal to {limit}",
+    )
 )
 """What typer says of a command line that it does not understand, the more special first."""
 
@@ -76,7 +91,7 @@ def _prepare(command: Any) -> None:
 
 def _shown(error: TyperException) -> str:
     """An error as typer would show it; that a group was called without a command is its help."""
-    from aoe_reports.renderers.values import plain
+    from aoe_reports.present.values import plain
 
     message = error.format_message()
     ctx: typer.Context | None = getattr(error, "ctx", None)
@@ -151,7 +166,7 @@ _CLOSING = frozenset("，。；：、）？！”…")  # noqa: RUF001 -- punctu
 
 def _lines(text: str, most: int) -> Iterator[str]:
     """A text in lines of at most so many columns, broken at spaces and between Chinese letters."""
-    from aoe_reports.renderers.values import width
+    from aoe_reports.present.values import width
 
     line = ""
     for piece in _joined(_PIECES.findall(text)):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, render, write, write_pieces
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 
 def history(
@@ -36,7 +36,7 @@ def history(
     output: Output = None,
 ) -> None:
     """List what is in the store, oldest first: runs, records, changes that were told, what people said of them, advice, verdicts."""
-    from aoe_reports.workflows.history import list_history, stored_documents
+    from aoe_reports.history.listing import list_history, stored_documents
 
     if form == "jsonl":
         if what != "records" or last is not None or run is not None:
@@ -48,6 +48,15 @@ def history(
         return
     rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last, run=run)
     write(
-        render(form, "history", "History", [store], rows, [], [], of="history_advice" if what == "advice" else what),
+        render(
+            form,
+            "history",
+            "History",
+            inputs=[store],
+            rows=rows,
+            findings=[],
+            reasons=[],
+            of="history_advice" if what == "advice" else what,
+        ),
         output,
     )

@@ -19,14 +19,12 @@ from aoe_reports.cli.output import (
     Workload,
     WorkloadFrom,
     Zone,
-    exit_code,
-    print_findings,
     progress_line,
-    render,
+    reply,
     run_options,
-    write,
 )
-from aoe_reports.findings import reasons_of
+from aoe_reports.engine.question import one_table
+from aoe_reports.model.rows import Rows
 
 
 def ingest(
@@ -45,10 +43,9 @@ def ingest(
     renew: Renew = False,
 ) -> None:
     """Check, normalise and store every run; doing it twice adds nothing."""
-    from aoe_reports.findings import in_order
-    from aoe_reports.workflows.ingest import Gathered
-    from aoe_reports.workflows.ingest import ingest as ingest_paths
-    from aoe_reports.workflows.nightly import run_row
+    from aoe_reports.history.ingest import Gathered, StoredRow, stored_row
+    from aoe_reports.history.ingest import ingest as ingest_paths
+    from aoe_reports.model.findings import in_order
 
     options = run_options(
         workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
@@ -57,9 +54,6 @@ def ingest(
         gathered = Gathered(progress=progress)
         stored = ingest_paths(paths, store, options, gathered)
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
-    rows = [run_row(item) for item in stored]
-    reasons = reasons_of(findings, strict=strict)
-    write(render(form, "ingest", "Stored", paths, rows, findings, reasons), output)
-    if form != "json":
-        print_findings(findings)
-    raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=strict))
+    rows = Rows(type=StoredRow, rows=[stored_row(item) for item in stored])
+    answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=gathered.unreadable)
+    reply(answer, form, output, strict=strict)

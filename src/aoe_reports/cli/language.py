@@ -7,12 +7,13 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from aoe_reports.cli.ending import past_typer
-from aoe_reports.texts import LANGUAGES, Language, in_language
+from aoe_reports.locale import ENGLISH, languages
+from aoe_reports.model.texts import Language, in_language
 
 VARIABLE = "AOE_REPORTS_LANG"
 
@@ -29,8 +30,13 @@ def _innermost(ctx: typer.Context, option: typer.CallbackParam, value: Language)
     return asked
 
 
+if TYPE_CHECKING:
+    _Choice = Language
+else:
+    _Choice = Literal[languages()]  # from which typer takes what may be given
+
 LanguageOption = Annotated[
-    Language,
+    _Choice,
     typer.Option(
         "--lang",
         envvar=VARIABLE,
@@ -38,7 +44,7 @@ LanguageOption = Annotated[
         help="Language of reports, pages and messages; JSON and CSV are always the same.",
     ),
 ]
-_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
+_spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
 
 
 def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +57,7 @@ def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **options)
 
     signature = inspect.signature(command, eval_str=True)
-    option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default="en", annotation=LanguageOption)
+    option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default=ENGLISH, annotation=LanguageOption)
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
     run.__annotations__ = {**inspect.get_annotations(command, eval_str=True), "language": LanguageOption}
     return run
@@ -78,6 +84,6 @@ def speak_early(arguments: Iterable[str]) -> Language:
             asked = argument.removeprefix("--lang=")
         elif argument == "--lang" and place + 1 < len(given):
             asked = given[place + 1]
-    language: Language = next((one for one in LANGUAGES if one == asked), "en")
+    language = asked if asked in languages() else ENGLISH
     _spoken.set(language)
     return language

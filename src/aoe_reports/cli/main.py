@@ -8,42 +8,44 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from aoe_reports import __version__
 from aoe_reports.cli.acknowledge import ack, expect, tag
 from aoe_reports.cli.adopt import adopt
-from aoe_reports.cli.advise import advise
-from aoe_reports.cli.breakdown import breakdown
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
-from aoe_reports.cli.communication import communication
-from aoe_reports.cli.compare import compare
 from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.ending import run_and_exit
 from aoe_reports.cli.history import history
-from aoe_reports.cli.hotspots import hotspots
 from aoe_reports.cli.ingest import ingest
-from aoe_reports.cli.inspect import inspect
 from aoe_reports.cli.language import LanguageOption, speak_early, with_language
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
+from aoe_reports.cli.questions import command_of
 from aoe_reports.cli.regressions import regressions
 from aoe_reports.cli.report import report
 from aoe_reports.cli.serve import serve
 from aoe_reports.cli.site import site
-from aoe_reports.cli.steps import steps
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.terminal import guard_terminals
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
+from aoe_reports.model.version import __version__
+from aoe_reports.questions.advise import Advise
+from aoe_reports.questions.breakdown import Breakdown
+from aoe_reports.questions.communication import CommunicationOfRuns
+from aoe_reports.questions.compare import Compare
+from aoe_reports.questions.hotspots import Hotspots
+from aoe_reports.questions.inspect import Inspect
+from aoe_reports.questions.steps import Steps
 
 COMMANDS = (
-    inspect, table, check, hotspots, steps, breakdown, communication, compare, advise, collect, plan, preflight,
+    command_of(Inspect()), table, check, command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
+    command_of(CommunicationOfRuns()), command_of(Compare()), command_of(Advise()), collect, plan, preflight,
     tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
     demo, config,
 )  # fmt: skip

@@ -29,7 +29,7 @@ from aoe_reports.cli.output import (
 from aoe_reports.cli.regressions import CODES, Alarms, BaselineText, FailOn, Gates, StrictData, baseline_of, gates_of
 
 if TYPE_CHECKING:
-    from aoe_reports.workflows.nightly import NightlyResult
+    from aoe_reports.jobs.nightly import NightlyResult
 
 
 def nightly(
@@ -59,9 +59,9 @@ def nightly(
     baseline: BaselineText = "segment",
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
-    from aoe_reports.renderers.as_json import render_rows
-    from aoe_reports.workflows.nightly import run_nightly
-    from aoe_reports.workflows.regressions import RegressionSelection
+    from aoe_reports.history.regressions import RegressionSelection
+    from aoe_reports.jobs.nightly import Strictness, run_nightly
+    from aoe_reports.present.as_json import render_rows
 
     selection = RegressionSelection(
         false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
@@ -86,8 +86,7 @@ def nightly(
             site,
             options,
             selection=selection,
-            strict=strict,
-            strict_data=strict_data,
+            strictness=Strictness(strict, strict_data),
             language=spoken(),
             report=show,
             progress=progress,

@@ -23,8 +23,8 @@ from aoe_reports.cli.output import (
     run_options,
     write_pieces,
 )
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.store import Run
@@ -43,9 +43,9 @@ def normalize(
     raw: Raw = 0,
 ) -> None:
     """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
-    from aoe_reports.findings import Finding, in_order
-    from aoe_reports.workflows.export import records_as_lines, records_as_list, write_records_parquet
-    from aoe_reports.workflows.ingest import Gathered, gather_runs
+    from aoe_reports.history.export import records_as_lines, records_as_list, write_records_parquet
+    from aoe_reports.history.ingest import Gathered, gather_runs
+    from aoe_reports.model.findings import Finding, in_order
 
     if output is not None and output.suffix not in {".jsonl", ".json", ".parquet"}:
         raise UsageError(say("-o {output}: expected a name that ends in .jsonl, .json or .parquet", output=output))

@@ -6,23 +6,54 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
-from aoe_reports.findings import Finding, has, listed
-from aoe_reports.texts import say
+from aoe_reports.engine.question import RunOptions, exit_code_of, only
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding, listed
+from aoe_reports.model.options import Declared, declared, options
+from aoe_reports.model.texts import join, say
+from aoe_reports.present.forms import FORMS, Shown
 
 if TYPE_CHECKING:
-    from aoe_reports.reports.report import Report
+    from aoe_reports.engine.question import Answer
+    from aoe_reports.model.report import Report
 
 Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write into this file instead of printing.", show_default=False)
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Warnings, too, end with exit code 1.")]
+
+
+def shown_option(one: Declared) -> Any:
+    """What the command line is told of an option that is declared elsewhere."""
+    what = one.option
+    return typer.Option(
+        *what.flags,
+        min=what.minimum,
+        max=what.maximum,
+        help=what.help,
+        envvar=what.env,
+        show_default=one.default is not None,
+    )
+
+
+@options
+class _Shared(RunOptions):
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+
+
+_SHARED = {one.name: shown_option(one) for one in declared(_Shared)}
+"""What commands that are written by hand have in common with questions."""
+Strict = Annotated[bool, _SHARED["strict"]]
+MaxExpanded = Annotated[int | None, _SHARED["max_expanded"]]
+Rank = Annotated[int | None, _SHARED["rank"]]
+Device = Annotated[int | None, _SHARED["device"]]
 STORE_VARIABLE = "AOE_REPORTS_STORE"
 Store = Annotated[
     str,
@@ -43,14 +74,6 @@ Zone = Annotated[
     str | None, typer.Option("--tz", help="Time zone of times without one [default: UTC].", show_default=False)
 ]
 
-MaxExpanded = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).",
-        show_default=False,
-    ),
-]
 Raw = Annotated[
     int,
     typer.Option(
@@ -61,24 +84,19 @@ Renew = Annotated[
     bool, typer.Option("--renew", help="Replace runs that an older version stored by what this one makes of them.")
 ]
 DEFAULT_STORE = "./aoe-history"
-MAX_ID = 2**31 - 1
-"""The largest number of a rank, device or step that an option takes."""
-Rank = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this rank.", show_default=False)]
-Device = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this device.", show_default=False)]
-Step = Annotated[int | None, typer.Option(min=0, max=MAX_ID, help="Only this step.", show_default=False)]
-AllTasks = Annotated[bool, typer.Option("--all-tasks", help="Communication, events and copies, too.")]
 
-Format = Literal["text", "json", "csv", "markdown", "html"]
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
 CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]
 
 
 def exit_code(
     findings: Sequence[Finding], *, unreadable: bool = False, strict: bool = False, reasons: Sequence[str] = ()
 ) -> int:
-    """The contract's code: 3 before 1 before 0."""
-    if unreadable:
-        return 3
-    return int(bool(reasons) or has(findings, "error") or (strict and has(findings, "warning")))
+    """The contract's code, which further reasons make 1: 3 before 1 before 0."""
+    return exit_code_of(findings, unreadable=unreadable, strict=strict) or int(bool(reasons))
 
 
 def write(text: str, output: Path | None) -> None:
@@ -87,8 +105,8 @@ def write(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    from aoe_reports.errors import AoeReportsError
-    from aoe_reports.workflows.output import write_whole
+    from aoe_reports.engine.output import write_whole
+    from aoe_reports.model.errors import AoeReportsError
 
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -106,8 +124,8 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
             sys.stdout.write(piece)
         sys.stdout.flush()
         return
-    from aoe_reports.errors import AoeReportsError
-    from aoe_reports.workflows.output import whole_file
+    from aoe_reports.engine.output import whole_file
+    from aoe_reports.model.errors import AoeReportsError
 
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +146,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 def notify(message: str) -> None:
     """A line to stderr, in the language of the command."""
-    from aoe_reports.renderers.values import plain
+    from aoe_reports.present.values import plain
 
     sys.stderr.write(plain(told(message)) + "\n")
 
@@ -141,7 +159,7 @@ def progress_line() -> Iterator[Callable[[str], None]]:
         return
 
     def show(text: str) -> None:
-        from aoe_reports.renderers.values import plain, width
+        from aoe_reports.present.values import plain, width
 
         line = plain(told(text))
         room = shutil.get_terminal_size().columns - 1
@@ -163,35 +181,47 @@ def _overwrite(line: str) -> None:
 
 def show_report(form: str, report: "Report") -> str:
     """A report as text, Markdown or HTML, in the language of the command."""
-    from aoe_reports.renderers import RENDERERS
-    from aoe_reports.reports.language import report_in
+    from aoe_reports.present import RENDERERS
+    from aoe_reports.present.reports.language import report_in
 
+    if form not in RENDERERS:
+        raise UsageError(
+            say("there is no form {form} of this; expected {forms}", form=form, forms=join(", ", RENDERERS))
+        )
     return RENDERERS[form](report_in(report, spoken()))
 
 
 def render(
-    form: CheckFormat,
+    form: str,
     command: str,
     title: str,
+    *,
     inputs: Sequence[object],
     rows: Sequence[Mapping[str, Any]],
     findings: Sequence[Finding],
     reasons: Sequence[str],
-    *,
     of: str | None = None,
 ) -> str:
     """Rows in one of the formats every command has; `of` says what the rows are where the command has several."""
     if form == "json":
-        from aoe_reports.renderers.as_json import render_rows
+        from aoe_reports.present.as_json import render_rows
 
         return render_rows(command, [str(path) for path in inputs], rows, findings, reasons)
     if form == "csv":
-        from aoe_reports.renderers.csv import render_rows as render_csv
+        from aoe_reports.present.csv import render_rows as render_csv
 
         return render_csv(rows)
-    from aoe_reports.reports.rows import rows_report
+    from aoe_reports.present.reports.rows import rows_report
 
     return show_report(form, rows_report(of or command, title, rows))
+
+
+def reply(answer: "Answer", form: str, output: Path | None, *, strict: bool = False) -> NoReturn:
+    """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
+    write(FORMS[form](Shown(answer=answer, strict=strict, language=spoken())), output)
+    if form != "json":
+        print_findings(answer.findings)
+    raise typer.Exit(answer.exit_code(strict=strict))
 
 
 def run_options(
@@ -206,8 +236,8 @@ def run_options(
     workload_from: str | None = None,
 ) -> Any:
     """The options on runs that `normalize`, `ingest` and `nightly` share."""
-    from aoe_reports.workflows.naming import WorkloadFrom as Rule
-    from aoe_reports.workflows.options import RunOptions, zone_of
+    from aoe_reports.questions.records.naming import WorkloadFrom as Rule
+    from aoe_reports.questions.records.run_options import RunOptions, zone_of
 
     workload, hardware, engine_version = (
         text if text is None else text.encode("utf-8", "replace").decode()
@@ -215,5 +245,13 @@ def run_options(
     )
     rule = None if workload_from is None else Rule.parse(workload_from)
     return RunOptions(
-        workload, hardware, engine_version, zone_of(zone or "UTC"), zone is not None, max_expanded, raw, renew, rule
+        workload=workload,
+        hardware=hardware,
+        engine_version=engine_version,
+        zone=zone_of(zone or "UTC"),
+        zone_given=zone is not None,
+        max_expanded=max_expanded,
+        raw=raw,
+        renew=renew,
+        workload_from=rule,
     )

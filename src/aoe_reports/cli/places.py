@@ -16,7 +16,7 @@ from typing import Any, get_origin
 from typer.core import TyperOption
 
 from aoe_reports.cli.output import STORE_VARIABLE
-from aoe_reports.texts import Text, say
+from aoe_reports.model.texts import Text, say
 
 WORDS = frozenset(
     {
@@ -48,8 +48,8 @@ def _is_store(folder: Path) -> bool:
 
 def _is_site(folder: Path) -> bool:
     """Whether `site` wrote the folder's manifest, or `nightly` the report that is all there is in it."""
-    from aoe_reports.workflows.locks import MANIFEST
-    from aoe_reports.workflows.output import REPORT_FILES
+    from aoe_reports.engine.locks import MANIFEST
+    from aoe_reports.engine.output import REPORT_FILES
 
     made = _object(folder / MANIFEST)
     if isinstance(made.get("made"), dict) and isinstance(made.get("files"), dict):
@@ -60,7 +60,7 @@ def _is_site(folder: Path) -> bool:
 
 def _is_figures(folder: Path) -> bool:
     """Whether `report` listed the pictures in the folder."""
-    from aoe_reports.workflows.report import INDEX
+    from aoe_reports.jobs.report import INDEX
 
     return isinstance(_object(folder / INDEX).get("figures"), list)
 

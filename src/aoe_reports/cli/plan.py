@@ -8,7 +8,6 @@ import typer
 from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
-    MAX_ID,
     STORE_VARIABLE,
     Device,
     EngineVersion,
@@ -23,10 +22,11 @@ from aoe_reports.cli.output import (
     show_report,
     write,
 )
-from aoe_reports.texts import say
+from aoe_reports.engine.question import MAX_ID
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
-    from aoe_reports.workflows.plan import PlanWish
+    from aoe_reports.tuning.planning import PlanWish
 
 _MOST_MINUTES = 1_000_000
 _DEFAULT_MIN_SHARE = 0.001
@@ -119,10 +119,10 @@ def plan(
     """Plan a tuning job from a profile: what is worth tuning, bounded by the whole step; what is left out, and why."""
     import os
 
-    from aoe_reports.errors import UsageError
+    from aoe_reports.model.errors import UsageError
     from aoe_reports.tuning.plan import Job
+    from aoe_reports.tuning.planning import PlanWish
     from aoe_reports.tuning.ranking import Wanted
-    from aoe_reports.workflows.plan import PlanWish
 
     if model is not None and model_path is not None:
         raise UsageError(say("plan: --model and --model-path exclude each other"))
@@ -138,20 +138,28 @@ def plan(
         options=tuple(aoe_option or ()),
     )
     seconds = None if budget is None else budget * 60
-    wanted = Wanted(scenario or "offline", mode, top, min_share, seconds, repeat_tune, assume_static)
+    wanted = Wanted(
+        scenario=scenario or "offline",
+        mode=mode,
+        top=top,
+        min_share=min_share,
+        budget_s=seconds,
+        repeat_tune=repeat_tune,
+        assume_static=assume_static,
+    )
     wish = PlanWish(
-        wanted,
-        job,
-        soc,
-        engine_version,
-        bank,
-        store,
-        workload,
-        tuple(results or ()),
-        after,
-        rank,
-        device,
-        max_expanded,
+        wanted=wanted,
+        job=job,
+        soc=soc,
+        engine_version=engine_version,
+        bank=bank,
+        store=store,
+        workload=workload,
+        results=tuple(results or ()),
+        after=after,
+        rank=rank,
+        device=device,
+        max_expanded=max_expanded,
         by_profile=scenario is None and model is None,
         language=spoken(),
     )
@@ -163,11 +171,11 @@ def _make(
 ) -> None:
     from dataclasses import asdict
 
-    from aoe_reports.findings import reasons_of
-    from aoe_reports.renderers.as_json import render_rows
-    from aoe_reports.renderers.csv import render_rows as render_csv
+    from aoe_reports.model.findings import reasons_of
+    from aoe_reports.present.as_json import render_rows
+    from aoe_reports.present.csv import render_rows as render_csv
     from aoe_reports.tuning.plan import document_of_plan
-    from aoe_reports.workflows.plan import make_plan, rows_of_plan
+    from aoe_reports.tuning.planning import make_plan, rows_of_plan
 
     planned = make_plan(profile, folder, wish, environment)
     reasons = reasons_of(planned.findings, strict=strict)

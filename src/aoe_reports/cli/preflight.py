@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.output import Format, Output, Strict, exit_code, print_findings, render, write
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 
 def preflight(
@@ -34,9 +34,9 @@ def preflight(
     strict: Strict = False,
 ) -> None:
     """Hold a machine against what a tuning job needs: seen, needed, verdict; what cannot be seen has to be declared."""
-    from aoe_reports.tuning.preflight import declared_of_text
-    from aoe_reports.workflows.preflight import preflight as check
-    from aoe_reports.workflows.preflight import read_host
+    from aoe_reports.tuning.aoe.machine import preflight as check
+    from aoe_reports.tuning.aoe.machine import read_host
+    from aoe_reports.tuning.aoe.preflight import declared_of_text
 
     if describe_host:
         if host is not None or declare:
@@ -45,7 +45,18 @@ def preflight(
         return
     found = check(folder, declared_of_text(declare or []), read_host(host) if host is not None else None)
     code = exit_code(found.findings, strict=strict)
-    write(render(form, "preflight", "Preflight", [folder], found.rows, found.findings, ["preflight"][:code]), output)
+    write(
+        render(
+            form,
+            "preflight",
+            "Preflight",
+            inputs=[folder],
+            rows=found.rows,
+            findings=found.findings,
+            reasons=["preflight"][:code],
+        ),
+        output,
+    )
     if form == "csv":
         print_findings(found.findings)
     raise typer.Exit(code)
@@ -54,9 +65,9 @@ def preflight(
 def _describe(folder: Path, output: Path | None) -> None:
     import os
 
-    from aoe_reports.tuning.command import to_json
-    from aoe_reports.tuning.preflight import document_of_host
-    from aoe_reports.workflows.plan_folder import read_plan
-    from aoe_reports.workflows.preflight import look_at_host
+    from aoe_reports.tuning.aoe.machine import look_at_host
+    from aoe_reports.tuning.aoe.preflight import document_of_host
+    from aoe_reports.tuning.plan import to_json
+    from aoe_reports.tuning.plan_folder import read_plan
 
     write(to_json(document_of_host(look_at_host(read_plan(folder), folder, os.environ))), output)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, print_findings, show_report, write
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
-    from aoe_reports.regression.gate import Gate
-    from aoe_reports.regression.pinned import Baseline
+    from aoe_reports.history.gate import Gate
+    from aoe_reports.history.pinned import Baseline
 
 Alarms = Annotated[
     float,
@@ -70,21 +70,31 @@ def regressions(
     output: Output = None,
 ) -> None:
     """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""
-    from aoe_reports import __version__
-    from aoe_reports.renderers import REGRESSION_RENDERERS
-    from aoe_reports.reports.changes import Changes
-    from aoe_reports.workflows.regressions import RegressionSelection, find_regressions
+    from aoe_reports.history.regressions import RegressionSelection, find_regressions
+    from aoe_reports.model.version import __version__
+    from aoe_reports.present import REGRESSION_RENDERERS
+    from aoe_reports.present.reports.changes import Changes
 
     gates, pinned = gates_of(gate), baseline_of(baseline)
     if whole and (record or baseline != "segment"):
         raise UsageError(
             say("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
         )
-    selection = RegressionSelection(workload, scope, alarms, gates, fail_on, every, pinned, record, whole_history=whole)
+    selection = RegressionSelection(
+        workload=workload,
+        scope=scope,
+        false_alarms_per_year=alarms,
+        gates=gates,
+        fail_on=fail_on,
+        every=every,
+        baseline=pinned,
+        record=record,
+        whole_history=whole,
+    )
     found = find_regressions(store, selection)
     reasons = [reason for reason in found.reasons if reason != "not-enough-data" or strict_data]
     if form == "json":
-        from aoe_reports.renderers.as_json import render_rows
+        from aoe_reports.present.as_json import render_rows
 
         text = render_rows(
             "regressions",
@@ -95,14 +105,14 @@ def regressions(
             {"budget": found.budget, "incidents": found.incidents},
         )
     elif form == "csv":
-        from aoe_reports.renderers.csv import render_rows as render_csv
+        from aoe_reports.present.csv import render_rows as render_csv
 
         text = render_csv(found.rows)
     elif form in REGRESSION_RENDERERS:
         changes = Changes(found.rows, found.budget, found.findings, reasons, store, __version__)
         text = REGRESSION_RENDERERS[form](changes)
     else:
-        from aoe_reports.reports.regressions import regressions_report
+        from aoe_reports.present.reports.regressions import regressions_report
 
         text = show_report(form, regressions_report(found.rows, found.budget, found.incidents, found.remark))
     write(text, output)
@@ -117,7 +127,7 @@ CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 
 def gates_of(texts: list[str] | None) -> "tuple[Gate, ...]":
     """The gates that options say; any change is one where none does."""
-    from aoe_reports.regression.gate import Gate, parse_gate
+    from aoe_reports.history.gate import Gate, parse_gate
 
     try:
         return tuple(map(parse_gate, texts or ())) or (Gate(),)
@@ -127,7 +137,7 @@ def gates_of(texts: list[str] | None) -> "tuple[Gate, ...]":
 
 def baseline_of(text: str) -> "Baseline":
     """The baseline that an option says."""
-    from aoe_reports.regression.pinned import parse_baseline
+    from aoe_reports.history.pinned import parse_baseline
 
     try:
         return parse_baseline(text)

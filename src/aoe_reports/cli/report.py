@@ -34,13 +34,13 @@ def report(
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody
 
-    from aoe_reports.texts import say
-    from aoe_reports.workflows.report import ReportWish, report_night, write_figures
+    from aoe_reports.jobs.report import ReportOptions, report_night, write_figures
+    from aoe_reports.model.texts import say
 
-    made = report_night(store, ReportWish(workload, night, alarms))
+    made = report_night(store, ReportOptions(workload, night, alarms))
     page, figures = made.report, list[dict[str, Any]]()
     if png is not None:
-        from aoe_reports.renderers.figures import can_draw
+        from aoe_reports.present.figures import can_draw
 
         beside = output.parent if output is not None else Path.cwd()
         page, figures = write_figures(page, png, beside, spoken())
@@ -48,7 +48,7 @@ def report(
             notify(say("{path}: the figures are in English: no font for Chinese is installed", path=png))
     reasons = made.reasons if strict_data else []
     if form == "json":
-        from aoe_reports.renderers.as_json import render_rows
+        from aoe_reports.present.as_json import render_rows
 
         text = render_rows("report", [store], made.rows, made.findings, reasons, {**made.as_data(), "figures": figures})
     else:

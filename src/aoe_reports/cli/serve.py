@@ -12,6 +12,6 @@ def serve(
 ) -> None:
     """Serve the folder of a site on 127.0.0.1, for this machine alone, until Ctrl-C."""
     from aoe_reports.cli.output import write
-    from aoe_reports.workflows.serve import serve_folder
+    from aoe_reports.site.serve import serve_folder
 
     serve_folder(folder, port, lambda address: write(f"{address}\n", None))

@@ -19,7 +19,7 @@ def site(
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
 ) -> None:
     """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
-    from aoe_reports.workflows.site import build_site
+    from aoe_reports.site.build import build_site
 
     built = build_site(store, folder, alarms, spoken())
-    write(render(form, "site", "Site", [store], built.rows, [], []), None)
+    write(render(form, "site", "Site", inputs=[store], rows=built.rows, findings=[], reasons=[]), None)

@@ -1,14 +1,14 @@
 """`store`: care of the store."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from aoe_reports.cli.language import LanguageOption
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, exit_code, print_findings, render, write
-from aoe_reports.findings import Finding, reasons_of
+from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, reply
+from aoe_reports.engine.question import one_table
+from aoe_reports.model.rows import Rows
 
 store = typer.Typer(
     name="store",
@@ -28,30 +28,26 @@ def options(language: LanguageOption = "en") -> None:
 @store.command()
 def info(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
     """Say what the store holds: runs, records, bytes, files, version, format, last compaction."""
-    from aoe_reports.workflows.store import store_info
+    from aoe_reports.history.care import store_info
 
-    _show("info", where, [store_info(where)], form, output)
+    _reply("info", where, store_info(where), form, output)
 
 
 @store.command()
 def verify(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
     """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
-    from aoe_reports.workflows.store import verify_store
+    from aoe_reports.history.care import verify_store
 
-    rows, findings, unreadable = verify_store(where)
-    reasons = reasons_of(findings)
-    write(render(form, "store verify", "Store", [where], rows, findings, reasons, of="store-verify"), output)
-    if form != "json":
-        print_findings(findings)
-    raise typer.Exit(exit_code(findings, unreadable=unreadable))
+    verified, findings, unreadable = verify_store(where)
+    _reply("verify", where, verified, form, output, findings=findings, unreadable=unreadable)
 
 
 @store.command()
 def compact(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
     """Merge small files and sort their rows; others may write meanwhile."""
-    from aoe_reports.workflows.store import compact_store
+    from aoe_reports.history.care import compact_store
 
-    _show("compact", where, [compact_store(where)], form, output)
+    _reply("compact", where, compact_store(where), form, output)
 
 
 @store.command()
@@ -63,9 +59,9 @@ def vacuum(
     output: Output = None,
 ) -> None:
     """Delete files that are no part of the store any more."""
-    from aoe_reports.workflows.store import vacuum_store
+    from aoe_reports.history.care import vacuum_store
 
-    _show("vacuum", where, [vacuum_store(where, days, force=force)], form, output)
+    _reply("vacuum", where, vacuum_store(where, days, force=force), form, output)
 
 
 @store.command()
@@ -76,9 +72,9 @@ def undo(
     output: Output = None,
 ) -> None:
     """Take a run out of the store, and note who did and when; it can be ingested again."""
-    from aoe_reports.workflows.store import undo_run
+    from aoe_reports.history.care import undo_run
 
-    _show("undo", where, [undo_run(where, run)], form, output)
+    _reply("undo", where, undo_run(where, run), form, output)
 
 
 @store.command("export")
@@ -89,9 +85,9 @@ def export_(
     output: Output = None,
 ) -> None:
     """Write every row into files that need no Delta reader."""
-    from aoe_reports.workflows.exchange import export_store
+    from aoe_reports.history.exchange import Exported, export_store
 
-    _show("export", where, [{"path": str(target), "rows": export_store(where, target)}], form, output)
+    _reply("export", where, Exported(path=str(target), rows=export_store(where, target)), form, output)
 
 
 @store.command("import")
@@ -102,23 +98,12 @@ def import_(
     output: Output = None,
 ) -> None:
     """Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1."""
-    from aoe_reports.workflows.exchange import import_store
+    from aoe_reports.history.exchange import import_store
 
     done = import_store(source, where)
-    row = {"path": str(source), **{name.replace("-", "_"): count for name, count in done.outcomes.items()}}
-    _show("import", where, [row], form, output, done.findings)
-    raise typer.Exit(exit_code(done.findings))
+    _reply("import", where, done.outcomes, form, output, findings=done.findings)
 
 
-def _show(
-    command: str,
-    where: str,
-    rows: list[dict[str, Any]],
-    form: Format,
-    output: Path | None,
-    findings: Sequence[Finding] = (),
-) -> None:
-    reasons = reasons_of(findings)
-    write(render(form, f"store {command}", "Store", [where], rows, findings, reasons, of=f"store-{command}"), output)
-    if form != "json":
-        print_findings(findings)
+def _reply(command: str, where: str, done: Any, form: Format, output: Path | None, **more: Any) -> NoReturn:
+    """Print the one row that a command answers with; `more` are further fields of the answer."""
+    reply(one_table(f"store {command}", "Store", [where], Rows(type=type(done), rows=[done]), **more), form, output)

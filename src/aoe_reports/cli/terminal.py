@@ -14,7 +14,7 @@ class _Terminal:
 
     def write(self, text: str) -> int:
         """Write text, its control characters escaped."""
-        from aoe_reports.renderers.values import for_terminal
+        from aoe_reports.present.values import for_terminal
 
         self._stream.write(for_terminal(text))
         return len(text)

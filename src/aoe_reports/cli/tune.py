@@ -10,7 +10,6 @@ import typer
 from aoe_reports.cli.job_options import AoeOption, Framework, Model, ModelPath, Weight
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import (
-    MAX_ID,
     Format,
     Output,
     Strict,
@@ -22,12 +21,13 @@ from aoe_reports.cli.output import (
     write,
 )
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
-from aoe_reports.errors import UsageError
-from aoe_reports.texts import say
+from aoe_reports.engine.question import MAX_ID
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
+    from aoe_reports.tuning.job import Tuned, Wish
     from aoe_reports.tuning.progress import Progress
-    from aoe_reports.workflows.tune import Tuned, Wish
 
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -74,25 +74,25 @@ def tune(
     strict: Strict = False,
 ) -> None:
     """Run a planned tuning job on a private bank: what came of each operator, the tuned bank, how to measure again."""
-    from aoe_reports.workflows.tune import Wish
+    from aoe_reports.tuning.job import Wish
 
     if resume and restart:
         raise UsageError(say("tune: --resume and --restart exclude each other"))
     wish = Wish(
-        tuple(command or ()),
-        _absolute(working_folder),
-        _absolute(model),
-        _absolute(weight),
-        _absolute(model_path),
-        int(framework) if framework is not None else None,
-        device,
-        tuple(aoe_option or ()),
-        bank,
-        soc,
-        resume,
-        restart,
-        _seconds(timeout),
-        grace,
+        command=tuple(command or ()),
+        working_folder=_absolute(working_folder),
+        model=_absolute(model),
+        weight=_absolute(weight),
+        model_path=_absolute(model_path),
+        framework=int(framework) if framework is not None else None,
+        device=device,
+        options=tuple(aoe_option or ()),
+        bank_seed=bank,
+        soc=soc,
+        resume=resume,
+        restart=restart,
+        timeout_s=_seconds(timeout),
+        grace_s=grace,
         strict=strict,
         language=spoken(),
     )
@@ -103,21 +103,21 @@ def tune(
 
 
 def _print_plan(folder: Path, wish: "Wish", form: Format, output: Path | None) -> None:
-    from aoe_reports.workflows.tune import dry_run as describe
+    from aoe_reports.tuning.job import dry_run as describe
 
     rows = describe(folder, wish)
     if form in {"json", "csv"}:
-        write(render(form, "tune", "What would be run", [folder], rows, [], []), output)
+        write(render(form, "tune", "What would be run", inputs=[folder], rows=rows, findings=[], reasons=[]), output)
         return
-    from aoe_reports.reports.jobs import dry_run_report
+    from aoe_reports.present.reports.jobs import dry_run_report
 
     write(show_report(form, dry_run_report(rows)), output)
 
 
 def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet: bool, strict: bool) -> None:
-    from aoe_reports.findings import reasons_of
-    from aoe_reports.renderers.as_json import render_rows
-    from aoe_reports.workflows.tune import tune as run
+    from aoe_reports.model.findings import reasons_of
+    from aoe_reports.present.as_json import render_rows
+    from aoe_reports.tuning.job import tune as run
 
     done = run(folder, wish, _Teller(quiet=quiet))
     reasons = _reasons(done) or reasons_of(done.findings, strict=strict)
@@ -135,8 +135,8 @@ def _run(folder: Path, wish: "Wish", form: Format, output: Path | None, *, quiet
 
 
 def _write_report(form: Format, done: "Tuned", output: Path | None) -> None:
-    from aoe_reports.renderers.csv import render_rows
-    from aoe_reports.reports.jobs import tuned_report
+    from aoe_reports.present.csv import render_rows
+    from aoe_reports.present.reports.jobs import tuned_report
 
     text = (
         render_rows(done.rows) if form == "csv" else show_report(form, tuned_report(done.rows, done.more.get("status")))
@@ -191,7 +191,7 @@ class _Teller:
         """A line above the bar; on a terminal that is gone nothing more can be said, and the job goes on."""
         import contextlib
 
-        from aoe_reports.renderers.values import plain
+        from aoe_reports.present.values import plain
 
         shown = plain(text.removesuffix("\n")) + text[len(text.removesuffix("\n")) :]
         with contextlib.suppress(OSError, ValueError):

@@ -51,24 +51,24 @@ def verify(
     max_expanded: MaxExpanded = None,
 ) -> None:
     """Hold AOE's claims against two profiles: confirmed, partly, not-reproduced, regressed, not-comparable; why, what next."""
-    from aoe_reports.renderers.as_json import render_rows
-    from aoe_reports.renderers.csv import render_rows as render_csv
-    from aoe_reports.workflows.verify import VerifyWish
-    from aoe_reports.workflows.verify import verify as verify_job
+    from aoe_reports.jobs.verify import verify as verify_job
+    from aoe_reports.jobs.verify_case import VerifyWish
+    from aoe_reports.present.as_json import render_rows
+    from aoe_reports.present.csv import render_rows as render_csv
 
     wish = VerifyWish(
-        before,
-        after,
-        tuple(results or ()),
-        accept,
-        store,
-        workload,
-        rank,
-        device,
-        force,
-        strict,
-        max_expanded,
-        spoken(),
+        before=before,
+        after=after,
+        results=tuple(results or ()),
+        accept=accept,
+        store=store,
+        workload=workload,
+        rank=rank,
+        device=device,
+        force=force,
+        strict=strict,
+        max_expanded=max_expanded,
+        language=spoken(),
     )
     done = verify_job(folder, wish)
     if form == "json":

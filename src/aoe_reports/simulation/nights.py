@@ -46,7 +46,17 @@ class Operator:
 
 
 def _operators() -> list[Operator]:
-    found = [Operator("trans_input", "TransData", "AI_VECTOR_CORE", 48.0, "32,3,224,224", "FLOAT", "NCHW")]
+    found = [
+        Operator(
+            name="trans_input",
+            op_type="TransData",
+            core="AI_VECTOR_CORE",
+            mean_us=48.0,
+            shapes="32,3,224,224",
+            data_type="FLOAT",
+            data_format="NCHW",
+        )
+    ]
     for block in range(1, 9):
         channels = 32 * block
         shape = f"32,{channels},{224 >> (block // 2)},{224 >> (block // 2)}"
@@ -58,8 +68,24 @@ def _operators() -> list[Operator]:
     return [
         *found,
         Operator("head/pool", "ReduceMeanD", "MIX_AIV", 31.0, "32,256,14,14"),
-        Operator("head/matmul", "MatMulV2", "AI_CORE", 118.0, "32,256;256,1000", "FLOAT16", "ND"),
-        Operator("head/softmax", "SoftmaxV2", "AI_VECTOR_CORE", 14.0, "32,1000", "FLOAT", "ND"),
+        Operator(
+            name="head/matmul",
+            op_type="MatMulV2",
+            core="AI_CORE",
+            mean_us=118.0,
+            shapes="32,256;256,1000",
+            data_type="FLOAT16",
+            data_format="ND",
+        ),
+        Operator(
+            name="head/softmax",
+            op_type="SoftmaxV2",
+            core="AI_VECTOR_CORE",
+            mean_us=14.0,
+            shapes="32,1000",
+            data_type="FLOAT",
+            data_format="ND",
+        ),
     ]
 
 

@@ -140,7 +140,16 @@ def write_profile(
     iterations: list[str] = []
     now = int(start.timestamp()) * 1_000_000_000
     for step in range(1, steps + 1):
-        now = _write_step(tasks, iterations, step, now, means, blocks or {}, operators, noise)
+        now = _write_step(
+            tasks=tasks,
+            iterations=iterations,
+            step=step,
+            begin=now,
+            means=means,
+            blocks=blocks or {},
+            operators=operators,
+            noise=noise,
+        )
     stamp = f"{start + timedelta(seconds=29):%Y%m%d%H%M%S}"
     _write(exports / f"op_summary_{stamp}.csv", [_SUMMARY_HEADER, *tasks])
     _write(exports / f"step_trace_{stamp}.csv", [_STEPS_HEADER, *iterations])

@@ -1,4 +1,4 @@
-"""The static dashboard: page models from plain data, charts, templates, one catalogue of texts. It touches no store and no disk."""
+"""The static dashboard: page models from plain data, charts, templates, and their words. It touches no store and no disk."""
 
 from __future__ import annotations
 

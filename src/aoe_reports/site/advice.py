@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from aoe_reports.renderers.values import plain
+from aoe_reports.history.site_facts import Row, RunAdvice, RunFacts
+from aoe_reports.present.values import plain
 from aoe_reports.site.cells import cell, drawn, head, sentence, with_code
 from aoe_reports.site.charts import bar
-from aoe_reports.site.facts import Row, RunAdvice, RunFacts
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
 
 SHOWN = 50
 """Rows of each table; what this version stores is fewer, what somebody else imported may be any number."""
@@ -19,25 +19,30 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
     """The part of the page's context that is about advice and the plan; `stored` is None where the store has none."""
     told = {"advice_commands": _commands(run), "advised": None}
     if stored is None:
-        return {**told, "advice_said": text("advice_absent")}
+        return {
+            **told,
+            "advice_said": text(
+                "No advice and no plan are stored with this run: ingest its profile again with --renew, or ask the profile itself."
+            ),
+        }
     summary = stored.summary
     why_not = summary.get("why_not")
     return {
         **told,
-        "advice_said": text("advice_unknown", why=text.told(why_not)) if why_not else "",
+        "advice_said": text("No advice could be worked out: {why}", why=text.told(why_not)) if why_not else "",
         "advised": {
             "headlines": _headlines(summary, text),
-            "about": text("advice_about", shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
+            "about": text("The {shown} of {count} with the largest bound. Bound is the most by which a step could get shorter; it is no forecast, and bounds do not add up.", shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
             "columns": [
-                (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("bound_us"), "number"),
-                (text("bound_share"), "number"), ("", "text"), (text("evidence"), "text"),
+                (text("Rule"), "text"), (text("What"), "text"), (text("Rank"), "number"), (text("Bound (us of a step)"), "number"),
+                (text("Of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
             ],
             "rows": [_advice_cells(row, text) for row in stored.advice[:SHOWN]],
             "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice[:SHOWN])),
-            "stated_about": text("stated_about", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
+            "stated_about": text("The first {shown} of {count}, in msprof's words.", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
             "stated_columns": [
-                (text("rule"), "text"), (text("what"), "text"), (text("rank"), "number"), (text("count"), "number"),
-                (text("total_us"), "number"), (text("share"), "number"), (text("evidence"), "text"), (text("msprof_says"), "text"),
+                (text("Rule"), "text"), (text("What"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
+                (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof says"), "text"),
             ],
             "stated": [_stated_cells(row, text) for row in stored.stated[:SHOWN]],
             "notes": [with_code(text.told(note)) for note in summary.get("notes", ())],
@@ -50,29 +55,31 @@ def _headlines(summary: Row, text: Texts) -> list[str]:
     """One sentence a device, the longest step first."""
     headlines = summary.get("headlines", ())
     said = [
-        text("advice_device", place=_place(row, text), headline=text.told(row.get("headline") or ""))
+        text("{place}: {headline}.", place=_place(row, text), headline=text.told(row.get("headline") or ""))
         for row in headlines
     ]
     if len(headlines) < summary.get("devices", 0):
-        said.append(text("devices_of", shown=len(headlines), count=summary["devices"]))
+        said.append(
+            text("The {shown} longest steps of {count} devices.", shown=len(headlines), count=summary["devices"])
+        )
     return said
 
 
 def _place(row: Row, text: Texts) -> str:
     known = [
-        f"{text(name)} {row.get(f'{name}_id')}" for name in ("rank", "device") if row.get(f"{name}_id") is not None
+        f"{text.word(name)} {row.get(f'{name}_id')}" for name in ("rank", "device") if row.get(f"{name}_id") is not None
     ]
-    return " · ".join(known) or text("the_step")
+    return " · ".join(known) or text("the step")
 
 
 def _advice_cells(row: Row, text: Texts) -> list[str]:
-    several = text("on_devices", count=row["devices"]) if (row["devices"] or 1) > 1 else None
+    several = text("on {count} devices", count=row["devices"]) if (row["devices"] or 1) > 1 else None
     share = row["bound_share"]
     return [
         cell(row["rule"]),
         head(row["op_name"] or row["op_type"], None, _below(row))
         if row["count"] is not None
-        else head(text("the_step")),
+        else head(text("the step")),
         cell(row["rank_id"], "integer", several),
         cell(row["bound_us"], "us"),
         cell(share, "percent"),
@@ -105,16 +112,16 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
     most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
     return {
-        "plan_said": text.told(plan.get("headline") or "") if plan else text("plan_none"),
-        "plan_about": text("plan_about", shown=min(len(stored.candidates), SHOWN), count=count),
+        "plan_said": text.told(plan.get("headline") or "") if plan else text("No tasks of this run tell what could be tuned."),
+        "plan_about": text("Worked out when the run was stored, without earlier results. Total is of the whole profile; expected and bound are us of one step. The first {shown} of {count} candidates.", shown=min(len(stored.candidates), SHOWN), count=count),
         "candidate_columns": [
-            (text("what"), "text"), (text("count"), "number"), (text("total_us"), "number"), (text("share"), "number"),
-            (text("expected_us"), "number"), ("", "text"), (text("bound_us"), "number"), (text("cost_s"), "number"),
-            (text("why"), "text"),
+            (text("What"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
+            (text("Expected (us of a step)"), "number"), ("", "text"), (text("Bound (us of a step)"), "number"), (text("Tuning (s)"), "number"),
+            (text("Why"), "text"),
         ],
         "candidates": [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]],
         "left_out_columns": [
-            (text("rule"), "text"), (text("meaning"), "text"), (text("operators_count"), "number"), (text("total_us"), "number"),
+            (text("Rule"), "text"), (text("Meaning"), "text"), (text.sense("count", "Operators"), "number"), (text("Total (us)"), "number"),
         ],
         "left_out": [
             [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
@@ -126,7 +133,7 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
 def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
     expected = row["expected_saving_us"]
     return [
-        head(row["op_name"] or row["op_type"] or text("subgraphs"), None, _below(row)),
+        head(row["op_name"] or row["op_type"] or text("the model's subgraphs"), None, _below(row)),
         cell(row["count"], "integer"),
         cell(row["total_us"], "us"),
         cell(row["share"], "percent"),

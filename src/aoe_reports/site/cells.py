@@ -12,8 +12,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from aoe_reports.renderers.values import NONE, plain, show
-from aoe_reports.reports.report import Kind
+from aoe_reports.model.rows import Kind
+from aoe_reports.present.values import NONE, plain, show
 
 LONGEST = 120
 """Characters of a name in a table; its own page has it whole."""

@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
+from aoe_reports.history.site_facts import Days, Floats
 from aoe_reports.site.cells import words as as_text
-from aoe_reports.site.facts import Days, Floats
 
 WIDTH, HEIGHT = 960, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 10, 26

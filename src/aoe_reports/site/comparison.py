@@ -14,13 +14,14 @@ from typing import Any
 
 import orjson
 
-from aoe_reports.records.payloads import object_in
-from aoe_reports.renderers.values import plain, show
+from aoe_reports.formats.records.payloads import object_in
+from aoe_reports.history.site_facts import Groups, Row, RunDetails, RunFacts, StoreFacts
+from aoe_reports.model.texts import N_
+from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
-from aoe_reports.site.facts import Groups, Row, RunDetails, RunFacts, StoreFacts
 from aoe_reports.site.overview import slowest_of
 from aoe_reports.site.places import file_name
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
 
 SHOWN_ROWS = 50
 """Rows of a table, the largest difference first: its JSON has all."""
@@ -50,13 +51,15 @@ def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
     found = {}
     for model in sorted({run.model for run in facts.runs}):
         runs = [run for run in facts.runs if run.model == model and run.kind != "tuning" and run.status != "incomplete"]
-        earlier = [run for run in runs if run.night < runs[-1].night]
-        if not earlier:
+        prior = [run for run in runs if run.night < runs[-1].night]
+        if not prior:
             continue
-        pair = Pair(earlier[-1], runs[-1], "night")
+        pair = Pair(prior[-1], runs[-1], "night")
         step = slowest_of(model, facts)
-        leaps = [leap for leap in step.leaps if leap.state != "suspect" and leap.start] if step is not None else []
-        if step is not None and leaps and (run := facts.by_id.get(step.runs[leaps[-1].start - 1])):
+        shifts = (
+            [shift for shift in step.shifts if shift.state != "suspect" and shift.start] if step is not None else []
+        )
+        if step is not None and shifts and (run := facts.by_id.get(step.runs[shifts[-1].start - 1])):
             pair = Pair(run, runs[-1], "segment")
         found[model] = pair
     return found
@@ -234,57 +237,127 @@ def _text(value: Any) -> Any:
     return [_text(inner) for inner in value] if isinstance(value, list) else value
 
 
+_SCRIPT: Mapping[str, str] = N_(
+    {
+        "baseline": "Baseline",
+        "candidate": "Candidate",
+        "part": "Part",
+        "what": "What",
+        "difference_ms_c": "Difference (ms)",
+        "difference_us_c": "Difference (us)",
+        "ratio": "Ratio",
+        "baseline_ms": "Baseline (ms)",
+        "candidate_ms": "Candidate (ms)",
+        "baseline_us": "Baseline (us)",
+        "candidate_us": "Candidate (us)",
+        "side": "On which side",
+        "both_sides": "both",
+        "only_baseline": "baseline only",
+        "only_candidate": "candidate only",
+        "compare_op_type": "Operator types",
+        "compare_op": "Operators",
+        "compare_communication": "Communication",
+        "part_step": "a step",
+        "part_computing": "computing",
+        "part_communication": "communication, not overlapped",
+        "part_free": "free",
+        "rank": "Rank",
+        "device": "Device",
+        "fact": "Fact",
+        "steps": "What a step goes on",
+        "compare_metadata": "What else differs",
+        "compare_same": "Nothing that the store knows of the two runs differs.",
+        "compare_sums": "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
+        "choose": "Compare",
+        "chosen_missing": "One of these runs is not in this folder.",
+        "of_steps": "mean, steps: {count}",
+        "tasks_of": "tasks: {count}",
+        "untimed": "Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.",
+        "scroll": "{what}: scrolls sideways",
+        "not_stored": "not stored",
+        "not_comparable": "These two runs are not comparable.",
+        "not_comparable_about": "The command line refuses to compare them. What follows may come from how they were measured and not from the model.",
+        "compare_one_side": "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
+        "fact_differs": "{fact}: {baseline} in the baseline, {candidate} in the candidate",
+        "records_missing_baseline": "No operator records of the baseline are stored; the candidate has {count}",
+        "records_missing_candidate": "No operator records of the candidate are stored; the baseline has {count}",
+        "fact_steps": "Other number of steps",
+        "fact_ranks": "Other ranks",
+        "fact_hardware": "Other hardware",
+        "fact_engine_version": "Other version of the engine",
+        "fact_profiler_level": "Other profiler level",
+        "fact_aic_metrics": "Other set of AI Core metrics",
+    }
+)
+"""What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
+
+
 def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
     """The context of a prebuilt comparison."""
-    fact_columns: Columns = [(text("fact"), "text"), (text("baseline"), "text"), (text("candidate"), "text")]
+    fact_columns: Columns = [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")]
     return {
-        "title": text("compare_of", model=pair.candidate.model, night=pair.candidate.night),
+        "title": text("{model}, {night} against its baseline", model=pair.candidate.model, night=pair.candidate.night),
         "about": about_baseline(pair, text),
         "reasons": [_reason(reason, text) for reason in told["not_comparable"]],
         "sides": [
-            (text(name), f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
-            for name, run in (("baseline", pair.baseline), ("candidate", pair.candidate))
+            (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
+            for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "step_columns": _columns((text("part"),), text, "ms"),
+        "step_columns": _columns((text("Part"),), text, "ms"),
         "steps": [_step_cells(row, text) for row in told["steps"]],
         "tables": [_table(scope, told, text) for scope in SCOPES if told[f"{scope}_rows"]],
         "fact_columns": fact_columns,
         "differences": [[head(text.fact(one["fact"])), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
-        "untimed": text("untimed", **told["untimed"]) if any(told["untimed"].values()) else "",
+        "untimed": text("Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.", **told["untimed"]) if any(told["untimed"].values()) else "",
     }  # fmt: skip
 
 
 def about_baseline(pair: Pair, text: Texts) -> str:
     """What the baseline is; the night before has its date where it is not the day before."""
     if pair.why == "segment":
-        return text("compare_segment", night=pair.baseline.night)
+        return text(
+            "The baseline is the last run before the model's step changed, of the night {night}.",
+            night=pair.baseline.night,
+        )
     before = (date.fromisoformat(pair.candidate.night) - timedelta(days=1)).isoformat()
-    return text("compare_night" if pair.baseline.night == before else "compare_last_night", night=pair.baseline.night)
+    if pair.baseline.night == before:
+        return text(
+            "The baseline is the night before, {night}: the model's step has not changed in the watched nights.",
+            night=before,
+        )
+    return text(
+        "The baseline is the last night before with a run, {night}: the model's step has not changed in the watched nights.",
+        night=pair.baseline.night,
+    )
 
 
 def _reason(reason: Mapping[str, Any], text: Texts) -> str:
     sides = {side: reason[side] for side in ("baseline", "candidate")}
     if reason["fact"] == "operator_records":
-        side = "baseline" if not reason["baseline"] else "candidate"
-        return text(f"records_missing_{side}", count=max(sides.values()))
-    return text("fact_differs", fact=text(f"fact_{reason['fact']}"), **sides)
+        missing = "records_missing_baseline" if not reason["baseline"] else "records_missing_candidate"
+        return text(_SCRIPT[missing], count=max(sides.values()))
+    return text(
+        "{fact}: {baseline} in the baseline, {candidate} in the candidate",
+        fact=text(_SCRIPT[f"fact_{reason['fact']}"]),
+        **sides,
+    )
 
 
 def _columns(first: Sequence[str], text: Texts, unit: str) -> Columns:
     names = (f"difference_{unit}_c", "ratio", f"baseline_{unit}", f"candidate_{unit}")
-    return [*((title, "text") for title in first), *((text(name), "number") for name in names)]
+    return [*((title, "text") for title in first), *((text(_SCRIPT[name]), "number") for name in names)]
 
 
 def _step_cells(row: Row, text: Texts) -> list[str]:
     where = " · ".join(
-        f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None
+        f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None
     )
     steps = [
-        text("of_steps", count=row[name]) if row[name] is not None else None
+        text("mean, steps: {count}", count=row[name]) if row[name] is not None else None
         for name in ("baseline_steps", "candidate_steps")
     ]
     return [
-        head(text(f"part_{row['part']}"), None, where or None),
+        head(text(_SCRIPT[f"part_{row['part']}"]), None, where or None),
         cell(_signed(row["difference_ms"]), "ms"),
         _ratio(row["ratio"]),
         cell(row["baseline_ms"], "ms", steps[0]),
@@ -305,27 +378,36 @@ def _table(scope: str, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
     shown = rows[:SHOWN_ROWS]
     counts = {"shown": len(shown), "count": len(rows)}
     sums = {side: total[f"{side}_total_us"] for side in ("baseline", "candidate")}
-    told_sums = {side: text("not_stored") if value is None else show(value, "us") for side, value in sums.items()}
+    told_sums = {side: text("not stored") if value is None else show(value, "us") for side, value in sums.items()}
     if total["difference_us"] is None:
-        said = text("compare_one_side", **counts, **told_sums)
+        said = text(
+            "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
+            **counts,
+            **told_sums,
+        )
     else:
-        said = text("compare_sums", **counts, difference=_signed(total["difference_us"]), **told_sums)
+        said = text(
+            "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
+            **counts,
+            difference=_signed(total["difference_us"]),
+            **told_sums,
+        )
     return {
-        "title": text(f"compare_{scope}"),
+        "title": text(_SCRIPT[f"compare_{scope}"]),
         "about": said,
-        "columns": [*_columns((text("what"),), text, "us"), (text("side"), "text")],
+        "columns": [*_columns((text("What"),), text, "us"), (text("On which side"), "text")],
         "rows": [_row_cells(row, text) for row in shown],
     }
 
 
 def _row_cells(row: Row, text: Texts) -> list[str]:
     more = [row["op_type"]] if row["op_name"] else []
-    more += [f"{text('rank')} {row['rank_id']}"] if row["rank_id"] is not None else []
+    more += [f"{text('Rank')} {row['rank_id']}"] if row["rank_id"] is not None else []
     more += [
         str(row["workload_args"][name]) for name in ("task_type", "input_shapes") if row["workload_args"].get(name)
     ]
     counts = [
-        text("tasks_of", count=row[name]) if row[name] is not None else None
+        text("tasks: {count}", count=row[name]) if row[name] is not None else None
         for name in ("baseline_count", "candidate_count")
     ]
     return [
@@ -334,24 +416,16 @@ def _row_cells(row: Row, text: Texts) -> list[str]:
         _ratio(row["ratio"]),
         cell(row["baseline_total_us"], "us", counts[0]),
         cell(row["candidate_total_us"], "us", counts[1]),
-        cell(text("both_sides")) if row["side"] == "both" else stated("suspect", text(f"only_{row['side']}")),
+        cell(text("both")) if row["side"] == "both" else stated("suspect", text(_SCRIPT[f"only_{row['side']}"])),
     ]  # fmt: skip
 
 
 def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
     """The context of the page that compares any two runs."""
-    columns: Columns = [(text(name), "text") for name in ("model", "candidate", "baseline", "why")]
-    keys = (
-        "baseline", "candidate", "part", "what", "difference_ms_c", "difference_us_c", "ratio", "baseline_ms", "candidate_ms",
-        "baseline_us", "candidate_us", "side", "both_sides", "only_baseline", "only_candidate", "compare_op_type", "compare_op",
-        "compare_communication", "part_step", "part_computing", "part_communication", "part_free", "rank", "device", "fact",
-        "steps", "compare_metadata", "compare_same", "compare_sums", "choose", "chosen_missing", "of_steps", "tasks_of",
-        "untimed", "scroll", "not_stored", "not_comparable", "not_comparable_about", "compare_one_side", "fact_differs",
-        "records_missing_baseline", "records_missing_candidate", "fact_steps", "fact_ranks", *(f"fact_{name}" for name in MUST_MATCH),
-    )  # fmt: skip
-    texts = orjson.dumps({**{key: text(key) for key in keys}, "must_match": MUST_MATCH})
+    columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
+    texts = orjson.dumps({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
     return {
-        "title": text("compare_title"),
+        "title": text("Compare two runs"),
         "columns": columns,
         "rows": [
             [

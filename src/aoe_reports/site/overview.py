@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from aoe_reports.renderers.values import show
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.model.texts import N_
+from aoe_reports.present.night import headline, night_headline
+from aoe_reports.present.reports.incidents import is_open
+from aoe_reports.present.reports.night_content import Night
+from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, short, stated
 from aoe_reports.site.charts import sparkline
-from aoe_reports.site.facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.places import file_name
-from aoe_reports.site.triage import NEW_NIGHTS, Group, by_effect, grouped, state_of, sure_effect
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
+from aoe_reports.site.triage import NEW_NIGHTS, grouped, state_of, sure_effect
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
@@ -22,21 +26,42 @@ SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES = 30, 30, 5
 SPARK_NIGHTS = 60
 
 
+class _Words(NamedTuple):
+    """What a group of series is called, and what it is."""
+
+    title: str
+    about: str
+
+
+_GROUPS: Mapping[str, _Words] = N_(
+    {
+        "new": _Words("New", "Slower since one of the last {nights} nights. Find out what changed on that night."),
+        "ongoing": _Words("Ongoing", "Slower for longer. Somebody should be at work on these, or acknowledge them."),
+        "acknowledged": _Words("Acknowledged", "Slower, and somebody said so."),
+        "recovered": _Words("Recovered", "Back at the level before. Nothing to do."),
+        "improved": _Words("Improved", "Quicker. See whether the work is still the same."),
+        "suspect": _Words(
+            "Suspect", "The newest one or two nights are out of line: run the night again before anybody is asked."
+        ),
+    }
+)
+
+
 def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the first page."""
     groups = grouped(facts)
-    headline, more, tone = _headline(facts, groups, text)
+    said, more, tone = _headline(facts, text)
     newest = facts.nights[-1] if facts.nights else None
     tonight = [run for run in facts.runs if run.night == newest]
     findings = [finding for run in tonight for finding in run.findings]
     odd = _not_whole(facts)
     return {
-        "headline": headline,
+        "headline": said,
         "more": more,
         "tone": tone,
         "facts": _facts(facts, text) if newest else [],
         "tiles": [
-            {"key": key, "title": text(f"group_{key}"), "count": len(members)}
+            {"key": key, "title": text(_GROUPS[key].title), "count": len(members)}
             for key, members in groups.items()
             if members or key != "acknowledged"
         ]
@@ -50,8 +75,14 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
             (short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text))))
             for run in odd[:SHOWN_RUNS]
         ],
-        "not_whole_said": text("health_odd", count=len(odd), nights=facts.watched_nights) if odd else "",
-        "not_whole_more": text("not_whole_more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
+        "not_whole_said": text(
+            "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
+            count=len(odd),
+            nights=facts.watched_nights,
+        )
+        if odd
+        else "",
+        "not_whole_more": text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
         "all_runs_shown": False,
         "run_columns": run_columns(text),
         "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
@@ -60,43 +91,35 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     }
 
 
-def _headline(facts: StoreFacts, groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> tuple[str, str, str]:
-    """The answer in one sentence, what follows it, and how it looks."""
-    slower, suspect = [*groups["new"], *groups["ongoing"]], len(groups["suspect"])
-    if slower:
-        steps = [one for one in slower if one.row["scope"] == "step"]
-        first = min(steps or slower, key=by_effect)
-        row = first.row
-        said = text(
-            "headline_slower",
-            what=short(str(row["workload"])),
-            change=show(row["change"], "percent"),
-            since=row["since"],
-        )
-        more = [text("full_stop", said=operator) if (operator := cause_of(first, text)) else ""]
-        more += [text("headline_more", count=len(slower))] if len(slower) > 1 else []
-        return said, " ".join(part for part in more if part), "bad"
+def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
+    """The headline of the night report, what follows it, and how it looks."""
     if not facts.nights:
-        return text("headline_empty"), text("empty_next", store="URI"), "calm"
-    if suspect:
-        return text("headline_suspect", count=suspect), "", "odd"
-    if not facts.budget["eligible"]:
-        return text("headline_young", nights=facts.least_nights), "", "calm"
-    if groups["acknowledged"]:
-        return text("headline_accepted"), text("accepted_more", count=len(groups["acknowledged"])), "calm"
-    return text("headline_quiet"), "", "calm"
+        return (
+            text.told(headline(Night(night=None))),
+            text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
+            "calm",
+        )
+    said = plain(text.told(night_headline(facts.regressions, facts.remark)))
+    if any(is_open(row) for row in facts.regressions):
+        return said, "", "bad"
+    return said, "", "odd" if any(row["state"] == "suspect" for row in facts.regressions) else "calm"
 
 
 def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
     budget = facts.budget
     return [
-        (text("newest_night"), facts.nights[-1]),
-        (text("models"), show(len(_models(facts)), "integer")),
+        (text("Newest night"), facts.nights[-1]),
+        (text("Models"), show(len(_models(facts)), "integer")),
         (
-            text("series_judged"),
-            text("of", part=show(budget["eligible"], "integer"), whole=show(budget["series"], "integer")),
+            text("Series judged"),
+            text(
+                "{part} of {whole}", part=show(budget["eligible"], "integer"), whole=show(budget["series"], "integer")
+            ),
         ),
-        (text("false_alarms"), text("a_year", number=f"{budget['false_alarms_per_year']:g}")),
+        (
+            text("False alarms asked for"),
+            text("{number} a year, all series together", number=f"{budget['false_alarms_per_year']:g}"),
+        ),
     ]
 
 
@@ -107,7 +130,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         return ""
     named = [
         text(
-            "caused",
+            "{part} ({cause})",
             part=f"{short(one['op_name'] or one['op_type'] or '?')} {one['difference_us']:+,.1f} us",
             cause=text.word(one["cause"]),
         )
@@ -116,25 +139,33 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
     rest = {"communication_not_overlapped": told["communication_not_overlapped_us"], "free": told["free_us"]}
     total = abs(told["total_us"])
     named += [
-        f"{text(key)} {value:+,.1f} us"
+        f"{text.word(key)} {value:+,.1f} us"
         for key, value in rest.items()
         if value is not None and total and abs(value) >= total / 4
     ]
-    return text("semicolon").join(named)
+    return text.joined("; ", named)
 
 
 def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:
     columns: Columns = [
-        (text("what"), "text"), (text("change"), "number"), (text("since"), "text"), (text("sure_effect"), "number"),
-        (text("before_after"), "number"), (text("cause"), "text"),
+        (text("What"), "text"), (text("Change"), "number"), (text("Since"), "text"), (text("Sure effect on the step"), "number"),
+        (text("After, before (ms)"), "number"), (text("Where it is"), "text"),
     ]  # fmt: skip
     shown = members[:SHOWN]
     return {
         "key": key,
-        "title": text(f"group_{key}"),
-        "about": text(f"about_{key}", nights=NEW_NIGHTS),
-        "order": text("triage_order") if key in {"new", "ongoing"} else "",
-        "shown_of": text("shown_of", shown=len(shown), count=len(members)) if len(shown) < len(members) else "",
+        "title": text(_GROUPS[key].title),
+        "about": text(_GROUPS[key].about, nights=NEW_NIGHTS),
+        "order": text(
+            "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step."
+        )
+        if key in {"new", "ongoing"}
+        else "",
+        "shown_of": text(
+            "The first {shown} of {count} are shown; the list of series has all.", shown=len(shown), count=len(members)
+        )
+        if len(shown) < len(members)
+        else "",
         "columns": columns,
         "rows": [_changed_row(series, text) for series in shown],
     }
@@ -143,7 +174,7 @@ def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, A
 def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     share = 1.0 if row["scope"] == "step" else series.share_of_step
-    part = text("share_is", share=show(share, "percent")) if share is not None else text("share_unknown")
+    part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
     named = " ".join(part for part in (row["op_type"], row["op_name"]) if part)
     return [
         head(row["workload"], f"series/{file_name(series.id)}.html", _where(series, text)),
@@ -158,7 +189,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     parts = [text.told(row["scope"]), str(row["hardware"])]
-    parts += [f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
+    parts += [f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
     return " · ".join(parts)
 
 
@@ -175,8 +206,8 @@ def _models(facts: StoreFacts) -> list[str]:
 
 def _model_columns(text: Texts) -> Columns:
     return [
-        (text("model"), "text"), (text("step_time"), "text"), (text("step_now"), "number"), (text("state"), "text"),
-        (text("newest_night"), "text"), (text("aoe"), "text"),
+        (text("Model"), "text"), (text("Step time"), "text"), (text("Step (ms)"), "number"), (text("State"), "text"),
+        (text("Newest night"), "text"), (text("Tuning (AOE)"), "text"),
     ]  # fmt: skip
 
 
@@ -211,9 +242,9 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
 def _spark(series: SeriesFacts, text: Texts) -> Markup:
     values = series.values_ms[-SPARK_NIGHTS:].tolist()
     offset = len(series.nights) - len(values)
-    mark = next((leap.start - offset for leap in reversed(series.leaps) if leap.start >= offset), None)
+    mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
     said = text(
-        "spark",
+        "{what}: {count} nights to {night}, between {low} and {high} ms, now {now} ms",
         what=short(str(series.row["workload"])),
         count=len(values),
         night=series.nights[-1],
@@ -228,15 +259,18 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     """The newest tuning of a model: what it claims, and what was measured."""
     tunings = [run for run in runs if run.kind == "tuning"]
     if not tunings:
-        return cell(text("aoe_none"))
+        return cell(text("no tuning stored"))
     last = tunings[-1]
     said = text(
-        "aoe_last", kind=str(last.body.get("kind") or "?").upper(), night=last.night, status=text.told(last.status)
+        "{kind} on {night}: {status}",
+        kind=str(last.body.get("kind") or "?").upper(),
+        night=last.night,
+        status=text.told(last.status),
     )
     before, after = last.body.get("model_baseline_ms"), last.body.get("model_result_ms")
-    more = [text("aoe_claim", gain=show(before / after - 1, "change"))] if before and after else []
+    more = [text("claims {gain}", gain=show(before / after - 1, "change"))] if before and after else []
     verdicts = [row for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
-    more += [text("aoe_verdict", verdict=text.told(verdicts[-1]["verdict"]))] if verdicts else []
+    more += [text("measured: {verdict}", verdict=text.told(verdicts[-1]["verdict"]))] if verdicts else []
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
@@ -258,7 +292,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
         return
     findings = [finding["severity"] for run in tonight for finding in run.findings]
     yield text(
-        "health_night",
+        "Read of the newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
         night=facts.nights[-1],
         runs=len(tonight),
         errors=findings.count("error"),
@@ -267,7 +301,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
     )
     watched = facts.nights[-facts.watched_nights :]
     gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
-    yield from gaps or [text("health_whole")]
+    yield from gaps or [text("Every model ran every night.")]
 
 
 def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:
@@ -278,15 +312,21 @@ def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[st
     if not nights:
         return
     if nights[-1] < facts.nights[-1]:
-        yield text("health_behind", model=short(model), night=nights[-1])
+        yield text("{model}: no run since {night}.", model=short(model), night=nights[-1])
     first, last = date.fromisoformat(nights[0]), date.fromisoformat(nights[-1])
     dates = [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
     missing = sorted(set(dates) - set(nights))
     if missing and 2 * len(missing) < len(dates):
         shown = ", ".join(missing[-SHOWN_DATES:])
         rest = len(missing) - SHOWN_DATES
-        which = text("and_more", list=shown, count=rest) if rest > 0 else shown
-        yield text("health_missing", model=short(model), missing=len(missing), dates=len(dates), which=which)
+        which = text("{list} and {count} more", list=shown, count=rest) if rest > 0 else shown
+        yield text(
+            "{model}: {missing} of the last {dates} dates have no run ({which}).",
+            model=short(model),
+            missing=len(missing),
+            dates=len(dates),
+            which=which,
+        )
 
 
 _SEVERITIES = ("error", "warning", "info")
@@ -298,7 +338,7 @@ def _worst(findings: Sequence[Any]) -> list[Any]:
 
 def finding_columns(text: Texts) -> Columns:
     """The columns of `finding_cells`."""
-    return [(text("severity"), "text"), (text("finding"), "text"), (text("place"), "text"), (text("rule"), "text")]
+    return [(text("Severity"), "text"), (text("Finding"), "text"), (text("Where"), "text"), (text("Rule"), "text")]
 
 
 def finding_cells(finding: Any, text: Texts) -> list[str]:
@@ -316,8 +356,8 @@ def finding_cells(finding: Any, text: Texts) -> list[str]:
 def run_columns(text: Texts) -> Columns:
     """The columns of `run_cells`."""
     return [
-        (text("run"), "text"), (text("night"), "text"), (text("kind"), "text"), (text("model"), "text"),
-        (text("hardware"), "text"), (text("status"), "text"), (text("findings"), "number"),
+        (text("Run"), "text"), (text("Night"), "text"), (text("Kind"), "text"), (text("Model"), "text"),
+        (text("Hardware"), "text"), (text("Status"), "text"), (text("Findings"), "number"),
     ]  # fmt: skip
 
 
@@ -337,8 +377,8 @@ def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
 def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the list of series."""
     columns: Columns = [
-        (text("what"), "text"), (text("state"), "text"), (text("change"), "number"), (text("since"), "text"),
-        (text("before"), "number"), (text("after"), "number"), (text("smallest"), "number"), (text("nights"), "number"),
+        (text("What"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
+        (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Smallest detectable"), "number"), (text("Nights"), "number"),
     ]  # fmt: skip
     rows = []
     for series in facts.series:
@@ -356,11 +396,22 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
                 cell(row["nights"], "integer"),
             ]
         )
-    about = text("series_about", nights=facts.watched_nights) if rows else text("no_series")
+    about = (
+        text(
+            "Every series with a time in the last {nights} nights: those that changed first.",
+            nights=facts.watched_nights,
+        )
+        if rows
+        else text("No series is stored.")
+    )
     return {"about": about, "columns": columns, "rows": rows}
 
 
 def all_runs(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the list of runs, the newest first."""
     rows = [run_cells(run, "", text) for run in reversed(facts.runs)]
-    return {"about": text("runs_about") if rows else text("no_runs"), "columns": run_columns(text), "rows": rows}
+    return {
+        "about": text("Every run of the store, the newest first.") if rows else text("No run is stored."),
+        "columns": run_columns(text),
+        "rows": rows,
+    }

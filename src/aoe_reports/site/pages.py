@@ -13,9 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
-from aoe_reports.renderers.values import plain
+from aoe_reports.present.values import plain
 from aoe_reports.site.cells import table
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 """What a page may ask for: its own folder's styles, scripts and icon."""
@@ -71,7 +71,7 @@ def _environment(text: Texts) -> Environment:
 def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:
     """One page."""
     page = _environment(text).get_template(f"{template}.html.j2")
-    return page.render(text=text, language=text.language, policy=Markup(POLICY), **context).encode("utf-8", "replace")
+    return page.render(text=text, language=text.tag, policy=Markup(POLICY), **context).encode("utf-8", "replace")
 
 
 def asset(name: str) -> bytes:
@@ -82,7 +82,7 @@ def asset(name: str) -> bytes:
 def look() -> str:
     """A hash of what turns facts into pages: pages of another look are made anew."""
     found = hashlib.sha256()
-    for package in ("aoe_reports.site", "aoe_reports.texts"):
+    for package in ("aoe_reports.site", "aoe_reports.locale"):
         for name, part in sorted(_sources(files(package), "")):
             found.update(name.encode() + part.read_bytes())
     return found.hexdigest()[:20]
@@ -92,8 +92,8 @@ def _sources(folder: Traversable, lead: str) -> list[tuple[str, Traversable]]:
     found = []
     for entry in folder.iterdir():
         name = f"{lead}{entry.name}"
-        if entry.is_dir() and entry.name in {"templates", "chinese"}:
+        if entry.is_dir() and entry.name == "templates":
             found += _sources(entry, f"{name}/")
-        elif entry.name.endswith((".py", ".j2")):
+        elif entry.name.endswith((".py", ".j2", ".po", ".mo")):
             found.append((name, entry))
     return found

@@ -8,15 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from aoe_reports.renderers.values import show
+from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts
+from aoe_reports.present.values import show
 from aoe_reports.site.advice import advice_part
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
 from aoe_reports.site.charts import bar, pair, stacked
-from aoe_reports.site.facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
 from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
-from aoe_reports.texts.pages import Texts
 
 SHOWN_OPERATORS = 20
 """Operators on the page; its JSON has more."""
@@ -40,48 +40,46 @@ def run_page(
         max((row["share"] or 0.0 for row in rows), default=0.0) for rows in (details.types, details.operators)
     )
     ranks = len({(row["rank_id"], row["device_id"]) for row in [*details.steps, *details.types, *details.operators]})
-    types_key, operators_key = (
-        ("hotspots_about_ranks", "operators_about_ranks") if ranks > 1 else ("hotspots_about", "operators_about")
-    )
+    types_counts = {"shown": len(details.types), "count": details.type_count, "total": show(details.computing_us, "us")}
+    operator_counts = {"shown": min(SHOWN_OPERATORS, len(details.operators)), "count": details.operator_count}
     counted = steps_by_tasks(details.steps, advice)
     return {
-        "title": text("run_of", model=run.model, night=run.night),
+        "title": text("{model}, {night}", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
         "previous": _neighbour(around[0]),
         "next": _neighbour(around[1]),
         "compare": f"a={file_name(around[0].run_id)}&b={file_name(run.run_id)}" if measured and around[0] else "",
-        "changed_columns": [(text("what"), "text"), (text("change"), "number"), (text("state"), "text")],
+        "changed_columns": [(text("What"), "text"), (text("Change"), "number"), (text("State"), "text")],
         "changed": [_change_cells(series, text) for series in changes],
         "measured": measured,
         "step_charts": [chart for step in [*details.steps, *counted] if (chart := _step_chart(step, text))],
         "counted": _about_counted(counted, advice, text),
         "step_columns": [
-            (text("what"), "text"), *((text(name), "number") for name in ("step_ms", "std_ms", "computing", "communication", "free_ms")),
+            (text("What"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
+            (text("Communication, not overlapped (ms)"), "number"), (text("Free (ms)"), "number"),
         ],
         "steps": [_step_cells(step, pages, text) for step in [*details.steps, *counted]],
-        "types_about": text(
-            types_key, shown=len(details.types), count=details.type_count, ranks=ranks, total=show(details.computing_us, "us")
-        ),
+        "types_about": text("Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.", ranks=ranks, **types_counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **types_counts),
         "type_columns": _group_columns("op_type", "core", text),
         "types": [_group_cells(row, "op_type", "task_type", longest_type, pages, text) for row in details.types],
-        "operators_about": text(operators_key, ranks=ranks, shown=min(SHOWN_OPERATORS, len(details.operators)), count=details.operator_count),
+        "operators_about": text("The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.", ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
         "operator_columns": _group_columns("op_name", "op_type", text),
         "operators": [_group_cells(row, "op_name", "op_type", longest, pages, text) for row in details.operators[:SHOWN_OPERATORS]],
         "tuning_columns": [
-            (text("run"), "text"), (text("kind"), "text"), (text("status"), "text"), (text("before"), "number"),
-            (text("after"), "number"), ("", "text"), (text("speed_up"), "number"),
+            (text("Run"), "text"), (text("Kind"), "text"), (text("Status"), "text"), (text("Before (ms)"), "number"),
+            (text("After (ms)"), "number"), ("", "text"), (text("Speed-up (before/after - 1)"), "number"),
         ],
         "tunings": [_tuning_cells(one, text) for one in tunings],
         **advice_part(run, advice, text),
         "claim_columns": [
-            (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"), ("", "text"),
-            (text("speed_up"), "number"),
+            (text("What"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
+            (text("Speed-up (before/after - 1)"), "number"),
         ],
         "claims": [_claim_cells(row, _most(details.claims, row), text) for row in details.claims],
         "verdict_columns": [
-            (text("what"), "text"), (text("claimed_before"), "number"), (text("claimed_after"), "number"),
-            (text("claimed_change"), "number"), (text("measured_before"), "number"), (text("measured_after"), "number"),
-            ("", "text"), (text("measured_change"), "number"), (text("verdict"), "text"),
+            (text("What"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"),
+            (text("Claimed change (after/before - 1)"), "number"), (text("Measured before (us)"), "number"), (text("Measured after (us)"), "number"),
+            ("", "text"), (text("Measured change"), "number"), (text("Verdict"), "text"),
         ],
         "verdicts": [_verdict_cells(row, text) for row in verdicts],
         "finding_columns": finding_columns(text),
@@ -90,18 +88,18 @@ def run_page(
 
 
 def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
-    yield text("run"), run.run_id
+    yield text("Run"), run.run_id
     yield (
-        text("time"),
+        text("Time"),
         datetime.fromtimestamp(run.timestamp_ns // 1_000_000_000, UTC).isoformat(" ").removesuffix("+00:00"),
     )
     for name in ("kind", "status", "hardware"):
         value = getattr(run, name)
-        yield text(name), value if name == "hardware" else text.told(value)
+        yield text.word(name), value if name == "hardware" else text.told(value)
     for name, value in run.facts.items():
         if name != "hardware":
             yield text.fact(name), value
-    yield text("path"), run.path
+    yield text("Path"), run.path
 
 
 def _neighbour(run: RunFacts | None) -> dict[str, str] | None:
@@ -118,8 +116,8 @@ def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
 
 
 def _where(row: Row, text: Texts) -> str:
-    known = [f"{text(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
-    return " · ".join(known) or text("total")
+    known = [f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
+    return " · ".join(known) or text("the step")
 
 
 def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
@@ -164,8 +162,20 @@ def _about_counted(counted: Sequence[Row], advice: RunAdvice | None, text: Texts
     if not counted or advice is None:
         return ""
     stored, devices = len(advice.summary["headlines"]), advice.summary["devices"]
-    limited = text("devices_of", shown=stored, count=devices) if stored < devices else ""
-    return " ".join(filter(None, [text("steps_by_tasks"), limited]))
+    limited = (
+        text("The {shown} longest steps of {count} devices.", shown=stored, count=devices) if stored < devices else ""
+    )
+    return " ".join(
+        filter(
+            None,
+            [
+                text(
+                    "Where no table says what steps go on, the parts are worked out from when the tasks ran: all of the capture, gaps between steps included, divided by their number."
+                ),
+                limited,
+            ],
+        )
+    )
 
 
 def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
@@ -173,16 +183,28 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     sizes = {name: step[f"{name}_ms"] for name in ("computing", "communication", "free")}
     if sizes["computing"] is None or sizes["free"] is None:
         return None
-    shown = {name: text("not_stored") if size is None else show(size, "ms") for name, size in sizes.items()}
-    said = text("capture_chart" if step.get("steps_counted") == 1 else "steps_chart", what=_where(step, text), **shown)
+    shown = {name: text("not stored") if size is None else show(size, "ms") for name, size in sizes.items()}
+    said = (
+        text(
+            "The capture of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+            what=_where(step, text),
+            **shown,
+        )
+        if step.get("steps_counted") == 1
+        else text(
+            "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+            what=_where(step, text),
+            **shown,
+        )
+    )
     return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
 
 
 def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
     names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
-    about = text("by_tasks", steps=step["steps_counted"]) if "steps_counted" in step else None
+    about = text("by its tasks, steps: {steps}", steps=step["steps_counted"]) if "steps_counted" in step else None
     if step.get("steps_counted") == 1:
-        about = text("by_tasks_once")
+        about = text("by its tasks, the whole capture")
     return [head(_where(step, text), _series(step, pages), about), *(cell(step[name], "ms") for name in names)]
 
 
@@ -192,13 +214,13 @@ def _series(row: Row, pages: frozenset[str]) -> str | None:
 
 def _group_columns(name: str, more: str, text: Texts) -> Columns:
     return [
-        (text(name), "text"), (text(more), "text"), (text("rank"), "number"), (text("count"), "number"),
-        (text("total_us"), "number"), (text("mean_us"), "number"), (text("share"), "number"), ("", "text"),
+        (text.word(name), "text"), (text.word(more), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
+        (text("Total (us)"), "number"), (text("Mean (us)"), "number"), (text("Share"), "number"), ("", "text"),
     ]  # fmt: skip
 
 
 def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozenset[str], text: Texts) -> list[str]:
-    device = None if row["device_id"] is None else f"{text('device')} {row['device_id']}"
+    device = None if row["device_id"] is None else f"{text('Device')} {row['device_id']}"
     return [
         head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
         cell(row[more]),
@@ -233,7 +255,7 @@ def _most(claims: Sequence[Row], row: Row) -> float:
 
 def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
     before, after = row["claimed_before_us"], row["claimed_after_us"]
-    name = text("whole_model") if row["scope"] == "model" else row["name"] or row["op_type"] or "–"  # noqa: RUF001
+    name = text("the whole model") if row["scope"] == "model" else row["name"] or row["op_type"] or "–"  # noqa: RUF001
     return [
         head(name, None, row["op_type"] if row["name"] else None),
         cell(before, "us"),
@@ -246,7 +268,7 @@ def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
 def _verdict_cells(row: Row, text: Texts) -> list[str]:
     """AOE's claim beside what two profiles measured, as `verify` stored it."""
     before, after = row.get("measured_before_us"), row.get("measured_after_us")
-    name = row.get("op_name") or row.get("op_type") or text("total")
+    name = row.get("op_name") or row.get("op_type") or text("the step")
     return [
         head(name, None, row.get("input_shapes")),
         cell(row.get("claimed_before_us"), "us"),

@@ -13,14 +13,15 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from aoe_reports.renderers.values import plain, show
+from aoe_reports.history.site_facts import Days, PlacedShift, Row, RunFacts, SeriesFacts
+from aoe_reports.model.texts import N_
+from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, linked, stated
 from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
-from aoe_reports.site.facts import Days, Leap, Row, RunFacts, SeriesFacts
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
-from aoe_reports.texts.pages import Texts
 
 SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""
@@ -30,26 +31,47 @@ SHOWN_COMMAND = 600
 """Characters of a command to copy; a longer one is made of names that nobody pastes."""
 
 
+_TO_DO: Mapping[str, str] = N_(
+    {
+        "confirmed": "See below what changed on that night, and compare the runs on both sides:",
+        "drift": "Look for what grows a little every night. Compare the ends:",
+        "suspect": "Run the night again: a third night decides.",
+        "recovered": "Nothing.",
+        "acknowledged": "Nothing: the new level is accepted. What gets slower still is told again.",
+        "improved": "Check whether the work is still the same:",
+    }
+)
+"""What is to be done about a series, by its state."""
+_RECORDED = N_(
+    {
+        ("first", "first-only"): "What else changed where the incident began: {facts}.",
+        ("first-only",): "Of that, the nights now do not show: {facts}.",
+        ("later",): "Seen there later than it was first recorded: {facts}.",
+    }
+)
+"""What is said of changes that were recorded with an incident, by when they were seen."""
+
+
 def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[dict[str, Any]]:
     """What the store knows of the runs before and at each change that differs."""
     found = []
-    for leap in series.leaps:
-        if leap.start == 0:
+    for shift in series.shifts:
+        if shift.start == 0:
             continue
-        earlier, later = (runs.get(series.runs[place]) for place in (leap.start - 1, leap.start))
-        if earlier is None or later is None:
+        prior, later = (runs.get(series.runs[place]) for place in (shift.start - 1, shift.start))
+        if prior is None or later is None:
             continue
-        for name in sorted({*earlier.facts, *later.facts}):
-            was, became = earlier.facts.get(name), later.facts.get(name)
+        for name in sorted({*prior.facts, *later.facts}):
+            was, became = prior.facts.get(name), later.facts.get(name)
             if was != became:
-                found.append({"night": series.nights[leap.start], "fact": name, "before": was, "after": became})
+                found.append({"night": series.nights[shift.start], "fact": name, "before": was, "after": became})
     return found
 
 
 def levels_of(series: SeriesFacts) -> list[Level]:
     """The levels between changes of the nights that were judged; a drift is a slope. A suspicion is no level."""
-    leaps = [leap for leap in series.leaps if leap.state != "suspect"]
-    return _levels(leaps, len(series.nights) - series.watched, len(series.nights), series.level)
+    shifts = [shift for shift in series.shifts if shift.state != "suspect"]
+    return _levels(shifts, len(series.nights) - series.watched, len(series.nights), series.level)
 
 
 def hindsight_levels_of(series: SeriesFacts) -> list[Level]:
@@ -57,20 +79,20 @@ def hindsight_levels_of(series: SeriesFacts) -> list[Level]:
     return _levels(series.hindsight, 0, len(series.nights), series.hindsight_level)
 
 
-def _levels(leaps: Sequence[Leap], begin: int, count: int, newest: float | None) -> list[Level]:
+def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
     if newest is None or begin == count:
         return []
-    edges = [begin, *(leap.start for leap in leaps), count]
+    edges = [begin, *(shift.start for shift in shifts), count]
     found = []
     for place, (start, until) in enumerate(pairwise(edges)):
         if until <= start:
             continue
         if place == 0:
-            level = leaps[0].before if leaps else newest
+            level = shifts[0].before if shifts else newest
             found.append(Level(start, until, level, level))
             continue
-        leap = leaps[place - 1]
-        found.append(Level(start, until, leap.before if leap.state == "drift" else leap.after, leap.after))
+        shift = shifts[place - 1]
+        found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
     return found
 
 
@@ -94,15 +116,19 @@ def recorded_words(incident: Row | None, text: Texts) -> list[str]:
         return []
     said = []
     if incident["since_now"] is not None:
-        said.append(text("recorded_since", since=incident["since"], now=incident["since_now"]))
-    for key, seen in (
-        ("recorded_facts", {"first", "first-only"}), ("recorded_only", {"first-only"}), ("recorded_later", {"later"}),
-    ):  # fmt: skip
+        said.append(
+            text(
+                "The incident was first recorded since {since}; the nights now say {now}.",
+                since=incident["since"],
+                now=incident["since_now"],
+            )
+        )
+    for seen, words in _RECORDED.items():
         facts = [
             f"{one['name']} {one['before']} -> {one['after']}" for one in incident["metadata"] if one["seen"] in seen
         ]
         if facts:
-            said.append(text(key, facts="; ".join(facts)))
+            said.append(text(words, facts="; ".join(facts)))
     return said
 
 
@@ -120,12 +146,12 @@ def series_page(
     levels = levels_of(series)
     days = days_of(series.nights)
     newest = min(SHOWN_NIGHTS, len(series.nights))
-    leaps = list(series.leaps)
+    shifts = list(series.shifts)
     older = series.watched < len(series.nights) or any(
-        all(leap.start != one.start for one in series.leaps) for leap in series.hindsight
+        all(shift.start != one.start for one in series.shifts) for shift in series.hindsight
     )
     hindsight = hindsight_levels_of(series) if older else []
-    todo = text(f"do_{state}") if row["state"] else ""
+    todo = text(_TO_DO[state]) if row["state"] else ""
     return {
         "title": str(row["workload"]),
         "state_word": state,
@@ -138,11 +164,11 @@ def series_page(
         "charts": list(_charts(series, days, levels, text)),
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
-        "levels": [_level_cells(series, series.leaps, one, place, text) for place, one in enumerate(levels)],
+        "levels": [_level_cells(series, series.shifts, one, place, text) for place, one in enumerate(levels)],
         "hindsight_chart": _hindsight_chart(series, days, text) if hindsight else None,
         "hindsight": [_level_cells(series, series.hindsight, one, place, text) for place, one in enumerate(hindsight)],
-        "newest_title": text("newest_nights", nights=newest),
-        "newest_columns": [(text("night"), "text"), (text("value"), "number"), (text("run"), "text")],
+        "newest_title": text("The newest {nights} nights", nights=newest),
+        "newest_columns": [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")],
         "newest": [
             [
                 _night_cell(series.nights[place]),
@@ -151,18 +177,21 @@ def series_page(
             ]
             for place, value in _newest(series, newest)
         ],
-        "changed": bool(leaps),
-        "difference_columns": [(text(name), "text") for name in ("since", "fact", "was", "became")],
+        "changed": bool(shifts),
+        "difference_columns": [
+            (name, "text")
+            for name in (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
+        ],
         "differences": [
             [head(one["night"]), cell(text.fact(one["fact"])), cell(one["before"]), cell(one["after"])]
             for one in differences
         ],
         "together_about": _together_about(row, together, text),
         "together_columns": [
-            (text("what"), "text"),
-            (text("state"), "text"),
-            (text("change"), "number"),
-            (text("before_after"), "number"),
+            (text("What"), "text"),
+            (text("State"), "text"),
+            (text("Change"), "number"),
+            (text("After, before (ms)"), "number"),
         ],
         "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
         "attribution": _attribution(row, text),
@@ -192,18 +221,37 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     if row["state"] is None:
         if row["reason"]:
-            return text("said_young", nights=row["nights"])
+            return text("{nights} nights have a time: too few to judge.", nights=row["nights"])
         if row["smallest_detectable"] is None:
-            return text("said_blind", nights=row["nights"])
-        return text("said_nothing", nights=row["nights"], smallest=show(row["smallest_detectable"], "percent"))
+            return text("No change in the last {nights} nights.", nights=row["nights"])
+        return text(
+            "No change in the last {nights} nights. A slow-down of {smallest} would be found within two weeks.",
+            nights=row["nights"],
+            smallest=show(row["smallest_detectable"], "percent"),
+        )
     values = {
         name: show(row[key], "change") for name, key in (("change", "change"), ("low", "ci_low"), ("high", "ci_high"))
     }
     values |= {name: show(row[name], "ms") for name in ("before", "after")}
     if row["state"] != "suspect":  # the words say which way
         values["change"] = show(abs(row["change"]), "percent")
-    key = "said_suspect" if row["state"] == "suspect" else "said_slower" if row["change"] > 0 else "said_quicker"
-    return text(key, since=row["since"], **values)
+    if row["state"] == "suspect":
+        return text(
+            "Out of line since {since}: {before} ms became {after} ms ({change}). One or two nights prove nothing.",
+            since=row["since"],
+            **values,
+        )
+    if row["change"] > 0:
+        return text(
+            "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
+            since=row["since"],
+            **values,
+        )
+    return text(
+        "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
+        since=row["since"],
+        **values,
+    )
 
 
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
@@ -212,11 +260,11 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         "model": series.model, "scope": text.told(row["scope"]), "op_type": row["op_type"], "op_name": row["op_name"],
         "hardware": row["hardware"], "engine": series.engine, "rank": row["rank_id"], "device": row["device_id"],
     }  # fmt: skip
-    yield from ((text(name), str(value)) for name, value in known.items() if value is not None)
+    yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
     if series.share_of_step is not None and row["scope"] != "step":
-        yield text("share_of_step"), show(series.share_of_step, "percent")
+        yield text("Share of the step"), show(series.share_of_step, "percent")
     if row["smallest_detectable"] is not None:
-        yield text("smallest"), show(row["smallest_detectable"], "percent")
+        yield text("Smallest detectable"), show(row["smallest_detectable"], "percent")
 
 
 def accepted_words(row: Row, text: Texts) -> str:
@@ -224,17 +272,21 @@ def accepted_words(row: Row, text: Texts) -> str:
     told = row.get("acknowledged")
     if not told:
         return ""
-    key = "accepted_by" if told["kind"] == "ack" else "announced_by"
-    return text(key, who=told["who"] or text("nobody_named"), when=told["when"][:10], reason=told["reason"])
+    values = {"who": told["who"] or text("nobody named"), "when": told["when"][:10], "reason": told["reason"]}
+    return (
+        text("Accepted by {who} on {when}: {reason}", **values)
+        if told["kind"] == "ack"
+        else text("Announced by {who} on {when}: {reason}", **values)
+    )
 
 
 def _sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
     """The runs on both sides of the newest change, as far as the store has them; of a drift its ends."""
-    leap = series.leaps[-1] if series.leaps else None
-    if leap is None or leap.start == 0:
+    shift = series.shifts[-1] if series.shifts else None
+    if shift is None or shift.start == 0:
         return []
-    last = leap.until - 1 if leap.state == "drift" else leap.start
-    return [side for place in (leap.start - 1, last) if (side := runs.get(series.runs[place])) is not None]
+    last = shift.until - 1 if shift.state == "drift" else shift.start
+    return [side for place in (shift.start - 1, last) if (side := runs.get(series.runs[place])) is not None]
 
 
 def _side_links(series: SeriesFacts, runs: Mapping[str, RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
@@ -244,10 +296,10 @@ def _side_links(series: SeriesFacts, runs: Mapping[str, RunFacts], text: Texts) 
         return
     names = [file_name(side.run_id) for side in sides]
     if all(side.kind != "tuning" for side in sides):
-        said = text("compare_sides", before=sides[0].night, after=sides[1].night)
+        said = text("Compare the runs of {before} and {after}", before=sides[0].night, after=sides[1].night)
         yield said, f"../compare.html#a={names[0]}&b={names[1]}"
-    for key, side, name in zip(("run_before", "run_since"), sides, names, strict=True):
-        yield text(key, night=side.night), f"../runs/{name}.html"
+    yield text("Run before, {night}", night=sides[0].night), f"../runs/{names[0]}.html"
+    yield text("Run since, {night}", night=sides[1].night), f"../runs/{names[1]}.html"
 
 
 def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
@@ -267,9 +319,13 @@ def _accept(row: Row, store: str) -> str:
 
 
 def _together_about(row: Row, together: Sequence[Row], text: Texts) -> str:
-    said = text("together_about", incident=row["incident"] or "", count=len(together))
+    said = text(
+        "Incident {incident}: other series that changed on the same night: {count}.",
+        incident=row["incident"] or "",
+        count=len(together),
+    )
     shown = min(SHOWN_MEMBERS, len(together))
-    return said if shown == len(together) else f"{said} {text('together_shown', shown=shown)}"
+    return said if shown == len(together) else f"{said} {text('The first {shown} are listed.', shown=shown)}"
 
 
 def _together_cells(one: Row, text: Texts) -> list[str]:
@@ -277,7 +333,7 @@ def _together_cells(one: Row, text: Texts) -> list[str]:
         head(
             one["workload"],
             f"{file_name(one['series_id'])}.html",
-            text("rank_is", rank=one["rank_id"]) if one["rank_id"] is not None else None,
+            text("rank {rank}", rank=one["rank_id"]) if one["rank_id"] is not None else None,
         ),
         stated(state_of(one), text.word(state_of(one))),
         changed(one["change"]),
@@ -289,16 +345,34 @@ def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -
     """The nights that are watched."""
     begin = len(days) - series.watched
     if series.watched:
-        marks = [leap.start for leap in series.leaps]
-        title = text("last_nights", nights=series.watched)
-        yield _chart(series, days, begin, levels, marks, series.sigma, title, text)
+        marks = [shift.start for shift in series.shifts]
+        title = text("The last {nights} nights", nights=series.watched)
+        yield _chart(
+            series=series,
+            days=days,
+            start=begin,
+            levels=levels,
+            marks=marks,
+            sigma=series.sigma,
+            title=title,
+            text=text,
+        )
 
 
 def _hindsight_chart(series: SeriesFacts, days: Days, text: Texts) -> dict[str, Any]:
     """The whole history with what a look back over all of it shows."""
-    marks = [leap.start for leap in series.hindsight]
-    title = text("whole_history", nights=len(days))
-    return _chart(series, days, 0, hindsight_levels_of(series), marks, None, title, text)
+    marks = [shift.start for shift in series.hindsight]
+    title = text("All {nights} nights", nights=len(days))
+    return _chart(
+        series=series,
+        days=days,
+        start=0,
+        levels=hindsight_levels_of(series),
+        marks=marks,
+        sigma=None,
+        title=title,
+        text=text,
+    )
 
 
 def _chart(
@@ -308,7 +382,7 @@ def _chart(
     values = series.values_ms[start:]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in levels]
     said = text(
-        "chart_series",
+        "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} changes of level.",
         count=len(days) - start,
         first=series.nights[start],
         last=series.nights[-1],
@@ -322,22 +396,24 @@ def _chart(
 
 def _level_columns(text: Texts) -> Columns:
     return [
-        (text("from_night"), "text"), (text("to_night"), "text"), (text("nights"), "number"), (text("level"), "number"),
-        (text("against_before"), "number"), (text("interval"), "text"), (text("state"), "text"),
+        (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"), (text("Level (ms)"), "number"),
+        (text("Against the level before"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
 
 
-def _level_cells(series: SeriesFacts, leaps: Sequence[Leap], one: Level, place: int, text: Texts) -> list[str]:
-    leap = next((leap for leap in leaps if leap.start == one.start and place), None)
-    told: Row = {"ci_low": None, "ci_high": None} if leap is None else {"ci_low": leap.ci_low, "ci_high": leap.ci_high}
+def _level_cells(series: SeriesFacts, shifts: Sequence[PlacedShift], one: Level, place: int, text: Texts) -> list[str]:
+    shift = next((shift for shift in shifts if shift.start == one.start and place), None)
+    told: Row = (
+        {"ci_low": None, "ci_high": None} if shift is None else {"ci_low": shift.ci_low, "ci_high": shift.ci_high}
+    )
     return [
         head(series.nights[one.start]),
         cell(series.nights[one.until - 1]),
         cell(one.until - one.start, "integer"),
         cell(one.last, "ms"),
-        changed(None if leap is None else leap.change),
+        changed(None if shift is None else shift.change),
         cell(interval(told)),
-        cell("" if leap is None else text.word(leap.state)),
+        cell("" if shift is None else text.word(shift.state)),
     ]
 
 
@@ -354,45 +430,59 @@ def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
         "free": told["free_us"],
         "unattributed": told["unattributed_us"],
     }
-    parts += [(text(name), value) for name, value in sums.items() if value is not None]
+    parts += [(text.word(name), value) for name, value in sums.items() if value is not None]
     columns: Columns = [
-        (text("part"), "text"), (text("difference_us"), "number"), (text("before_us"), "number"),
-        (text("after_us"), "number"), (text("why"), "text"),
+        (text("Part"), "text"), (text("Difference (us a step)"), "number"), (text("Before (us)"), "number"),
+        (text("After (us)"), "number"), (text("Why"), "text"),
     ]  # fmt: skip
     rows = [
         [
             head(one["op_name"] or one["op_type"] or "?", None, one["op_type"] if one["op_name"] else None),
             cell(one["difference_us"], "us"),
-            cell(one["before_us"], "us", text("calls", count=f"{one['count_before']:g}")),
-            cell(one["after_us"], "us", text("calls", count=f"{one['count_after']:g}")),
+            cell(one["before_us"], "us", text("calls a step: {count}", count=f"{one['count_before']:g}")),
+            cell(one["after_us"], "us", text("calls a step: {count}", count=f"{one['count_after']:g}")),
             cell(text.word(one["cause"]), "text", one["repository_run"]),
         ]
         for one in operators
     ]
     rows += [
-        [head(text(name)), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)]
+        [head(text.word(name)), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)]
         for name, value in sums.items()
         if value is not None
     ]
     whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
-    rows.append([head(text("total")), *whole, cell(None)])
+    rows.append([head(text("the step")), *whole, cell(None)])
     amounts = {
         "total": told["total_us"], "operators": told["operators_us"],
         "communication": told["communication_not_overlapped_us"], "free": told["free_us"], "rest": told["unattributed_us"],
     }  # fmt: skip
-    said = {name: text("not_stored") if value is None else f"{value:+,.3f}" for name, value in amounts.items()}
+    said = {name: text("not stored") if value is None else f"{value:+,.3f}" for name, value in amounts.items()}
     return {
-        "about": text("attribution_about", **said),
+        "about": text(
+            "A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
+            **said,
+        ),
         "svg": waterfall(
-            [(plain(name), size) for name, size in parts], (text("total"), told["total_us"]), text("attribution_chart")
+            [(plain(name), size) for name, size in parts],
+            (text("the step"), told["total_us"]),
+            text("Change of a step in us, part by part"),
         ),
         "columns": columns,
         "rows": rows,
         "shifts": [
-            text("shift", sources=", ".join(s["from"]), targets=", ".join(s["to"]), moved=f"{s['moved_us']:,.3f}")
+            text(
+                "{sources} became {targets} ({moved} us moved).",
+                sources=", ".join(s["from"]),
+                targets=", ".join(s["to"]),
+                moved=f"{s['moved_us']:,.3f}",
+            )
             for s in told["shifts"]
         ]
-        + ([text("left_out", nights=", ".join(told["left_out_nights"]))] if told["left_out_nights"] else []),
+        + (
+            [text("Nights out of line, left out: {nights}.", nights=", ".join(told["left_out_nights"]))]
+            if told["left_out_nights"]
+            else []
+        ),
     }
 
 
@@ -415,10 +505,10 @@ def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> 
         "days": _spans(days.tobytes()),
         "values": np.round(series.values_ms * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in levels],
-        "changes": [leap.start for leap in series.leaps],
+        "changes": [shift.start for shift in series.shifts],
         "band": None if series.sigma is None else float(np.exp(1.96 * series.sigma)),
         "watched": series.watched,
-        "names": [text("night"), text("value"), text("legend_level"), text("legend_band")],
+        "names": [text("Night"), text("Time (ms)"), text("level"), text("where 95 % of quiet nights lie")],
     }
     safe = (
         orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")

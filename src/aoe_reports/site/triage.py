@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from aoe_reports.site.facts import Row, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import Row, SeriesFacts, StoreFacts
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")

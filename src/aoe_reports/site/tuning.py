@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from aoe_reports.renderers.values import show
+from aoe_reports.history.site_facts import Row, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.model.texts import N_
+from aoe_reports.present.values import show
 from aoe_reports.site.cells import Columns, cell, head, stated
 from aoe_reports.site.charts import days_of, history_chart
-from aoe_reports.site.facts import Row, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.site.overview import interval, slowest_of
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
-from aoe_reports.texts.pages import Texts
+from aoe_reports.site.texts import Texts
 
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""
@@ -162,25 +163,35 @@ def bank_growth(jobs: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
+_NEVER: Mapping[str, str] = N_(
+    {
+        "tuning_failed": "tuning failed, never changed",
+        "no_gain": "changed, no gain claimed",
+        "never_confirmed": "a gain is claimed, verify never confirmed it",
+    }
+)
+"""Why an operator counts as one that was never made quicker."""
+
+
 def tuning_page(jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row], text: Texts) -> dict[str, Any]:
     """The context of the page."""
     shown = jobs[:SHOWN_JOBS]
     known = any(job["added"] is not None for job in jobs)
     return {
-        "title": text("tuning_title"),
+        "title": text("Tuning jobs (AOE)"),
         "job_columns": _job_columns(text),
         "jobs": [_job_cells(job, text) for job in shown],
-        "shown_of": text("jobs_shown", shown=len(shown), count=len(jobs)) if len(shown) < len(jobs) else "",
-        "without_counts": "" if known or not jobs else text("no_counts"),
+        "shown_of": text("The newest {shown} of {count} jobs; the JSON has all.", shown=len(shown), count=len(jobs)) if len(shown) < len(jobs) else "",
+        "without_counts": "" if known or not jobs else text("The stored jobs tell no counts."),
         "never_columns": [
-            (text("op_name"), "text"), (text("why"), "text"), (text("jobs_failed"), "number"), (text("jobs_changed"), "number"),
-            (text("newest_night"), "text"),
+            (text("Operator"), "text"), (text("Why"), "text"), (text("Jobs that failed on it"), "number"), (text("Jobs that changed it"), "number"),
+            (text("Newest night"), "text"),
         ],
         "never": list(_never_cells(never[:SHOWN_NAMES], text)),
-        "never_of": text("names_shown", shown=SHOWN_NAMES, count=len(never)) if len(never) > SHOWN_NAMES else "",
+        "never_of": text("The first {shown} of {count}; the JSON has all.", shown=SHOWN_NAMES, count=len(never)) if len(never) > SHOWN_NAMES else "",
         "growth_chart": _growth_chart(growth, text),
         "growth_columns": [
-            (text("night"), "text"), *((text(name), "number") for name in ("jobs", "added", "updated", "bank_sum")),
+            (text("Night"), "text"), (text("Jobs"), "number"), (text("Added"), "number"), (text("Updated"), "number"), (text("Added and updated so far"), "number"),
         ],
         "growth": [
             [head(row["night"]), *(cell(row[name], "integer") for name in ("jobs", "added", "updated", "sum"))]
@@ -190,10 +201,10 @@ def tuning_page(jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row]
 
 
 def _job_columns(text: Texts) -> Columns:
-    counts = ("added", "updated", "hit", "unsatisfied", "tuning_failures")
     return [
-        (text("night"), "text"), (text("what"), "text"), *((text(name), "number") for name in counts),
-        (text("claimed_speed_up"), "number"), (text("proven"), "text"), (text("measured_step"), "number"),
+        (text("Night"), "text"), (text("What"), "text"), (text("Added"), "number"), (text("Updated"), "number"),
+        (text("Hit"), "number"), (text("Unsatisfied"), "number"), (text("Failed"), "number"),
+        (text("Claimed (before/after - 1)"), "number"), (text("Proven"), "text"), (text("Measured step (ms)"), "number"),
     ]  # fmt: skip
 
 
@@ -218,13 +229,13 @@ def _job_cells(job: Row, text: Texts) -> list[str]:
 
 def _proven_cell(proven: Row | None, text: Texts) -> str:
     if proven is None:
-        return cell(text("not_proven"))
-    verdict = str(proven["verdict"] or text("not_stored"))
+        return cell(text("not verified"))
+    verdict = str(proven["verdict"] or text("not stored"))
     step = proven["step"]
     more = [proven["night"]]
     if step is not None and step["change"] is not None:
         told = {"verdict": text.told(str(step["verdict"])), "change": show(step["change"], "change")}
-        more = [text("step_changed", interval=interval(step), **told), *more]
+        more = [text("step {verdict}: {change} ({interval})", interval=interval(step), **told), *more]
     return stated(VERDICTS.get(verdict, verdict), text.told(verdict), " · ".join(more))
 
 
@@ -239,7 +250,7 @@ def _never_cells(rows: Sequence[Row], text: Texts) -> Iterator[list[str]]:
     for row in rows:
         yield [
             head(row["op_name"], None, row["workload"]),
-            cell(text(row["reason"])),
+            cell(text(_NEVER[row["reason"]])),
             cell(row["failed"], "integer"),
             cell(row["changed"], "integer"),
             cell(row["last_night"]),
@@ -250,7 +261,10 @@ def _growth_chart(growth: Sequence[Row], text: Texts) -> Any:
     if not growth:
         return ""
     said = text(
-        "growth_chart", first=growth[0]["night"], last=growth[-1]["night"], sum=show(growth[-1]["sum"], "integer")
+        "Entries added and updated from {first} to {last}: {sum} in all.",
+        first=growth[0]["night"],
+        last=growth[-1]["night"],
+        sum=show(growth[-1]["sum"], "integer"),
     )
     sums = np.array([row["sum"] for row in growth], dtype=np.float64)
     return history_chart(days_of(tuple(row["night"] for row in growth)), sums, [], None, [], said)

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from pyarrow import fs
 
-from aoe_reports.errors import StoreError
+from aoe_reports.model.errors import StoreError
+from aoe_reports.model.texts import say
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
 from aoe_reports.store.parts import Part, Piece, now_ms, reason
-from aoe_reports.texts import say
 
 SURPLUS = 18
 """So many files more than needed are let be before an ingest merges them: each costs a reader half a millisecond."""
@@ -59,13 +59,13 @@ def info(log: Log) -> Info:
     parts = log.parts()
     merged = max((part.modified_ms for part in parts if part.merged), default=None)
     return Info(
-        sum(part.rows for part in parts if part.kind == "run"),
-        sum(part.rows for part in parts if part.kind == "record"),
-        sum(part.size for part in parts),
-        len(parts),
-        log.version,
-        log.format,
-        None if merged is None else datetime.fromtimestamp(merged // 1000, UTC).isoformat(),
+        runs=sum(part.rows for part in parts if part.kind == "run"),
+        records=sum(part.rows for part in parts if part.kind == "record"),
+        bytes=sum(part.size for part in parts),
+        files=len(parts),
+        version=log.version,
+        format=log.format,
+        last_compaction=None if merged is None else datetime.fromtimestamp(merged // 1000, UTC).isoformat(),
     )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aoe_reports.model.texts import say
 from aoe_reports.store.digest import FORM, line_of
-from aoe_reports.texts import say
 
 IN_FORCE, PREVIOUS = "in_force", "previous_sha256"
 """What a commit of ours says: the digest of the files in force after it, the hash of the commit before it."""

@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import RemoveAction
 
-from aoe_reports.errors import StoreError, WorkloadConflictError
-from aoe_reports.records.record import canonical_json
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.model.errors import StoreError, WorkloadConflictError
+from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import Where, equals
 from aoe_reports.store.layout import (
     EXTRA_KINDS,
@@ -36,7 +37,6 @@ from aoe_reports.store.layout import (
 )
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, Origin, wait
 from aoe_reports.store.parts import Part, Piece
-from aoe_reports.texts import say
 
 Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
 _T = TypeVar("_T")

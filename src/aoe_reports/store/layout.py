@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from aoe_reports.findings import Finding
-from aoe_reports.records.identity import Member
-from aoe_reports.records.payloads import NotDecodableError, decode, leave_out, members_of, read_body
-from aoe_reports.records.record import JSON_FIELDS, Record, canonical_json
-from aoe_reports.records.row import JsonTexts, row_of_record
-from aoe_reports.texts import Text, as_fields, from_fields, say
+from aoe_reports.formats.records.identity import Member
+from aoe_reports.formats.records.payloads import NotDecodableError, decode, leave_out, members_of, read_body
+from aoe_reports.formats.records.record import JSON_FIELDS, Record, canonical_json
+from aoe_reports.formats.records.row import JsonTexts, row_of_record
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import Text, as_fields, from_fields, say
 
 FORMAT = 2
 """Stands in the table's description; a newer one is refused, an older one read, and made this one by the first write.

@@ -17,14 +17,14 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.errors import ForeignStoreError, StoreError
+from aoe_reports.model.errors import ForeignStoreError, StoreError
+from aoe_reports.model.texts import join, say
 from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, read_commit, statistics_in
 from aoe_reports.store.conditions import Where
 from aoe_reports.store.digest import digest_of, line_of, lines_of
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.objects import object_store
 from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
-from aoe_reports.texts import join, say
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.columns import scalar
-from aoe_reports.errors import StoreError
+from aoe_reports.model.columns import scalar
+from aoe_reports.model.errors import StoreError
+from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS
 from aoe_reports.store.usable import only_usable
-from aoe_reports.texts import say
 
 BOUNDED = ("run_id", "timestamp_ns", "night", "model")
 """Columns whose least and greatest value stand in the table's log: a query opens only the files that may hold it."""
@@ -341,14 +341,14 @@ def parts_of(actions: pa.Table) -> list[Part]:
     columns = [column.to_pylist() for column in rows.columns]
     parts = [
         Part(
-            path,
-            kind,
-            month,
-            count or 0,
-            size,
-            _milliseconds(modified),
-            dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
-            dict(zip(bounds, told[2::3], strict=True)),
+            path=path,
+            kind=kind,
+            month=month,
+            rows=count or 0,
+            size=size,
+            modified_ms=_milliseconds(modified),
+            bounds=dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
+            nulls=dict(zip(bounds, told[2::3], strict=True)),
         )
         for path, kind, month, count, size, modified, *told in zip(*columns, strict=True)
     ]

@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.findings import Finding
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
 from aoe_reports.store.commits import Commit, commit_path, read_commit
 from aoe_reports.store.digest import digest_of
 from aoe_reports.store.parts import Folder, reason
-from aoe_reports.texts import say
 
 DAMAGED, UNREADABLE, NOT_COVERED = "store-log", "store-unreadable", "store-not-covered"
 

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.columns import bits, codes, floats, keep_where, scalar, valid
-from aoe_reports.errors import LeftOutWarning
-from aoe_reports.findings import SEVERITIES
-from aoe_reports.records.from_document import RunKind
-from aoe_reports.records.payloads import NotDecodableError, decode, is_night, members_of
-from aoe_reports.records.record import JSON_FIELDS, Phase, RecordSource, Scope
-from aoe_reports.texts import say
+from aoe_reports.formats.records.from_document import RunKind
+from aoe_reports.formats.records.payloads import NotDecodableError, decode, is_night, members_of
+from aoe_reports.formats.records.record import JSON_FIELDS, RECORD_SOURCES, Phase, Scope
+from aoe_reports.model.columns import bits, codes, floats, keep_where, scalar, valid
+from aoe_reports.model.errors import LeftOutWarning
+from aoe_reports.model.findings import SEVERITIES
+from aoe_reports.model.texts import say
 
 _RUN, _RECORD, _FINDING, _ADVICE, _VERDICT = "run", "record", "finding", "advice", "verdict"
 _OF_RUNS = frozenset({_RUN, _RECORD, _FINDING, _ADVICE, _VERDICT})
@@ -86,7 +86,7 @@ WORDS: Mapping[str, Problem] = {
 
 _WORDS_OF_RECORDS: Mapping[str, Problem] = {
     "scope": _one_of(*get_args(Scope)),
-    "source": _one_of(*get_args(RecordSource)),
+    "source": _one_of(*sorted(RECORD_SOURCES)),
     "phase": _one_of(*get_args(Phase)),
 }
 

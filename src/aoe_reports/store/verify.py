@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.errors import ForeignStoreError, StoreError
-from aoe_reports.findings import Finding, in_order
+from aoe_reports.model.errors import ForeignStoreError, StoreError
+from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.texts import say
 from aoe_reports.store.commits import commit_path
 from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of, lacking
 from aoe_reports.store.log import Log, Origin
 from aoe_reports.store.parts import Folder, Part, reason, statistics_of
 from aoe_reports.store.replay import DAMAGED, NOT_COVERED, Replay, not_covered, versions_in
-from aoe_reports.texts import say
 
 
 def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:

@@ -1,17 +1,12 @@
-"""Knowledge banks: where AOE looks for them, how they are laid out, what differs between two of them."""
+"""Banks of tuners: how they are laid out, what is in them, what differs between two of them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
-
-LayoutName = Literal["TUNE_BANK_PATH", "ASCEND_CACHE_PATH", "default", "given"]
-
-RUNTIME_KB = "_runtime_kb.json"
-"""What names of operator banks end with: `<soc>_<cores>_AiCore_<type>_runtime_kb.json`, one JSON object a line."""
 
 ENTRY_BYTES = 16
 """How much of an entry's hash is kept: enough to tell entries apart."""
@@ -19,9 +14,10 @@ ENTRY_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class BankLayout:
-    """Where a bank in use lies. The built-in banks of CANN come behind it and are found by AOE itself."""
+    """Where a bank in use lies. Banks that came with the tuner are behind it and are found by the tuner itself."""
 
-    by: LayoutName
+    by: str
+    """What says where it lies: a variable of the environment, `default` or `given`."""
     operators_root: PurePosixPath
     graphs_root: PurePosixPath
     graphs_by_soc: bool
@@ -36,24 +32,18 @@ class BankLayout:
         return self.graphs_root / soc if self.graphs_by_soc else self.graphs_root
 
 
-def bank_at(path: PurePosixPath) -> BankLayout:
-    """A bank laid out as AOE does under TUNE_BANK_PATH: operators in a folder of the chip, subgraphs beside it."""
-    return BankLayout("given", path, path, graphs_by_soc=False)
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """How a tuner keeps what it found for later runs of the model, where that may be exchanged as a whole."""
 
-
-def bank_in_use(environment: Mapping[str, str], home: str, folder: str) -> BankLayout:
-    """The bank that AOE uses: TUNE_BANK_PATH, else ASCEND_CACHE_PATH, else below the home folder.
-
-    Relative paths are of `folder`, where AOE runs.
-    """
-    if path := environment.get("TUNE_BANK_PATH"):
-        root = PurePosixPath(folder) / path
-        return BankLayout("TUNE_BANK_PATH", root, root, graphs_by_soc=False)
-    if path := environment.get("ASCEND_CACHE_PATH"):
-        root = PurePosixPath(folder) / path / "aoe_data"
-        return BankLayout("ASCEND_CACHE_PATH", root, root, graphs_by_soc=False)
-    custom = PurePosixPath(home) / "Ascend" / "latest" / "data" / "aoe" / "custom"
-    return BankLayout("default", custom / "op", custom / "graph", graphs_by_soc=True)
+    in_use: Callable[[Mapping[str, str], str, str], BankLayout]
+    """(environment, home, folder in which the tuner runs): where the one in use lies."""
+    at: Callable[[PurePosixPath], BankLayout]
+    """One at a given place."""
+    holds_lines: Callable[[str], bool]
+    """Whether the lines of a file of this name are entries that can be told apart."""
+    chip_of: Callable[[str], str | None]
+    """The chip that a file is of, by its path; null: it does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +56,13 @@ class BankEntry:
 
 
 Listing = Mapping[str, BankEntry]
-"""Files of a bank by their path in the layout of TUNE_BANK_PATH."""
+"""Files of a bank by their path: operators in a folder of the chip, subgraphs beside it."""
 
 
-GRADIENTS = "_gradient_fusion.json"
-"""What names of banks of gradients end with: the chip stands before it."""
-
-
-def chip_of(path: str) -> str | None:
-    """The chip that a file of a bank is of, by its folder (operators) or its name (gradients); null: subgraphs do not tell."""
-    if "/" in path:
-        return path.split("/", 1)[0]
-    return path.removesuffix(GRADIENTS) if path.endswith(GRADIENTS) and path != GRADIENTS else None
-
-
-def entry_of_bytes(name: str, data: bytes) -> BankEntry:
-    """What a file of this name and content is."""
+def entry_of_bytes(data: bytes, *, holds_lines: bool) -> BankEntry:
+    """What a file of this content is; `holds_lines`: its lines are entries."""
     lines = None
-    if name.endswith(RUNTIME_KB):
+    if holds_lines:
         lines = frozenset(
             hashlib.sha256(line.strip()).digest()[:ENTRY_BYTES] for line in data.splitlines() if line.strip()
         )
@@ -105,25 +84,24 @@ class BankChange:
 
 def difference(before: Listing, after: Listing) -> list[BankChange]:
     """What changed from one listing to another, by path."""
-    changes = []
-    for path in sorted(before.keys() | after.keys()):
-        old, new = before.get(path), after.get(path)
-        if old is not None and new is not None and old.sha256 == new.sha256:
-            continue
-        known = next((entry.entries for entry in (new, old) if entry is not None), None)
-        was = (old.entries if old else None) or frozenset()
-        now = (new.entries if new else None) or frozenset()
-        changes.append(
-            BankChange(
-                path,
-                "added" if old is None else "removed" if new is None else "changed",
-                old.size if old else None,
-                new.size if new else None,
-                None if known is None else len(now - was),
-                None if known is None else len(was - now),
-            )
-        )
-    return changes
+    pairs = [(path, before.get(path), after.get(path)) for path in sorted(before.keys() | after.keys())]
+    return [
+        _change(path, old, new) for path, old, new in pairs if old is None or new is None or old.sha256 != new.sha256
+    ]
+
+
+def _change(path: str, old: BankEntry | None, new: BankEntry | None) -> BankChange:
+    known = next((entry.entries for entry in (new, old) if entry is not None), None)
+    was = (old.entries if old else None) or frozenset()
+    now = (new.entries if new else None) or frozenset()
+    return BankChange(
+        path=path,
+        change="added" if old is None else "removed" if new is None else "changed",
+        bytes_before=old.size if old else None,
+        bytes_after=new.size if new else None,
+        entries_added=None if known is None else len(now - was),
+        entries_lost=None if known is None else len(was - now),
+    )
 
 
 def document_of_listing(listing: Listing) -> dict[str, Any]:

@@ -147,11 +147,19 @@ def _members_of_group(group: Path) -> set[int]:
     return found
 
 
-def remove_group(group: Path) -> None:
-    """Take away a control group in which nothing runs any more, and those that were made in it."""
-    with contextlib.suppress(OSError):
-        for folder, _, _ in os.walk(group, topdown=False):
-            os.rmdir(folder)  # noqa: PTH106 -- its files are none that could be taken away
+def remove_group(group: Path, wait_s: float = ENDURE_S) -> None:
+    """Take away a control group in which nothing runs any more, and those that were made in it.
+
+    What was killed is counted until its last thread has gone: the system says "busy" for so long, and it is asked again.
+    """
+    until = time.monotonic() + wait_s
+    while group.exists():
+        with contextlib.suppress(OSError):
+            for folder, _, _ in os.walk(group, topdown=False):
+                os.rmdir(folder)  # noqa: PTH106 -- its files are none that could be taken away
+        if time.monotonic() >= until:
+            return
+        time.sleep(LOOK_S if group.exists() else 0)
 
 
 # The process
@@ -168,6 +176,7 @@ def main() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:  # what is ignored stays so for the command, too (nohup)
             signal.signal(number, lambda *_: None)  # we end with the program that started us, not before
     group = make_group()
+    family = None
     try:
         process = _start(asked, group)
         family = Family(os.getpid(), process.pid, group)
@@ -179,7 +188,7 @@ def main() -> None:
         _say(tell, f"failed {getattr(error, 'strerror', None) or error}")
     finally:
         if group is not None:
-            remove_group(group)
+            remove_group(group, 0 if family and family.members() else ENDURE_S)
 
 
 def _start(asked: dict[str, Any], group: Path | None) -> subprocess.Popen[bytes]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from aoe_reports.errors import UsageError
-from aoe_reports.findings import Severity
-from aoe_reports.texts import say
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Severity
+from aoe_reports.model.texts import say
 
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]
 StageName = Literal["sgat", "opat", "gdat"]
 Seed = Literal["copy", "empty"]
 
-SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
-MODES: tuple[Mode, ...] = get_args(Mode)
 TENSORFLOW: frozenset[Scenario] = frozenset({"tf-training", "tf-online-inference"})
 
 FORMAT_VERSION = 1
+
+DEFAULT_TUNER = "aoe"
+"""Whom a plan is for that names no tuner: what `plan` makes."""
 
 REDACTED = "***"
 """Stands for a secret in all that is written down."""
@@ -135,6 +137,7 @@ class Plan:
     expected_files: tuple[str, ...] = ()
     """Relative to the plan's folder."""
     job: Job = field(default_factory=Job)
+    tuner: str = DEFAULT_TUNER
 
     @property
     def operators(self) -> tuple[Candidate, ...]:
@@ -202,8 +205,15 @@ def job_of_document(document: Mapping[str, Any]) -> Job:
 def document_of_plan(plan: Plan) -> dict[str, Any]:
     """What is written into plan.json, in the order of the contract."""
     document = asdict(plan)
+    if plan.tuner == DEFAULT_TUNER:
+        del document["tuner"]
     order = ("profile", "baseline_hash", "soc", "engine_version", "scenario", "mode")
     return {"format_version": FORMAT_VERSION, **{key: document.pop(key) for key in order}, **document}
+
+
+def to_json(document: object) -> str:
+    """A document as the files of a plan's folder hold it."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from aoe_reports.results import TuningResult
-from aoe_reports.texts import say
-from aoe_reports.tuning.outcome import type_key
+from aoe_reports.model.texts import say
+from aoe_reports.tuning.names import type_key
 
 Source = Literal["measured", "claimed", "default"]
 
@@ -86,21 +85,6 @@ class Priors:
             return Prior(default, "default", 0)
         mean = (sum(sorted(gain.saved_share for gain in chosen)) + default) / (len(chosen) + 1)
         return Prior(max(mean, 0.0), "measured" if chosen[0].measured else "claimed", len(chosen))
-
-
-def gains_of_result(result: TuningResult) -> list[Gain]:
-    """What a tuning that went to its end claims: of a fused operator for each of its types, of a model once."""
-    if not result.complete:
-        return []
-    if result.kind == "sgat":
-        saved = saved_share(result.model_baseline_ms, result.model_result_ms)
-        return [] if saved is None else [Gain(None, saved)]
-    found = []
-    for modification in result.modifications:
-        saved = saved_share(modification.before, modification.after)
-        if saved is not None:
-            found += [Gain(op_type, saved) for op_type in modification.op_type]
-    return found
 
 
 def saved_share(before: object, after: object) -> float | None:

@@ -1,62 +1,34 @@
-"""How far a tuning run is, by what its result files say."""
+"""How far a tuning run is, as far as its tuner tells, and how that is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-from aoe_reports.results import TuningResult
-from aoe_reports.texts import Text, join, say
+from aoe_reports.model.texts import Text, join, say
 
 BAR_CELLS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What result files tell of a run that is going on."""
+    """What is known of a run that is going on."""
 
     done: int
-    """Operators or subgraphs that are through, as far as the files tell: AOE counts those that it left alone."""
+    """How many of what is tuned are through, as far as the tuner tells."""
     asked: int | None
-    """How many operators were asked for by name; null where whole types, subgraphs or everything is tuned."""
+    """How many were asked for by name; null where it is not known."""
     improved: int
     failed: int
     best_gain: float | None
     """The largest before/after - 1 so far."""
     what: str
     final: bool = True
-    """Whether every task is through: until then AOE's numbers prove nothing."""
+    """Whether every task is through: until then the tuner's numbers prove nothing."""
 
     @property
     def share(self) -> float | None:
         """What part is through; null where it is not known how many there are."""
         return min(1.0, self.done / self.asked) if self.asked else None
-
-
-def progress_of(results: Sequence[TuningResult], asked: int | None) -> Progress:
-    """The progress that the tasks of all result files of a run tell."""
-    improved = {m.join_name for result in results for m in result.modifications}
-    failed = {name for result in results for name in result.failed_operators}
-    counted = sum(
-        result.summary.get(key, 0)
-        for result in results
-        for key in ("repo_add_num", "repo_update_num", "repo_reserved_num", "repo_unsatisfied_num")
-    )
-    gains = [
-        gain for result in results for m in result.modifications if (gain := gain_of(m.before, m.after)) is not None
-    ]
-    what = "subgraphs" if results and all(result.kind == "sgat" for result in results) else "operators"
-    done = max(len(improved | failed), counted)
-    final = not any(result.broken_off for result in results)
-    return Progress(done, asked, len(improved), len(failed), max(gains, default=None), what, final)
-
-
-def gain_of(before: Decimal | None, after: Decimal | None) -> float | None:
-    """before/after - 1, the way AOE counts improvement; null where a time is missing or not above 0."""
-    if before is None or after is None or before <= 0 or after <= 0:
-        return None
-    return float(before / after - 1)
 
 
 def describe_progress(stage: str, progress: Progress) -> Text:

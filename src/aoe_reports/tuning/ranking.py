@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.analysis.bounds import STATES, OperatorBounds, StepShares, cap_saving
-from aoe_reports.analysis.hotspots import is_communication
-from aoe_reports.analysis.intervals import Intervals, union
-from aoe_reports.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
-from aoe_reports.operators import is_dumped, is_tunable
-from aoe_reports.texts import Text, join, say
+from aoe_reports.facts.bounds import STATES, OperatorBounds, StepShares, cap_saving
+from aoe_reports.formats.aoe.operators import is_dumped, is_tunable
+from aoe_reports.model.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
+from aoe_reports.model.intervals import Intervals, union
+from aoe_reports.model.texts import Text, join, say
+from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.plan import Candidate, Mode, Rejected, Scenario
 from aoe_reports.tuning.prior import Prior, Priors
 
@@ -150,42 +150,51 @@ def _inside(starts: Ints, durations: Ints, busy: Intervals) -> Ints:
     return covered(starts + durations) - covered(starts)
 
 
-def rank_operators(
-    frame: pa.Table,
-    bounds: OperatorBounds | None,
-    exposed: Any,
-    shares: StepShares,
-    wanted: Wanted,
-    known: Known,
-    priors: Priors,
-) -> Ranking:
-    """The plan's candidates and what it leaves out, from the tasks of one device, their bounds and `exposed_times`."""
-    spoken = sorted(_communication(frame, shares), key=_rejection_order)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One device: its tasks, what its operators are bounded by, their `exposed_times`, where its steps went."""
+
+    frame: pa.Table
+    bounds: OperatorBounds | None
+    exposed: Any
+    shares: StepShares
+
+
+def rank_operators(device: Measured, wanted: Wanted, known: Known, priors: Priors) -> Ranking:
+    """The plan's candidates and what it leaves out."""
+    bounds, shares = device.bounds, device.shares
+    spoken = sorted(_communication(device.frame, shares), key=_rejection_order)
     if bounds is None or wanted.mode == "gdat":
         return Ranking((), tuple(spoken))
-    classes = _classes(bounds, exposed, _reasons(bounds, wanted, known))
+    classes = _classes(bounds, device.exposed, _reasons(bounds, wanted, known))
     least = wanted.min_share * (shares.step_ns or shares.computing_ns)
     if wanted.mode in {"sgat", "both"}:
         return _subgraphs(classes, shares, wanted, priors, spoken, least)
+    chosen, rejected = _chosen(classes, shares, wanted, priors, least=least)
+    types = sorted({candidate.op_type for candidate in chosen if candidate.op_type})
+    return Ranking(
+        tuple(chosen),
+        tuple(sorted([*_left_out(classes, known, least), *rejected, *spoken], key=_rejection_order)),
+        tuple(one for one in types if not is_tunable(one)),
+        tuple(one for one in types if known.bank_types.get(one)) if not wanted.repeat_tune else (),
+    )
+
+
+def _chosen(
+    classes: _Classes, shares: StepShares, wanted: Wanted, priors: Priors, *, least: float
+) -> tuple[list[Candidate], list[Rejected]]:
+    """(what is worth tuning, what could be tuned and is not worth it or does not fit in)."""
     whole_types = wanted.scenario == "pytorch"
-    eligible = classes.why < 0
-    groups, members = _merged(classes, np.flatnonzero(eligible), whole_types=whole_types)
+    groups, members = _merged(classes, np.flatnonzero(classes.why < 0), whole_types=whole_types)
     small = groups.total < least
     hidden = ~small & (groups.exposed < least)
     worth = np.flatnonzero(~small & ~hidden).tolist()
     options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
     chosen, left = _within(sorted(options, key=_order), wanted)
-    rejected = _left_out(classes, known, least)
-    rejected += [Rejected(c.op_name, c.op_type, c.total_us, _because_of(why)) for c, why in left]
+    rejected = [Rejected(c.op_name, c.op_type, c.total_us, _because_of(why)) for c, why in left]
     rejected += [one for i in np.flatnonzero(hidden) for one in _summed(classes, members[i], "overlapped")]
     rejected += _summed(classes, [m for i in np.flatnonzero(small) for m in members[i]], "below-threshold")
-    types = {candidate.op_type for candidate in chosen if candidate.op_type}
-    return Ranking(
-        tuple(chosen),
-        tuple(sorted([*rejected, *spoken], key=_rejection_order)),
-        tuple(sorted(one for one in types if not is_tunable(one))),
-        tuple(sorted(one for one in types if known.bank_types.get(one))) if not wanted.repeat_tune else (),
-    )
+    return chosen, rejected
 
 
 def _order(candidate: Candidate) -> tuple[Any, ...]:
@@ -266,14 +275,14 @@ def _classes(bounds: OperatorBounds, exposed: Any, why: Ints) -> _Classes:
     present, first, of = np.unique(mixed, return_index=True, return_inverse=True)
     size = len(present)
     return _Classes(
-        bounds,
-        first.astype(np.int64),
-        why[first],
-        _added(bounds.count, of, size),
-        _added(bounds.total_ns, of, size),
-        _added(bounds.saving_ns, of, size),
-        np.bincount(of, weights=exposed, minlength=size),
-        np.bincount(of, minlength=size).astype(np.int64),
+        bounds=bounds,
+        first=first.astype(np.int64),
+        why=why[first],
+        count=_added(bounds.count, of, size),
+        total=_added(bounds.total_ns, of, size),
+        saving=_added(bounds.saving_ns, of, size),
+        exposed=np.bincount(of, weights=exposed, minlength=size),
+        shapes=np.bincount(of, minlength=size).astype(np.int64),
     )
 
 
@@ -295,9 +304,16 @@ def _merged(classes: _Classes, chosen: Ints, *, whole_types: bool) -> tuple[_Cla
     first = np.zeros(size, dtype=np.int64)
     first[of[::-1]] = classes.first[chosen][::-1]
     part = _some(classes, chosen)
-    sums = [_added(values, of, size) for values in (part.count, part.total, part.saving, part.shapes)]
-    exposed = np.bincount(of, weights=part.exposed, minlength=size)
-    whole = _Classes(classes.bounds, first, np.full(size, -1), sums[0], sums[1], sums[2], exposed, sums[3])
+    whole = _Classes(
+        bounds=classes.bounds,
+        first=first,
+        why=np.full(size, -1),
+        count=_added(part.count, of, size),
+        total=_added(part.total, of, size),
+        saving=_added(part.saving, of, size),
+        exposed=np.bincount(of, weights=part.exposed, minlength=size),
+        shapes=_added(part.shapes, of, size),
+    )
     return whole, [chosen[of == place].tolist() for place in range(size)]
 
 
@@ -310,26 +326,25 @@ def _candidate(groups: _Classes, place: int, shares: StepShares, priors: Priors,
     bounds, first = groups.bounds, int(groups.first[place])
     op_type = bounds.key(first, "op_type") or ""
     prior = priors.of_type(op_type)
-    total, shapes = int(groups.total[place]), int(groups.shapes[place])
+    total, exposed, shapes = int(groups.total[place]), float(groups.exposed[place]), int(groups.shapes[place])
     bound = cap_saving(int(groups.saving[place]), shares)
-    expected = min(prior.saved_share * float(groups.exposed[place]), float(bound))
-    unit = bounds.operator(first).bound_by
+    hoped = prior.saved_share * exposed
+    expected = min(hoped, float(bound))
+    one_shape = shapes == 1
     return Candidate(
-        "operator",
-        None if by_type else bounds.key(first, "op_name"),
-        op_type,
-        bounds.key(first, "input_shapes") if shapes == 1 else None,
-        int(groups.count[place]),
-        total / 1000,
-        _part(total, shares),
-        unit if shapes == 1 else None,
-        round(shares.per_step_us(bound), 3),
-        round(expected / shares.steps / 1000, 3),
-        prior.as_document(),
-        round(priors.cost_s * shapes, 3),
-        _because(
-            prior, total, float(groups.exposed[place]), expected < prior.saved_share * float(groups.exposed[place])
-        ),
+        kind="operator",
+        op_name=None if by_type else bounds.key(first, "op_name"),
+        op_type=op_type,
+        input_shapes=bounds.key(first, "input_shapes") if one_shape else None,
+        count=int(groups.count[place]),
+        total_us=total / 1000,
+        share=_part(total, shares),
+        bound_by=bounds.operator(first).bound_by if one_shape else None,
+        bound_saving_us=round(shares.per_step_us(bound), 3),
+        expected_saving_us=round(expected / shares.steps / 1000, 3),
+        prior=prior.as_document(),
+        cost_s=round(priors.cost_s * shapes, 3),
+        reason=_because(prior, total, exposed, bounded=expected < hoped),
     )
 
 
@@ -338,7 +353,7 @@ def _part(part_ns: int, shares: StepShares) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def _because(prior: Prior, total: int, exposed: float, bounded: bool) -> Text:
+def _because(prior: Prior, total: int, exposed: float, *, bounded: bool) -> Text:
     """Why so much is expected, in a sentence."""
     where = {
         "measured": say("measured of its type before ({count} results)", count=prior.results),

@@ -20,10 +20,9 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Literal, Self
 
-from aoe_reports.errors import AoeReportsError, of_the_system
-from aoe_reports.texts import say
+from aoe_reports.model.errors import AoeReportsError, of_the_system
+from aoe_reports.model.texts import say
 from aoe_reports.tuning import guardian
-from aoe_reports.tuning.outcome import Ended
 from aoe_reports.tuning.secrets import Line, Redacting, Redactor
 
 LOOK_S = 0.1
@@ -54,6 +53,21 @@ class Stop:
 
     signal: int | None = None
     times: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process of a stage ended."""
+
+    exit_code: int | None
+    signal: int | None
+    because: Literal["exited", "timeout", "interrupted"]
+    left_running: int = 0
+    log_dropped_bytes: int = 0
+    unended: tuple[str, ...] = ()
+    """Processes that could not be ended: number and name of each."""
+    guardian_lost: bool = False
+    """Whether the process between us and the command was killed: then the command was ended."""
 
 
 @contextmanager

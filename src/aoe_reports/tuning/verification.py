@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from aoe_reports.findings import Severity
-from aoe_reports.texts import say
+from aoe_reports.model.findings import Severity
+from aoe_reports.model.texts import say
 
 Verdict = Literal["confirmed", "partly", "not-reproduced", "regressed", "not-comparable"]
 

@@ -1,0 +1,286 @@
+"""Finds captures below some paths and reads single tables of them: the part of reading that every command needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.facts.steps import Step, steps_of
+from aoe_reports.facts.tasks import TaskSet, split_devices
+from aoe_reports.formats.ascend.names import RESULT_KINDS, UNREAD_KINDS
+from aoe_reports.formats.capture import Capture, Source, group_runs
+from aoe_reports.formats.csv.parse import BLOCK_BYTES
+from aoe_reports.formats.csv.summary import START, TableData
+from aoe_reports.formats.discovery import Discovery
+from aoe_reports.formats.expand import expanded
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.table import Facts
+from aoe_reports.formats.table_file import read_table_file
+from aoe_reports.formats.tasks import filled_up
+from aoe_reports.formats.trace.shape import TimelineLook
+from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
+from aoe_reports.model.columns import keep_where, words_in
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.texts import join, say
+from aoe_reports.rules.forms import check_statistics
+from aoe_reports.rules.tables import cannot_repeat, check_table, without_copies_between
+
+_SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
+"""The columns of sums that stand in where there is no table of tasks."""
+
+
+def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
+    """The profiles among the files found, as captures that make up one run each."""
+    captures = [capture for capture in group_captures(discovery.files) if capture.measures]
+    # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
+    return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
+
+
+def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
+    """As `find_runs`, and captures of which there are only files about them."""
+    return group_runs(group_captures(discovery.files))
+
+
+def cluster_captures(discovery: Discovery) -> list[Capture]:
+    """What analyses of whole clusters wrote beside the ranks they were made of."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_cluster]
+
+
+def aoe_files(discovery: Discovery) -> list[FoundFile]:
+    """The AOE results among the files found."""
+    return [file for file in discovery.files if file.name.kind in RESULT_KINDS]
+
+
+def bank_files(discovery: Discovery) -> list[FoundFile]:
+    """The gradient banks of AOE among the files found."""
+    return [file for file in discovery.files if file.name.kind == "gdat"]
+
+
+def record_files(discovery: Discovery) -> list[FoundFile]:
+    """The files of benchmark log records among the files found."""
+    return [file for file in discovery.files if file.name.kind == "record"]
+
+
+def tuner_files(discovery: Discovery) -> list[FoundFile]:
+    """The files of other tuners than AOE among the files found."""
+    return [file for file in discovery.files if file.name.source == "tuner"]
+
+
+def unread_files(discovery: Discovery) -> list[FoundFile]:
+    """The files that are recognised and not read among the files found."""
+    return [file for file in discovery.files if file.name.kind in UNREAD_KINDS]
+
+
+def files_without_run(discovery: Discovery) -> list[FoundFile]:
+    """What gradient tuning left beside its banks among the files found: no runs, nothing that records are made of."""
+    runs = {*RESULT_KINDS, "gdat"}
+    return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
+
+
+def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+    """One table of a file, checked; `columns` are the ones that are wanted."""
+    complete = columns is None or columns.issuperset(TABLES[kind].identity)
+    data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
+    return data.with_constants(_told_by_name(file, kind))
+
+
+def _told_by_name(file: FoundFile, kind: str) -> dict[str, int]:
+    """The columns that a file's name tells."""
+    known = {"device_id": file.name.device_id, "model_id": file.name.model_id}
+    if not TABLES[kind].whole_in_each_file:
+        known["iteration"] = file.name.iteration
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def look_at(file: FoundFile) -> TimelineLook:
+    """How many events a timeline has, when they begin and end, and what is wrong with it."""
+    from aoe_reports.formats.trace.events import look_at_timeline  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            return TimelineLook(findings=(wrong,))
+        look = look_at_timeline(path)
+    return replace(look, findings=tuple(replace(finding, path=str(file.path)) for finding in look.findings))
+
+
+@contextmanager
+def stream_events_of(
+    file: FoundFile, columns: Collection[str] | None = None
+) -> Iterator[tuple[Iterator[pa.RecordBatch], list[Finding]]]:
+    """(the events of a timeline, batch after batch; what is wrong with it, known before the first batch)."""
+    from aoe_reports.formats.trace.events import stream_events  # noqa: PLC0415 -- most commands read tables
+
+    if file.name.form == "db":
+        frame, found = _events_of_database(file.path)
+        yield iter((frame if columns is None else frame.select(sorted(columns))).to_batches()), found
+        return
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            yield iter(()), [wrong]
+            return
+        stream = stream_events(path, columns)
+        yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
+
+
+def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
+    """(the events that a database holds, in the frame of timelines; what is wrong with them)."""
+    from aoe_reports.formats.sqlite import read_database_events  # noqa: PLC0415 -- most captures are text
+    from aoe_reports.formats.trace.events import EVENTS_SCHEMA  # noqa: PLC0415
+
+    frame, findings = read_database_events(path)
+    absent = [field for field in EVENTS_SCHEMA if field.name not in frame.column_names]
+    for field in absent:
+        values = [False] * frame.num_rows if pa.types.is_boolean(field.type) else [None] * frame.num_rows
+        frame = frame.append_column(field, pa.array(values, field.type))
+    return frame.select(EVENTS_SCHEMA.names), list(findings)
+
+
+def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
+    """Count and duration of a timeline's events by some of their words; None where the file cannot be used."""
+    from aoe_reports.formats.trace.events import sum_durations  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            return None
+        sums = sum_durations(path, by)
+    return None if has(sums.findings, "error") else sums.frame
+
+
+def read_source(
+    source: Source | None, columns: frozenset[str] | None = None, *, hashed: bool = True
+) -> list[TableData]:
+    """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted."""
+    if source is None:
+        return []
+    identity = frozenset(TABLES[source.kind].identity)
+    if columns is not None and not hashed and not identity <= columns and any(map(_is_large, source.files)):
+        few = columns if source.files[0].name.form == "csv" else columns | identity & {START}
+        tables = [read_file(file, source.kind, few, hashed=False) for file in source.files]
+        if cannot_repeat(tables):
+            return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
+    every = None if columns is None else columns | identity
+    read = without_copies_between([read_file(file, source.kind, every, hashed=hashed) for file in source.files])
+    return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
+
+
+def _is_large(file: FoundFile) -> bool:
+    """Whether it costs more to read the columns that tell two rows apart than to look whether there is any need."""
+    return file.name.packed or file.size >= BLOCK_BYTES
+
+
+def _of_columns(data: TableData, file: FoundFile, columns: frozenset[str] | None) -> TableData:
+    """A table without the columns by which rows were told apart, where nobody asked for them."""
+    if columns is None:
+        return data
+    kept = columns | _told_by_name(file, data.table.name).keys()
+    kept |= {column.field for column in data.table.columns if column.needed}
+    extra = [name for name in data.frame.column_names if name in data.table.identity and name not in kept]
+    return data.with_frame(data.frame.drop_columns(extra)) if extra else data
+
+
+def first_with_rows(
+    sources: Sequence[Source], read: Callable[[Source], list[TableData]]
+) -> tuple[list[TableData], list[Source]]:
+    """(the tables of the first form that has rows, the forms that were not read); a damaged form gives way."""
+    tables: list[TableData] = []
+    for place, source in enumerate(sources):
+        tables = read(source)
+        if joined(tables) is not None:
+            return tables, list(sources[place + 1 :])
+    return tables, []
+
+
+def sources_of(capture: Capture, facts: Facts) -> list[Source]:
+    """Where such facts of the tasks of a capture stand, the best source first."""
+    return [source for source in vendor_of(capture.profiler).tasks(capture) if TABLES[source.kind].facts == facts]
+
+
+def read_tasks(
+    capture: Capture, fields: frozenset[str], *, by_type: bool, all_tasks: bool = False
+) -> tuple[list[TaskSet], list[TableData]]:
+    """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
+
+    Each has all of `fields` that a table of tasks may have, null where the export has none.
+    """
+    tables: list[TableData] = []
+    for source in vendor_of(capture.profiler).tasks(capture):
+        facts = TABLES[source.kind].facts
+        if facts == "sums" and not by_type:
+            continue
+        of_kernels = facts == "kernels" and not all_tasks
+        asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
+        found = read_source(source, asked, hashed=False)
+        tables += found
+        frame = joined(found)
+        if of_kernels:
+            frame = kernels(frame)
+        if frame is not None and frame.num_rows:
+            if facts == "tasks":
+                tables[-1] = tables[-1].with_findings(_against_sums(capture, frame))
+            grouped = facts == "sums"
+            return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=fields), tables
+    return [], tables
+
+
+def comparable(tasks: Sequence[TableData]) -> list[TableData]:
+    """Tables of tasks with a column for the type of a task: what forms are compared by."""
+    return [data.with_frame(filled_up(data.frame, {"task_type"})[0]) for data in tasks]
+
+
+def _against_sums(capture: Capture, tasks: pa.Table) -> list[Finding]:
+    """Whether tasks are those that the profiler counted: of what is cut off (a last slice) nothing else tells."""
+    if not {"op_type", "task_type"} <= set(tasks.column_names):
+        return []
+    try:
+        statistic = [data for source in sources_of(capture, "sums")[:1] for data in read_source(source, hashed=False)]
+    except (ReadError, OSError):
+        return []  # which `check` says: no number here is made of it
+    devices = {device for data in statistic for device in _devices(data.frame)}
+    if len(devices) > 1 and "device_id" not in tasks.column_names:
+        return []  # of which device a task is was not read
+    return check_statistics(statistic, tasks)
+
+
+def _devices(frame: pa.Table) -> list[int | None]:
+    return pc.unique(frame["device_id"]).to_pylist() if "device_id" in frame.column_names else [None]
+
+
+def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> list[Step]:
+    """Steps of the best source that has some; all are read, so that what is wrong with any is known."""
+    frames = [joined(read(source)) for source in vendor_of(capture.profiler).steps(capture)]
+    frame = next((frame for frame in frames if frame is not None), None)
+    return [] if frame is None else steps_of(capture.info.rank_of, frame)
+
+
+def nothing_measured(paths: Sequence[Path], what: str, **asked: int | None) -> Finding:
+    """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
+    words = [f"{name} {value}" for name, value in asked.items() if value is not None]
+    message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
+    return Finding("error", "nothing-measured", min(map(str, paths)), message)
+
+
+def label_of(captures: Sequence[Capture]) -> str:
+    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
+    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
+
+
+def joined(tables: Sequence[TableData]) -> pa.Table | None:
+    """The rows of several files (slices, iterations, devices) one below the other; None where there are none."""
+    frames = [data.frame for data in tables if data.frame.num_rows]
+    if not frames:
+        return None
+    return pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
+
+
+def kernels(frame: pa.Table | None) -> pa.Table | None:
+    """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
+    if frame is None or "op_name" not in frame.column_names:
+        return None  # a database that knows no operators
+    computes = pa.chunked_array([keep_where(words_in(frame["task_type"], TASK_TYPES.compute))])
+    return frame.filter(pc.and_(computes.combine_chunks(), pc.is_valid(frame["op_name"])))

@@ -1,0 +1,217 @@
+"""Reads what one capture tells of communication: its tables, and its timelines for what they do not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from aoe_reports.engine.captures import joined, read_source, stream_events_of
+from aoe_reports.facts.communication import (
+    OperatorTime,
+    Transfer,
+    find_bandwidth_mismatches,
+    number_of_step,
+    operator_times,
+    transfers_of_matrix,
+    type_of_operator,
+)
+from aoe_reports.facts.communication_run import Communication, TransportVolume
+from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
+from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
+from aoe_reports.facts.tasks import split_devices
+from aoe_reports.formats.aoe.gradients import GradientModel
+from aoe_reports.formats.ascend.capture import exports_of
+from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
+from aoe_reports.formats.capture import Capture
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.texts import say
+
+_TIMELINES = ("hccl", *WHOLE_TIMELINES)
+"""Timelines that show communication, the smallest first."""
+
+
+class _OfStep(Protocol):
+    @property
+    def step(self) -> int | None: ...
+
+
+Item = TypeVar("Item", bound=_OfStep)
+
+
+def read_communication(
+    capture: Capture,
+    into: Communication,
+    models: Sequence[GradientModel],
+    step: int | None,
+    findings: list[Finding],
+) -> None:
+    """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays."""
+    own = _read_operators(capture, findings)
+    into.volumes += _read_volumes(capture, step, findings)
+    matrix = _read_matrix(capture, findings)
+    timelines = _read_timelines(capture, own, findings)
+    figures = [one for several in timelines.values() for one in several]
+    findings += _standing_in(capture, figures, operators=bool(own), links=bool(matrix))
+    operators = own or [operator for one in figures for operator in one.operators]
+    transfers = matrix or [transfer for one in figures for transfer in one.transfers]
+    into.add_waits(figures, step)
+    into.operators += _of_step(operators, step)
+    into.transfers += _of_step(transfers, step)
+    tails = _read_tails(capture, timelines, models, findings)
+    into.tails += _of_step(tails, step)
+    if not (operators or transfers or tails):
+        message = say("no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace")
+        findings.append(Finding("info", "no-communication", str(capture.root), message))
+
+
+def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
+    return [one for one in found if step in {None, one.step}]
+
+
+def _read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTime]:
+    """What the table of operators of a capture tells."""
+    times = _frame(capture, "communication", findings)
+    return operator_times(_with_rank(times, capture.info.rank_id)) if times is not None else []
+
+
+def _read_volumes(capture: Capture, step: int | None, findings: list[Finding]) -> list[TransportVolume]:
+    """What the table of bandwidths of a capture tells, summed by group, type of operator and transport."""
+    volumes = _frame(capture, "communication_bandwidth", findings)
+    if volumes is None:
+        return []
+    findings += _mismatches(volumes, "communication_bandwidth", str(capture.root))
+    sums: dict[tuple[str | None, str, str], list[int]] = {}
+    for row in volumes.to_pylist():
+        if step in {None, number_of_step(row["step"])}:
+            key = (row["group"], type_of_operator(row["op_name"] or ""), row["transport"] or "unknown")
+            entry = sums.setdefault(key, [0, 0])
+            entry[0] += row["transit_bytes"] or 0
+            entry[1] += row["transit_ns"]
+    return [
+        TransportVolume(
+            rank_id=capture.info.rank_id,
+            group=group,
+            op_type=op_type,
+            transport=transport,
+            transit_bytes=size,
+            transit_ns=time,
+        )
+        for (group, op_type, transport), (size, time) in sums.items()
+    ]
+
+
+def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
+    """What the matrix of a capture tells of links, each transfer once."""
+    matrix = _frame(capture, "communication_matrix", findings)
+    if matrix is None:
+        return []
+    findings += _mismatches(matrix, "communication_matrix", str(capture.root))
+    transfers, repeated = transfers_of_matrix(_with_rank(matrix, capture.info.rank_id))
+    examples = sum(transfer.is_example for transfer in transfers)
+    if examples:
+        message = say(
+            "the matrix tells of some operators only (of {rows} rows {examples} are the best, middle or worst of their type, "
+            "without a total): volumes and times of links are of these",
+            rows=repeated + len(transfers),
+            examples=examples,
+        )
+        findings.append(Finding("info", "communication-examples", str(capture.root), message))
+    return transfers
+
+
+def _read_timelines(
+    capture: Capture, own: Sequence[OperatorTime], findings: list[Finding]
+) -> dict[int | None, list[TaskFigures]]:
+    """What each export tells, by device, of the first kind of timeline that shows communication."""
+    found: dict[int | None, list[TaskFigures]] = {}
+    for files in exports_of(capture, _TIMELINES):
+        tasks, name = CommunicationTasks(), files[0].name
+        for file in files:
+            with stream_events_of(file, TASK_COLUMNS) as (batches, wrong):
+                findings += wrong
+                for batch in batches:
+                    tasks.add(batch)
+        figures = tasks.figures(capture.info.rank_of(name.device_id), name.iteration, own)
+        found.setdefault(name.device_id, []).append(figures)
+    return found
+
+
+def _standing_in(capture: Capture, figures: Sequence[TaskFigures], *, operators: bool, links: bool) -> list[Finding]:
+    """What is to be said of timelines: that they stand in for tables, and what in them is damaged."""
+    path, found = str(capture.root), []
+    if any(one.operators for one in figures) and not operators:
+        message = say("no table of communication operators: the timeline tells how long they took, and of no waiting")
+        found.append(Finding("info", "stands-in", path, message))
+    if any(one.transfers for one in figures) and not links:
+        message = say("no communication matrix: the timeline tells of links, and of RDMA no times")
+        found.append(Finding("info", "stands-in", path, message))
+    if unusable := sum(one.unusable for one in figures):
+        message = say(
+            "{count} tasks of communication with damaged arguments; they are in no sum of links", count=unusable
+        )
+        found.append(Finding("warning", "communication-task", path, message))
+    return found
+
+
+def _read_tails(
+    capture: Capture,
+    timelines: Mapping[int | None, list[TaskFigures]],
+    models: Sequence[GradientModel],
+    findings: list[Finding],
+) -> list[Tail]:
+    """The all-reduce behind the backward passes of each device that step_trace tells of."""
+    tables = read_source(capture.preferred("step_trace"), hashed=False)
+    findings += [finding for data in tables for finding in data.findings]
+    frame = joined(tables)
+    if frame is None:
+        return []
+    operators = {device: [time for one in several for time in one.operators] for device, several in timelines.items()}
+    tails = []
+    for one in split_devices(capture.info.rank_of, frame):
+        mine = operators.get(one.device_id) or (next(iter(operators.values())) if len(operators) == 1 else [])
+        tails += find_gradient_tails(_with_rank(one.frame, one.rank_id), mine, models)
+    return tails
+
+
+def _frame(capture: Capture, kind: str, findings: list[Finding]) -> pa.Table | None:
+    """One table of a capture; None where it has none."""
+    tables = read_source(capture.preferred(kind), hashed=False)
+    findings += [finding for data in tables for finding in data.findings]
+    return joined(tables)
+
+
+def _with_rank(frame: pa.Table, rank: int | None) -> pa.Table:
+    return frame.append_column("rank_id", pa.array([rank] * frame.num_rows, pa.int64()))
+
+
+def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
+    rows = find_bandwidth_mismatches(frame)
+    found = [
+        Finding(
+            "warning",
+            "bandwidth-mismatch",
+            path,
+            say(
+                "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s",
+                kind=kind,
+                **{
+                    name: row[name]
+                    for name in ("op_name", "transport", "transit_bytes", "transit_ns", "bandwidth_gb_per_s")
+                },
+            ),
+        )
+        for row in rows[:EXAMPLES_PER_RULE]
+    ]
+    if len(rows) > EXAMPLES_PER_RULE:
+        message = say("{kind}: and {count} more of this kind", kind=kind, count=len(rows) - EXAMPLES_PER_RULE)
+        found.append(Finding("warning", "bandwidth-mismatch", path, message))
+    for name, what in (
+        ("transit_bytes", say("volume (counted as 0)")),
+        ("transport", say("transport (counted as unknown)")),
+    ):
+        if missing := frame[name].null_count:
+            message = say("{kind}: {count} rows without {what}", kind=kind, count=missing, what=what)
+            found.append(Finding("warning", "communication-incomplete", path, message))
+    return found

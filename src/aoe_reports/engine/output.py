@@ -1,0 +1,177 @@
+"""The one place where files leave: whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import shutil
+import stat
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from aoe_reports.engine.locks import locked_site_of
+from aoe_reports.model.errors import NoticeWarning
+from aoe_reports.model.texts import say
+
+REPORT_PAGE = "report.html"
+REPORT_FILES = {REPORT_PAGE: "html", "report.md": "markdown", "report.json": "json"}
+"""What `nightly` leaves beside the pages of a site, and the form of each."""
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file so that nobody ever sees half of it; a pipe or a device is written to, not replaced."""
+    with whole_file(path) as file:
+        file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write into that takes the place of `path` when all went well, and leaves nothing when not."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            yield file
+        return
+    with locked_site_of(path), _whole_file(path) as file:
+        yield file
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[IO[bytes]]:
+    with unfinished(path) as made:
+        with made.open("wb") as file:
+            yield file
+        made.chmod(0o644)
+        made.replace(path)
+
+
+@contextmanager
+def unfinished(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """An empty file (or folder) beside `path` that is to take its place; it goes where that does not happen.
+
+    What a killed run left of the same output is deleted, what one left of others is told. Whether a run is gone its lock
+    tells: it dies with the process.
+    """
+    _look_for_leftovers(path)
+    made, handle = _make(path, folder=folder)
+    try:
+        yield made
+    except BaseException:
+        _delete(made)
+        raise
+    finally:
+        os.close(handle)
+
+
+_MARK = ".aoe-reports-"
+_LEFTOVER = re.compile(rf"\.(?P<name>.+){re.escape(_MARK)}[0-9a-z_]{{8}}", re.DOTALL)
+_LONGEST_NAME = 100
+_seen: set[Path] = set()
+"""Folders whose leftovers of other outputs this process has told."""
+
+
+def _make(path: Path, *, folder: bool) -> tuple[Path, int]:
+    """A new file or folder, and a handle that has its lock; another run may take one without a lock for a leftover."""
+    prefix = f".{path.name[:_LONGEST_NAME]}{_MARK}"
+    while True:
+        if folder:
+            name = tempfile.mkdtemp(dir=path.parent, prefix=prefix)
+            handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        else:
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
+        with contextlib.suppress(OSError):  # no locks here: then nobody gets one, and nothing is deleted
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.lexists(name):
+            return Path(name), handle
+        os.close(handle)
+
+
+def _look_for_leftovers(path: Path) -> None:
+    told = path.parent in _seen
+    _seen.add(path.parent)
+    try:
+        names = sorted(entry.name for entry in os.scandir(path.parent) if _MARK in entry.name)
+    except OSError:
+        return
+    for name in names:
+        found = _LEFTOVER.fullmatch(name)
+        mine = found is not None and found["name"] == path.name[:_LONGEST_NAME]
+        if found is None or not (mine or not told) or not _is_left(path.parent / name):
+            continue
+        if mine:
+            _delete(path.parent / name)
+            message = say("{path}: a run that was killed left this; it is deleted", path=path.parent / name)
+        else:
+            message = say(
+                "{path}: a run that was killed left this; the next run that writes {name} deletes it",
+                path=path.parent / name,
+                name=found["name"],
+            )
+        warnings.warn(NoticeWarning(message), stacklevel=2)
+
+
+def _is_left(place: Path) -> bool:
+    """Whether nobody writes into it any more: its lock can be had."""
+    try:
+        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        kind = os.fstat(handle).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) or os.fstat(handle).st_uid != os.geteuid():
+            return False
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(handle)
+
+
+def _delete(place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def exchange_at_once(one: Path, other: Path) -> bool:
+    """Exchange the names of two folders in one step (renameat2 of Linux); False where the file system cannot."""
+    library = ctypes.CDLL(None, use_errno=True)
+    rename = getattr(library, "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+        raise OSError(code, os.strerror(code), str(other))
+    return False
+
+
+def exchange_names(one: Path, other: Path) -> None:
+    """Exchange the names of two folders in one step; where a file system cannot, in three."""
+    if exchange_at_once(one, other):
+        return
+    aside = one.with_name(f"{one.name}.aside")
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except BaseException:
+        aside.rename(other)
+        raise
+    aside.rename(one)

@@ -1,0 +1,288 @@
+"""A question on one page: its options, its rows, what is read of one unit, and what is made of all of them.
+
+What a question needs of readers it imports inside its functions, so that `--help` loads neither numpy nor pyarrow.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from aoe_reports.model.classes import record
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding, has, in_order, reasons_of
+from aoe_reports.model.options import option, options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from aoe_reports.formats.capture import Capture
+    from aoe_reports.formats.found import FoundFile
+    from aoe_reports.model.report import Section
+    from aoe_reports.model.rows import Rows
+
+MAX_ID = 2**31 - 1
+"""The largest number of a rank, device or step that an option takes."""
+
+
+@options
+class RunOptions:
+    """Options that every question has: how it is read, and what counts as bad."""
+
+    strict: bool = option(default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run")
+    max_expanded: int | None = option(
+        default=None,
+        minimum=1,
+        help="Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).",
+        scope="run",
+    )
+
+
+O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
+P = TypeVar("P")
+
+
+def only(what: str) -> Any:
+    """The option that chooses one rank, device or step."""
+    return option(default=None, minimum=0, maximum=MAX_ID, help=f"Only this {what}.")
+
+
+def all_tasks() -> Any:
+    """The option that counts what is no computing, too."""
+    return option(default=False, help="Communication, events and copies, too.", flags=["--all-tasks"])
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was found on the way; it survives what stops a unit."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unreadable: bool = False
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Keep what was found."""
+        self.findings += findings
+
+    def failed(self, path: object, why: str) -> None:
+        """Keep what could not be read."""
+        self.unreadable = True
+        self.findings.append(Finding("error", "unreadable", str(path), why))
+
+    @contextmanager
+    def where_unreadable(self, path: object) -> Iterator[None]:
+        """Keep what could not be read as a finding, and go on."""
+        try:
+            yield
+        except (ReadError, OSError) as error:
+            self.failed(path, str(error))
+
+    def take(self, other: Notes) -> None:
+        """Keep what another one holds."""
+        self.findings += other.findings
+        self.unreadable = self.unreadable or other.unreadable
+
+
+@record
+class Asked(Generic[O]):
+    """What every part of a question is handed: the options, what `prepare` made, and where findings go."""
+
+    options: O
+    notes: Notes
+    inputs: tuple[str, ...] = ()
+    """The paths that it is asked of."""
+    context: Any = None
+    units: Sequence[Any] = ()
+    """All units, those that could not be read among them; `finish` is handed them."""
+
+
+@record
+class Unit:
+    """What is read at one time, by one process: a capture, and the run that it belongs to."""
+
+    capture: Capture
+    run: str
+    number: int = 0
+    """Which of the runs that is: two whose ranks lie in one folder are called alike."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+        return str(self.capture.root)
+
+
+@record
+class FileUnit:
+    """What is read at one time where a question is about files: one, and the run and rank of its capture, if it has any."""
+
+    file: FoundFile
+    run: str | None = None
+    rank_id: int | None = None
+    superseded: bool = False
+    """Whether another form of the capture is read in its place."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+        return str(self.file.path)
+
+
+@record
+class Finished:
+    """What `finish` makes of what the units handed on."""
+
+    tables: tuple[Rows[Any], ...]
+    """The first is what CSV holds."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of the JSON form that are no tables."""
+    run_above: bool = False
+    """Whether the run is said once, above all tables, where all their rows are of one."""
+    headline: str = ""
+    """What people are told first."""
+    sections: Sequence[Section] | None = None
+    """What people are shown, where it is more than one table after another."""
+
+
+@record
+class Answer(Finished):
+    """What came of a question: what people are shown, programs read and the exit code tells is made of it."""
+
+    command: str
+    title: str
+    inputs: tuple[str, ...]
+    findings: Sequence[Finding]
+    """In a stable order."""
+    unreadable: bool = False
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows of the first table."""
+        return self.tables[0].rows
+
+    def table(self, key: str) -> Sequence[Any]:
+        """The rows of a table."""
+        return next(table.rows for table in self.tables if table.key == key)
+
+    def reasons(self, *, strict: bool = False) -> list[str]:
+        """Why the exit code is 1; with `strict` warnings are a reason, too."""
+        return reasons_of(self.findings, strict=strict)
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """3 where something could not be read, 1 where there is a reason, else 0."""
+        return exit_code_of(self.findings, unreadable=self.unreadable, strict=strict)
+
+
+def one_table(command: str, title: str, inputs: Sequence[object], table: Rows[Any], **more: Any) -> Answer:
+    """An answer that is one table; `more` are further fields of it."""
+    return Answer(
+        **{"findings": (), **more}, command=command, title=title, inputs=tuple(map(str, inputs)), tables=(table,)
+    )
+
+
+@record
+class Stream:
+    """An answer of any length: batches of rows for a writer; `notes` are whole once all batches have been read."""
+
+    command: str
+    inputs: tuple[str, ...]
+    batches: Iterator[pa.RecordBatch]
+    notes: Notes
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """As that of an answer."""
+        return exit_code_of(self.notes.findings, unreadable=self.notes.unreadable, strict=strict)
+
+
+def exit_code_of(findings: Sequence[Finding], *, unreadable: bool, strict: bool) -> int:
+    """3 where something could not be read, 1 where there is an error (with `strict` a warning, too), else 0."""
+    if unreadable:
+        return 3
+    return int(has(findings, "error") or (strict and has(findings, "warning")))
+
+
+@record
+class Argument:
+    """What a question is asked of: one path, or many."""
+
+    name: str
+    help: str
+    many: bool = True
+
+
+class Question(ABC, Generic[O, P]):
+    """Something that can be asked of captures; its docstring is what `--help` says of it.
+
+    O: its options. P: what is handed on of one unit (small, and fit for another process).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    options: ClassVar[type[Any]]
+    rows: ClassVar[tuple[type[Any], ...]]
+    """The classes of the rows of its tables."""
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument(name="paths", help="Files or folders (searched recursively)."),
+    )
+    form_help: ClassVar[str] = "Form of the output."
+    nothing: ClassVar[str] = ""
+    """What is said where nothing here answers it, if it does not say so itself."""
+
+    def discover(self, paths: Sequence[Path], asked: Asked[O]) -> Any:
+        """What lies below the paths."""
+        from aoe_reports.formats.discovery import discover  # noqa: PLC0415 -- pyarrow
+
+        files = discover(paths, max_expanded=asked.options.max_expanded)
+        asked.notes.take(Notes(list(files.findings), files.unreadable))
+        return files
+
+    def prepare(self, files: Any, asked: Asked[O]) -> Any:
+        """What all units need to know: small, and fit for another process."""
+        del files, asked
+
+    def units(self, files: Any, asked: Asked[O]) -> Sequence[Any]:
+        """What is read one by one: every capture of every run."""
+        from aoe_reports.engine.captures import find_runs, label_of  # noqa: PLC0415 -- numpy
+
+        del asked
+        return [
+            Unit(capture=capture, run=label_of(captures), number=number)
+            for number, captures in enumerate(find_runs(files))
+            for capture in captures
+        ]
+
+    @abstractmethod
+    def map_unit(self, unit: Any, asked: Asked[O]) -> P:
+        """Read one unit; what is found goes into `asked.notes`. Raises ReadError or OSError where it cannot be read."""
+
+    @abstractmethod
+    def finish(self, parts: Sequence[tuple[Any, P]], asked: Asked[O]) -> Finished:
+        """Make the tables of what the units handed on, in the order of the units."""
+
+    def is_answered(self, finished: Finished) -> bool:
+        """Whether anything here answers it."""
+        return any(table.rows for table in finished.tables)
+
+    def asked_for(self, chosen: O) -> dict[str, int | None]:
+        """What is named where nothing answers: the rank, device and step that were asked for."""
+        names = ("rank", "device", "step")
+        return {name: getattr(chosen, name) for name in names if hasattr(chosen, name)}
+
+
+def answer_of(question: Question[Any, Any], finished: Finished, asked: Asked[Any]) -> Answer:
+    """The answer made of what a question finished with."""
+    return Answer(
+        command=question.name,
+        title=question.title,
+        inputs=asked.inputs,
+        findings=in_order(asked.notes.findings),
+        unreadable=asked.notes.unreadable,
+        tables=finished.tables,
+        more=finished.more,
+        run_above=finished.run_above,
+        headline=finished.headline,
+        sections=finished.sections,
+    )

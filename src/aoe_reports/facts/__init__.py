@@ -1,0 +1,1 @@
+"""Facts of a capture: arrays in, dataclasses out; no files."""

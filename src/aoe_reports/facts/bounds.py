@@ -1,0 +1,614 @@
+"""What bounds each operator, from the counters (PMU columns) that its tasks have, and how much tuning it could save.
+
+An operator is all calls of one name with one set of input shapes. Ratios are means over its calls, weighted by their time.
+A ratio is the part of a core's cycles in which one of its units worked (CANN: op_summary, PipeUtilization).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.clock import Clock, measure_clock
+from aoe_reports.model.columns import Floats, Ints, Mask, codes, floats, has_value, integers, keep_where, words_in
+from aoe_reports.model.texts import say
+from aoe_reports.stats.grouping import Names, group_codes, is_communication
+
+Bound = Literal[
+    "cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe", "memory-bandwidth", "none", "ai-cpu", "unknown"
+]
+State = Literal["static", "dynamic", "mixed", "unknown"]
+BOUND_RATIO = 0.8
+"""A unit that works for more than this part of an operator's cycles bounds it (see `Thresholds.bound_ratio`)."""
+
+_PIPES: dict[str, tuple[Bound, tuple[str, ...]]] = {
+    "mac": ("cube", ("mac_ratio",)),
+    "vec": ("vector", ("vec_ratio",)),
+    "scalar": ("scalar", ("scalar_ratio",)),
+    "mte1": ("mte1", ("mte1_ratio",)),
+    "mte2": ("mte2", ("mte2_ratio",)),
+    "mte3": ("mte3", ("mte3_ratio",)),
+    "fixpipe": ("fixpipe", ("fixpipe_ratio",)),
+    # ArithmeticUtilization has what the two arithmetic units did apart, by data type
+    "mac by type": ("cube", ("mac_fp16_ratio", "mac_int8_ratio")),
+    "vec by type": ("vector", ("vec_fp32_ratio", "vec_fp16_ratio", "vec_int32_ratio", "vec_misc_ratio")),
+}
+"""What bounds, and the columns (behind the prefix of the core) whose sum is its ratio."""
+CORES = ("aic_", "aiv_", "")
+"""Prefixes of the columns: cube core, vector core, and the one core that older chips have."""
+_ARITHMETIC = ("cube", "vector")
+_BANDWIDTHS = ("main_mem_read_bw_gb_per_s", "main_mem_write_bw_gb_per_s")
+_CONFLICTS = ("vec_bankgroup_cflt_ratio", "vec_bank_cflt_ratio")
+_CORE_TIMES = {"aic_": "aicore_time_us", "aiv_": "aiv_time_us"}
+
+KEYS = ("op_type", "task_type", "op_name", "input_shapes")
+"""What makes up an operator."""
+TASK_COLUMNS = (
+    frozenset({*KEYS, "op_state", "step", "iteration", "task_start_ns", "task_duration_ns", "task_wait_ns"})
+    | {"block_num", "mix_block_num", "device_id", "aicore_time_us", "aiv_time_us"}
+    | {f"{core}total_cycles" for core in CORES}
+    | {f"{core}{name}" for core in CORES for _, names in _PIPES.values() for name in names}
+    | {f"{core}{name}" for core in CORES for name in (*_BANDWIDTHS, *_CONFLICTS)}
+)
+"""The columns of tasks (op_summary, kernel_details) that are looked at, where they are there."""
+_KEPT = frozenset(
+    {*KEYS, "op_state", "task_start_ns", "task_duration_ns", "task_wait_ns", "block_num", "mix_block_num"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreCounts:
+    """How many cores the chip has, as its info file tells; None where nothing does."""
+
+    cube: int | None = None
+    vector: int | None = None
+    rated_mhz: float | None = None
+
+    @classmethod
+    def of_hardware(cls, hardware: Mapping[str, Any]) -> CoreCounts:
+        """The facts of DeviceInfo in info.json; numbers may be text there."""
+
+        def number(name: str) -> float | None:
+            try:
+                value = float(str(hardware.get(name)))
+            except ValueError:
+                return None
+            return value if 0 < value < _MOST_CORES else None
+
+        cube, vector = number("ai_core_num"), number("aiv_num")
+        return cls(int(cube) if cube else None, int(vector) if vector else None, number("aic_frequency"))
+
+
+_MOST_CORES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator (name and input shapes); times in ns, sums over all its calls."""
+
+    op_type: str | None
+    task_type: str | None
+    op_name: str | None
+    input_shapes: str | None
+    state: State
+    count: int
+    total_ns: int
+    wait_ns: int | None
+    """Time its tasks waited; null where the export does not tell."""
+    bound_by: Bound
+    ratios: dict[str, float]
+    """Each measured unit's part of the cycles, 0…1, of the core that worked longer: {"cube": 0.52, "mte2": 0.91, …}."""
+    bandwidth_gb_per_s: float | None
+    """Reading and writing main memory (aic_metrics Memory)."""
+    conflict_ratio: float | None
+    """Bank and bank group conflicts of the vector unit (aic_metrics ResourceConflictRatio)."""
+    blocks: float | None
+    """Mean number of blocks of a call."""
+    block_use: float | None
+    """The part of the cores that its blocks keep busy, 0…1; null where the chip's cores are not known."""
+    saving_ns: int
+    """The most of its device time that tuning it could save: see `OperatorBounds.saving_ns`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorBounds:
+    """All operators of one device as columns; entry i of each is one operator. Times in ns."""
+
+    names: Names
+    keys: tuple[str, ...]
+    count: Ints
+    total_ns: Ints
+    wait_ns: Ints | None
+    state: Ints
+    bound: Ints
+    """Number of the bound in `BOUNDS`."""
+    ratio: dict[str, Floats]
+    """By unit; NaN where an operator has none."""
+    bandwidth: Floats | None
+    conflict: Floats | None
+    blocks: Floats | None
+    block_use: Floats | None
+    saving_ns: Ints
+    """T x (1 - A x U), with device time T, A the larger ratio of cube and vector (0 where not measured) and U the used
+    part of the cores: arithmetic stays, everything else is hidden or gone, all cores work. An AI CPU operator: all of T."""
+    group_of: Ints
+    """The operator of each task that computes."""
+    groups: TaskGroups
+    """The same, for sums."""
+    tasks: pa.Table
+    """The tasks that compute, in the order of `group_of`."""
+    clock: Clock | None
+    peak_gb_per_s: float | None
+    """What bandwidths are held against: as given, else the highest that any operator here reaches."""
+    block_norms: dict[str, BlockNorm]
+    """By kind of cores (cube, vector): what blocks were held against."""
+    classes: dict[tuple[str, ...], tuple[Ints, int]] = field(default_factory=dict)
+
+    def alike(self, keys: tuple[str, ...]) -> tuple[Ints, int]:
+        """(the class of each operator: those with the same words under some keys are one; how many classes there are).
+
+        Of operators whose type is not told (level 0) nobody knows whether they are alike: their names keep them apart.
+        """
+        if keys not in self.classes:
+            mixed: Ints = np.zeros(self.names.count, dtype=np.int64)
+            count = 1
+            for name in keys:
+                numbers, words = self.key_codes(name)
+                present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
+                count = len(present)
+            types, _ = self.key_codes("op_type")
+            if not types.all():
+                names, words = self.key_codes("op_name")
+                present, mixed = np.unique(
+                    mixed * (len(words) + 1) + np.where(types == 0, names, 0), return_inverse=True
+                )
+                count = len(present)
+            self.classes[keys] = (mixed.astype(np.int64, copy=False), count)
+        return self.classes[keys]
+
+    def key(self, group: int, name: str) -> str | None:
+        """One word of an operator's key; null where the export has no such column."""
+        return self.names[group][self.keys.index(name)] if name in self.keys else None
+
+    def key_codes(self, name: str) -> tuple[Ints, list[str]]:
+        """(the number of each operator's word, counted from 1, 0 for null; the words)."""
+        if name not in self.keys:
+            return np.zeros(self.names.count, dtype=np.int64), []
+        place = self.keys.index(name)
+        return self.names.numbers[place].astype(np.int64), self.names.words[place]
+
+    def operator(self, group: int) -> Operator:
+        """One operator, with all that is known of it."""
+        name, kind, op, shapes = (self.key(group, key) for key in ("op_type", "task_type", "op_name", "input_shapes"))
+        return Operator(
+            op_type=name,
+            task_type=kind,
+            op_name=op,
+            input_shapes=shapes,
+            state=STATES[int(self.state[group])],
+            count=int(self.count[group]),
+            total_ns=int(self.total_ns[group]),
+            wait_ns=None if self.wait_ns is None else int(self.wait_ns[group]),
+            bound_by=BOUNDS[int(self.bound[group])],
+            ratios={unit: round(float(values[group]), 4) for unit, values in self.ratio.items() if values[group] >= 0},
+            bandwidth_gb_per_s=_at(self.bandwidth, group),
+            conflict_ratio=_at(self.conflict, group),
+            blocks=_at(self.blocks, group),
+            block_use=_at(self.block_use, group),
+            saving_ns=int(self.saving_ns[group]),
+        )
+
+    def operators(self, top: int | None = None) -> list[Operator]:
+        """The operators with the longest device time first; ties by their names."""
+        totals = self.total_ns
+        if top is not None and top < len(totals):
+            least = np.partition(totals, len(totals) - top)[len(totals) - top]
+            chosen = np.flatnonzero(totals >= least)
+        else:
+            chosen = np.arange(len(totals))
+        found = [self.operator(int(group)) for group in chosen]
+        return sorted(found, key=_order)[:top]
+
+    def sums(self, values: Ints) -> Ints:
+        """Whole numbers of the tasks summed by operator."""
+        return self.groups.sum(values)
+
+
+BOUNDS: tuple[Bound, ...] = (
+    "unknown", "none", "ai-cpu", "cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe", "memory-bandwidth",
+)  # fmt: skip
+STATES: tuple[State, ...] = ("unknown", "static", "dynamic", "mixed")
+
+
+def _order(operator: Operator) -> tuple[Any, ...]:
+    words = (operator.op_type, operator.task_type, operator.op_name, operator.input_shapes)
+    return (-operator.total_ns, *(word or "" for word in words))
+
+
+def _at(values: Floats | None, group: int) -> float | None:
+    return None if values is None or not values[group] >= 0 else round(float(values[group]), 4)
+
+
+def measure_operators(
+    tasks: pa.Table,
+    cores: CoreCounts | None = None,
+    *,
+    dynamic_model: bool = False,
+    bound_ratio: float = BOUND_RATIO,
+    peak_gb_per_s: float | None = None,
+) -> OperatorBounds | None:
+    """What bounds each operator of one device, from its tasks (TASK_COLUMNS of them); None where none computes.
+
+    `dynamic_model` says that files are there which msprof writes of models with dynamic shapes alone (thread_group,
+    ge_op_execute): where tasks have no OP State, their shapes are then dynamic, else nothing tells.
+    """
+    computing = None
+    if "task_type" in tasks.column_names:
+        communication = is_communication(tasks["task_type"])
+        computing = ~communication if communication.any() else None
+    counters = _Counters(tasks, computing)
+    tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
+    if computing is not None:
+        tasks = tasks.filter(keep_where(computing))
+    if not tasks.num_rows:
+        return None
+    keys = tuple(key for key in KEYS if key in tasks.column_names)
+    group_of, names = group_codes(tasks, keys)
+    groups = TaskGroups(group_of, names.count)
+    duration, _ = integers(tasks["task_duration_ns"])
+    total = groups.sum(duration)
+    cores = cores or CoreCounts()
+    clock = measure_clock(tasks, counters.column, cores.cube, cores.vector, cores.rated_mhz)
+    means = _Means(counters, groups, duration)
+    ratio = _ratios(means)
+    bandwidth = means.of(_BANDWIDTHS)
+    reached = float(np.nanmax(bandwidth)) if bandwidth is not None and (bandwidth >= 0).any() else None
+    peak = peak_gb_per_s or reached
+    blocks, use, norms = _blocks(tasks, groups, duration, cores, clock)
+    on_host = groups.any(words_in(tasks["task_type"], {"AI_CPU"})) if "task_type" in tasks.column_names else None
+    bound = _bounds_of(ratio, bandwidth, peak, bound_ratio, names.count)
+    if on_host is not None:
+        bound[on_host] = BOUNDS.index("ai-cpu")
+    saving = _savings(total, ratio, use, bandwidth, peak, on_host)
+    return OperatorBounds(
+        names=names,
+        keys=keys,
+        count=groups.count,
+        total_ns=total,
+        wait_ns=groups.sum(_filled(tasks, "task_wait_ns")) if has_value(tasks, "task_wait_ns") else None,
+        state=_states(tasks, groups, dynamic_model=dynamic_model),
+        bound=bound,
+        ratio=ratio,
+        bandwidth=bandwidth,
+        conflict=means.of(_CONFLICTS),
+        blocks=blocks,
+        block_use=use,
+        saving_ns=saving,
+        group_of=group_of,
+        groups=groups,
+        tasks=tasks,
+        clock=clock,
+        peak_gb_per_s=peak,
+        block_norms=norms,
+    )
+
+
+class TaskGroups:
+    """Rows put in order by group once, so that any column of them is summed quickly and exactly."""
+
+    def __init__(self, group_of: Ints, count: int) -> None:
+        self._order = np.argsort(group_of, kind="stable")
+        ordered = group_of[self._order]
+        self._starts = np.searchsorted(ordered, np.arange(count))
+        self.count: Ints = np.diff(self._starts, append=len(ordered)).astype(np.int64)
+
+    def sum(self, values: Ints) -> Ints:
+        """Whole numbers, summed by group; exactly, as long as a sum is no longer than 146 years."""
+        if len(values) and int(np.abs(values).max()) * len(values) >= _INT64_MAX:
+            whole = np.add.reduceat(values[self._order].astype(object), self._starts)
+            return np.asarray([min(int(value), _MOST_NS) for value in whole], dtype=np.int64)
+        return np.add.reduceat(values[self._order], self._starts, dtype=np.int64)
+
+    def weigh(self, values: Floats, there: Mask, weights: Ints) -> Floats:
+        """The weighted mean of each group over the rows that have a value (0 where they have none); NaN where none has."""
+        above = np.add.reduceat((values * weights)[self._order], self._starts)
+        below = np.add.reduceat((there * weights.astype(np.float64))[self._order], self._starts)
+        means: Floats = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
+        return means
+
+    def any(self, mask: Mask) -> Mask:
+        """Whether any row of a group is marked."""
+        return np.logical_or.reduceat(mask[self._order], self._starts)
+
+
+_INT64_MAX = 2**63 - 1
+_MOST_NS = 2**62
+"""146 years: a longer sum of times is taken for that."""
+
+
+def _filled(tasks: pa.Table, name: str) -> Ints:
+    """A column of whole numbers, 0 where there is no value."""
+    values, there = integers(tasks[name])
+    return values if there.all() else np.where(there, values, 0)
+
+
+class _Counters:
+    """Columns of numbers of the tasks that compute, each taken out when it is asked for: they are many."""
+
+    def __init__(self, tasks: pa.Table, computing: Mask | None) -> None:
+        self._tasks = tasks
+        self._computing = computing
+
+    def column(self, name: str) -> tuple[Floats, Mask] | None:
+        """(values, 0 where there is none; where there is one), where the export has the column with a number somewhere."""
+        if name not in self._tasks.column_names or not pa.types.is_floating(self._tasks[name].type):
+            return None
+        values, there = floats(self._tasks[name])
+        if self._computing is not None:
+            values, there = values[self._computing], there[self._computing]
+        if not there.any():
+            return None
+        if not there.all():
+            values[~there] = 0.0
+        return values, there
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """Means of counters by group, weighted by the tasks' time."""
+
+    counters: _Counters
+    groups: TaskGroups
+    duration: Ints
+
+    def of(self, names: Sequence[str], core: str | None = None) -> Floats | None:
+        """The mean of the sum of some columns (of all cores, or of one); None where none is there."""
+        whole: tuple[Floats, Mask] | None = None
+        for prefix in CORES if core is None else (core,):
+            for name in names:
+                column = self.counters.column(f"{prefix}{name}")
+                if column is None:
+                    continue
+                whole = column if whole is None else (whole[0] + column[0], whole[1] | column[1])
+        return None if whole is None else self.groups.weigh(*whole, self.duration)
+
+    def core_shares(self) -> dict[str, Floats]:
+        """Of tasks with both kinds of cores: how long each worked, as a part of the one that worked longer."""
+        times = {core: self.counters.column(name) for core, name in _CORE_TIMES.items()}
+        means = {core: self.groups.weigh(*time, self.duration) for core, time in times.items() if time is not None}
+        if len(means) < len(times):
+            return {}
+        longer = np.fmax.reduce(list(means.values()))
+        return {
+            core: np.divide(np.nan_to_num(mean), longer, out=np.ones(len(mean)), where=longer > 0)
+            for core, mean in means.items()
+        }
+
+
+def _ratios(means: _Means) -> dict[str, Floats]:
+    """Each unit's ratio by group: of the core that has more of it, after the time that the core worked at all."""
+    found: dict[str, Floats] = {}
+    shares = means.core_shares()
+    for unit, names in _PIPES.values():
+        for core in CORES:
+            mean = means.of(names, core)
+            if mean is None:
+                continue
+            mean = mean * shares.get(core, 1.0)
+            found[unit] = np.fmax(found[unit], mean) if unit in found else mean
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BlockNorm:
+    """What the blocks of tasks on one kind of cores are held against."""
+
+    cores: int | None
+    """The chip's cores of this kind; null where nothing tells them."""
+    typical: int | None
+    """Where nothing does: the number of blocks that most of the time on this kind was run with."""
+    source: str
+
+    def use(self, blocks: Ints) -> Floats | None:
+        """The part of the cores that so many blocks keep busy; they go over them in rounds."""
+        if self.cores:
+            return _use(blocks, self.cores)
+        return None if self.typical is None else np.minimum(blocks / self.typical, 1.0)
+
+
+_BLOCK_KINDS = {"cube": ("AI_CORE", "MIX_AIC"), "vector": ("AI_VECTOR_CORE", "MIX_AIV")}
+
+
+def most_blocks(tasks: pa.Table, cores: CoreCounts) -> tuple[int | None, int | None]:
+    """The blocks of the operator of most: (on cube cores, on vector cores); None where none are told."""
+    if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
+        return None, None
+    blocks, known = integers(tasks["block_num"])
+    most = {
+        kind: _most(blocks, known & words_in(tasks["task_type"], set(types))) for kind, types in _BLOCK_KINDS.items()
+    }
+    if has_value(tasks, "mix_block_num"):
+        mixed, there = integers(tasks["mix_block_num"])
+        most["vector"] = max(most["vector"], _most(mixed, there & words_in(tasks["task_type"], {"MIX_AIC"})))
+    if cores.cube and not cores.vector:  # an older chip: one kind of cores for both
+        most = {"cube": max(most.values()), "vector": 0}
+    return most["cube"] or None, most["vector"] or None
+
+
+def _most(blocks: Ints, mine: Mask) -> int:
+    return int(blocks[mine].max()) if mine.any() else 0
+
+
+def _block_norms(
+    tasks: pa.Table, blocks: Ints, known: Mask, duration: Ints, cores: CoreCounts, clock: Clock | None
+) -> dict[str, BlockNorm]:
+    """By kind of cores: those of the info file, else those that counters saw at work, else the usual number of blocks."""
+    # an older chip has only one kind of cores: its info file says 0 vector cores
+    told = {"cube": cores.cube, "vector": cores.vector or cores.cube}
+    seen = {"cube": clock.cube_cores, "vector": clock.vector_cores} if clock else {}
+    norms = {}
+    for kind, types in _BLOCK_KINDS.items():
+        mine = known & words_in(tasks["task_type"], set(types))
+        if told[kind]:
+            norms[kind] = BlockNorm(told[kind], None, "info.json")
+        elif seen.get(kind):
+            norms[kind] = BlockNorm(seen[kind], None, say("the most that counters saw at work"))
+        elif mine.any() and (typical := _typical(blocks[mine], duration[mine])):
+            norms[kind] = BlockNorm(None, typical, say("the number of blocks that most of the time is run with"))
+    return norms
+
+
+def _typical(blocks: Ints, duration: Ints) -> int | None:
+    """The number of blocks that at least half of the time is run with."""
+    if int(blocks.max()) > _MOST_BLOCKS:
+        return None
+    time = np.bincount(blocks, weights=duration)
+    longest = int(time.argmax())
+    return longest if time[longest] * 2 >= time.sum() > 0 else None
+
+
+_MOST_BLOCKS = 1 << 16
+"""Nothing fills a chip with more of them."""
+
+
+def _blocks(
+    tasks: pa.Table, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
+) -> tuple[Floats | None, Floats | None, dict[str, BlockNorm]]:
+    """(mean blocks, part of the cores that they keep busy) by group, and what they were held against."""
+    if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
+        return None, None, {}
+    blocks, known = integers(tasks["block_num"])
+    known = known & (blocks > 0)
+    mean = groups.weigh(np.where(known, blocks, 0.0), known, duration)
+    norms = _block_norms(tasks, blocks, known, duration, cores, clock)
+    use = np.full(tasks.num_rows, np.nan)
+    for kind, norm in norms.items():
+        mine = known & words_in(tasks["task_type"], set(_BLOCK_KINDS[kind]))
+        part = norm.use(blocks[mine])
+        if part is not None:
+            use[mine] = part
+    vector = norms.get("vector")
+    if has_value(tasks, "mix_block_num") and vector is not None and vector.cores:
+        mixed, there = integers(tasks["mix_block_num"])
+        mine = there & (mixed > 0) & words_in(tasks["task_type"], {"MIX_AIC"})
+        use[mine] = np.fmax(use[mine], _use(mixed[mine], vector.cores))
+    told = use >= 0
+    mean_use = groups.weigh(np.where(told, use, 0.0), told, duration) if told.any() else None
+    return mean, mean_use, norms
+
+
+def _use(blocks: Ints, cores: int) -> Floats:
+    rounds = -(-blocks // cores)
+    return blocks / (rounds * cores)
+
+
+def _bounds_of(
+    ratio: dict[str, Floats], bandwidth: Floats | None, peak: float | None, least: float, count: int
+) -> Ints:
+    """The number of the bound of each group: the unit with the highest ratio, where that is high enough."""
+    bound: Ints = np.zeros(count, dtype=np.int64)
+    if ratio:
+        units = list(ratio)
+        table = np.vstack([np.nan_to_num(ratio[unit], nan=-1.0) for unit in units])
+        highest = table.max(axis=0)
+        places = np.asarray([BOUNDS.index(unit) for unit in units if unit in BOUNDS], dtype=np.int64)
+        bound = np.where(highest > least, places[table.argmax(axis=0)], bound)
+        # that nothing bounds it can only be told where the transfers were measured, too
+        moved = np.nan_to_num(ratio["mte2"], nan=-1.0) >= 0 if "mte2" in ratio else np.zeros(count, dtype=bool)
+        bound = np.where((highest > 0) & (highest <= least) & moved, BOUNDS.index("none"), bound)
+    if bandwidth is not None and peak:
+        full = np.nan_to_num(bandwidth, nan=0.0) > least * peak
+        bound = np.where((bound == 0) & full, BOUNDS.index("memory-bandwidth"), bound)
+    return bound
+
+
+def _savings(
+    total: Ints,
+    ratio: dict[str, Floats],
+    use: Floats | None,
+    bandwidth: Floats | None,
+    peak: float | None,
+    on_host: Mask | None,
+) -> Ints:
+    arithmetic = np.zeros(len(total))
+    for unit in _ARITHMETIC:
+        if unit in ratio:
+            arithmetic = np.fmax(arithmetic, np.nan_to_num(ratio[unit]))
+    if bandwidth is not None and peak:
+        arithmetic = np.fmax(arithmetic, np.nan_to_num(bandwidth) / peak)
+    used = np.ones(len(total)) if use is None else np.where(use >= 0, use, 1.0)
+    needed = np.clip(arithmetic, 0.0, 1.0) * used
+    if on_host is not None:
+        needed = np.where(on_host, 0.0, needed)
+    return total - np.floor(total * needed).astype(np.int64)
+
+
+def _states(tasks: pa.Table, groups: TaskGroups, *, dynamic_model: bool) -> Ints:
+    """The number of the state of each group in STATES."""
+    count = len(groups.count)
+    if has_value(tasks, "op_state"):
+        numbers, words = codes(tasks["op_state"])
+        lower = [word.strip().casefold() for word in words]
+        masks = [
+            groups.any(np.isin(numbers, [n for n, word in enumerate(lower, start=1) if word == name]))
+            for name in ("static", "dynamic")
+        ]
+        return masks[0].astype(np.int64) + 2 * masks[1].astype(np.int64)
+    return np.full(count, STATES.index("dynamic" if dynamic_model else "unknown"), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class StepShares:
+    """What the steps of one device went on, summed over all of them; times in ns, null where nothing tells."""
+
+    rank_id: int | None
+    device_id: int | None
+    steps: int
+    """How many steps the sums are of; 1 where nothing tells of steps: then the capture is taken as one."""
+    step_ns: int | None
+    computing_ns: int
+    communication_not_overlapped_ns: int | None = None
+    overlapped_ns: int | None = None
+    free_ns: int | None = None
+    steps_known: bool = True
+    """Whether anything tells of steps."""
+    source: str = "durations"
+    """Where this is from: "step_trace_time", "tasks" (unions of their intervals), "timeline", "durations" (their sum)."""
+
+    @property
+    def step_us(self) -> float | None:
+        """Mean length of a step in us."""
+        return None if self.step_ns is None else self.step_ns / self.steps / 1000
+
+    @property
+    def bound_saving_ns(self) -> int:
+        """The most that tuning operators could save: computing that no communication runs beside; see `cap_saving`."""
+        return self.computing_ns - (self.overlapped_ns or 0)
+
+    @property
+    def bound_saving_us(self) -> float:
+        """The same as a mean over the steps, in us of a step."""
+        return self.bound_saving_ns / self.steps / 1000
+
+    def share(self, part_ns: int | None) -> float | None:
+        """A part of the steps as a fraction of them; null where their length is not known."""
+        return None if part_ns is None or not self.step_ns else part_ns / self.step_ns
+
+    def per_step_us(self, ns: int) -> float:
+        """A sum over the capture as us of one step."""
+        return ns / self.steps / 1000
+
+
+def cap_saving(saving_ns: int, shares: StepShares) -> int:
+    """The most by which the steps get shorter when operators take `saving_ns` less device time.
+
+    A step cannot become shorter than its communication and its free time, which tuning operators leaves as they are; so
+    no more can be saved than the computing that communication does not overlap, and no more than the operators'
+    own time (Amdahl). Single operators are not judged by what runs beside them: a shorter one lets all behind it begin
+    earlier.
+    """
+    return max(0, min(saving_ns, shares.bound_saving_ns))

@@ -1,0 +1,533 @@
+"""Communication: how long operators took and waited, how fast each link is, which link is slow, whom the others wait for.
+
+Frames are the tables `communication`, `communication_bandwidth` and `communication_matrix` (docs/tables.md) with a column
+`rank_id`, rows of one job; times are whole nanoseconds, volumes bytes, bandwidths GB/s (1 byte a ns).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import median
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.model.columns import floats, integers, keep_where
+from aoe_reports.stats.sample import robust_sigma
+
+Item = TypeVar("Item")
+
+LOCAL = "LOCAL"
+"""What the matrix calls a copy within one device: no link."""
+WAIT_SHARE = 0.2
+"""More waiting than this share of an operator says that somebody came late.
+
+msprof's own threshold for slow ranks (Ascend/msprof, analysis/common_func/ms_constant/number_constant.py,
+WAIT_TIME_THRESHOLD).
+"""
+SLOW_SHARE = 0.8
+"""A link is slow below this share of the bandwidth of its likes: msprof's BANDWIDTH_THRESHOLD, from the same file.
+
+msprof holds it against a nominal bandwidth of the chip; the median of links of one kind needs no such number, and knows
+what else the operator does.
+"""
+SLOW_SIGMAS = 3.0
+"""…and only where it is farther from the median than so many robust standard deviations: links that all differ are not slow."""
+LEAST_LINKS = 3
+"""Of fewer links no one is out of line: of two that differ nothing tells which is the odd one."""
+LEAST_BYTES = 500_000
+"""Less than this on a link tells of latency, not of bandwidth: msprof's smallest message that counts as large (0.5 MB).
+
+In real captures the slowest of seven links is 13 % below their median at 16 KB, 7 % at 2 MB and 4 % at 38 MB.
+"""
+LIKE_SIZE = 2.0
+"""Links are compared where they carried the same volume within this factor: bandwidth grows with the size of messages."""
+
+_BANDWIDTH_DIGITS = 1e-4
+
+_STEP = re.compile(r"(?:step)?(\d{1,9})", re.ASCII)
+_SUMMARY = re.compile(r"(?P<type>.+)-(?P<which>top\d+|middle|bottom\d+|total)", re.ASCII)
+_TYPE_NAMES = (
+    "allreduce", "allgather", "reducescatter", "alltoallvc", "alltoallv", "alltoall", "broadcast", "batchsendrecv",
+    "send", "receive", "scatter", "gather", "reduce", "barrier",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTime:
+    """One communication operator on one rank; times in ns, null where they are not told."""
+
+    rank_id: int | None
+    step: int | None
+    type: str | None
+    """collective or p2p."""
+    op_name: str
+    op_type: str
+    group: str | None
+    start_ns: int | None
+    elapsed_ns: int
+    transit_ns: int | None = None
+    wait_ns: int | None = None
+    """Waiting for other ranks in all of the operator."""
+    synchronization_ns: int | None = None
+    """The part of it before the first transfer: it tells a rank that comes late from a link that is slow."""
+    idle_ns: int | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is the same operator on every rank that takes part."""
+        return (self.step, self.type, self.group, self.op_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What one operator (or all of one type) sent over one link; `examples` of a type are told apart from its total."""
+
+    rank_id: int | None
+    """The rank that tells of it."""
+    step: int | None
+    type: str | None
+    op_name: str
+    op_type: str
+    group: str | None
+    source_rank: int
+    """Ranks of a link are numbered within the group."""
+    destination_rank: int
+    transport: str
+    transit_bytes: int
+    transit_ns: int | None
+    """Null where the source does not tell how long it took."""
+    is_example: bool = False
+    """Whether it is the best, middle or worst operator of its type and not all there were."""
+
+    @property
+    def link(self) -> tuple[Any, ...]:
+        """(group, source, destination, transport)."""
+        return (self.group, self.source_rank, self.destination_rank, self.transport)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it went from one rank to another."""
+        return self.transport != LOCAL and self.source_rank != self.destination_rank
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """All that went over one link of a group, and how that compares with links that did the same."""
+
+    group: str | None
+    source_rank: int
+    destination_rank: int
+    transport: str
+    transit_bytes: int
+    transit_ns: int | None
+    transfers: int
+    wait_ns: int | None = None
+    """How long the source waited for notifications of the destination; from timelines."""
+    compared: int = 0
+    """In how many comparisons with its likes it stands."""
+    slow_in: int = 0
+    """In how many of them it is out of line."""
+    expected_ns: int | None = None
+    """How long the compared transfers would have taken at the median bandwidth of their likes."""
+    compared_ns: int | None = None
+    """How long they took."""
+
+    @property
+    def bandwidth_gb_per_s(self) -> float | None:
+        """Bytes a ns; null where no time or no volume is known."""
+        return bandwidth(self.transit_bytes, self.transit_ns)
+
+    @property
+    def relative_bandwidth(self) -> float | None:
+        """Its bandwidth as a share of the median of its likes; null where there are too few of them."""
+        return self.expected_ns / self.compared_ns if self.expected_ns is not None and self.compared_ns else None
+
+    @property
+    def lost_ns(self) -> int:
+        """How much longer it took than at the median bandwidth of its likes."""
+        return (self.compared_ns or 0) - (self.expected_ns or 0)
+
+    @property
+    def is_slow(self) -> bool:
+        """Below SLOW_SHARE of its likes in all, and out of line in more than half of the comparisons.
+
+        Once is chance: in a real capture two links are 40 % below the median in one of nine operators, and not in the others.
+        """
+        share = self.relative_bandwidth
+        return share is not None and share < SLOW_SHARE and self.slow_in * 2 > self.compared
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A rank that came last to operators, so that others waited for it."""
+
+    group: str | None
+    rank: int | None
+    """Numbered within the group; null: the ranks that were read all wait, for one that was not read."""
+    operators: int
+    """In how many operators it is the one that others wait for longest."""
+    of_operators: int
+    """In how many operators of the group anybody waits."""
+    waited_ns: int
+    """How long the others, together, wait for it."""
+    of_ns: int
+    """How long ranks of the group wait for any rank."""
+    longest_ns: int
+    """How long one of the others waits: of each operator the one that waits longest (they wait at the same time)."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is waited for in more than half of the operators, and for more than half of the time."""
+        return self.rank is not None and self.operators * 2 > self.of_operators and self.waited_ns * 2 > self.of_ns
+
+    @property
+    def is_always_the_same(self) -> bool:
+        """Whether nobody waits for any other rank of the group."""
+        return self.operators == self.of_operators
+
+
+@dataclass(frozen=True, slots=True)
+class PeerWait:
+    """The peer that one rank waited for longest before the first transfer of an operator."""
+
+    rank_id: int | None
+    op_name: str
+    group: str | None
+    step: int | None
+    peer: int
+    waited_ns: int
+    elapsed_ns: int
+    """How long the whole operator took."""
+
+
+def bandwidth(transit_bytes: int | None, transit_ns: int | None) -> float | None:
+    """GB/s = bytes a ns; null where either is not known or nothing."""
+    return transit_bytes / transit_ns if transit_bytes and transit_ns else None
+
+
+def share_of_waiting(waited_ns: int | None, transit_ns: int | None) -> float | None:
+    """Waiting / (waiting + transit): msprof's Wait Time Ratio and Synchronization Time Ratio; null where both are nothing."""
+    if waited_ns is None or transit_ns is None or waited_ns + transit_ns <= 0:
+        return None
+    return waited_ns / (waited_ns + transit_ns)
+
+
+@lru_cache(maxsize=1 << 14)
+def type_of_operator(op_name: str) -> str:
+    """The kind of communication in an operator's name (`hcom_allReduce__586_0_1` → allreduce), in lower case as in the matrix."""
+    found = _SUMMARY.fullmatch(op_name)
+    name = (found["type"] if found else op_name).casefold().replace("_", "")
+    return next((word for word in _TYPE_NAMES if word in name), "other")
+
+
+@lru_cache(maxsize=1 << 14)
+def number_of_step(step: str | None) -> int | None:
+    """`step50` and `50` are 50; null for the one part of an export without steps."""
+    found = _STEP.fullmatch(step) if step is not None else None
+    return int(found[1]) if found else None
+
+
+def operator_times(frame: pa.Table) -> list[OperatorTime]:
+    """The rows of `communication`, in a stable order."""
+    found = [
+        OperatorTime(
+            rank_id=row.get("rank_id"),
+            step=number_of_step(row["step"]),
+            type=row["type"],
+            op_name=row["op_name"] or "",
+            op_type=type_of_operator(row["op_name"] or ""),
+            group=row["group"],
+            start_ns=row.get("start_ns"),
+            elapsed_ns=row["elapsed_ns"],
+            transit_ns=row.get("transit_ns"),
+            wait_ns=row.get("wait_ns"),
+            synchronization_ns=row.get("synchronization_ns"),
+            idle_ns=row.get("idle_ns"),
+        )
+        for row in frame.to_pylist()
+    ]
+    return sorted(found, key=lambda time: _order(time.rank_id, *time.key, time.start_ns, time.elapsed_ns))
+
+
+def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
+    """(the transfers in `communication_matrix`, each once; how many rows tell of them again).
+
+    Since 2024 the matrix has no row an operator but the best, the middle and the worst ones of each type (`-top1`, …)
+    beside the `-total`, which they are parts of; where there is no total, each example counts once.
+    """
+    by_type: dict[tuple[Any, ...], list[tuple[str | None, dict[str, Any]]]] = {}
+    for row in frame.to_pylist():
+        found = _SUMMARY.fullmatch(row["op_name"] or "")
+        key = (row.get("rank_id"), row["step"], row["type"], row["group"], found["type"] if found else None)
+        by_type.setdefault(key, []).append((found["which"] if found else None, row))
+    transfers: list[Transfer] = []
+    repeated = 0
+    for key, rows in by_type.items():
+        chosen = [_transfer(row) for which, row in rows]
+        if key[-1] is not None:
+            totals = {_link_of(row) for which, row in rows if which == "total"}
+            once: dict[tuple[Any, ...], Transfer] = {}
+            for which, row in rows:
+                if which == "total":
+                    once[_link_of(row)] = _transfer(row)
+                elif _link_of(row) not in totals:
+                    name = row.get("hccl_op_name") or row["op_name"]
+                    once.setdefault((*_link_of(row), name), replace(_transfer(row), is_example=True))
+            chosen = list(once.values())
+        repeated += len(rows) - len(chosen)
+        transfers += chosen
+    return transfers, repeated
+
+
+def _link_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (row["source_rank"], row["destination_rank"], row["transport"])
+
+
+def _transfer(row: Mapping[str, Any]) -> Transfer:
+    name = row["op_name"] or ""
+    return Transfer(
+        rank_id=row.get("rank_id"),
+        step=number_of_step(row["step"]),
+        type=row["type"],
+        op_name=name,
+        op_type=type_of_operator(name),
+        group=row["group"],
+        source_rank=row["source_rank"],
+        destination_rank=row["destination_rank"],
+        transport=row["transport"] or "unknown",
+        transit_bytes=row["transit_bytes"] or 0,
+        transit_ns=row["transit_ns"],
+    )
+
+
+def links_of(transfers: Iterable[Transfer], waits: Mapping[tuple[Any, ...], int] | None = None) -> list[Link]:
+    """Transfers summed by link (group, source, destination, transport), each compared with its likes; slowest first.
+
+    A comparison holds the links of one operator of a step (of point-to-point operators: of all of their type), over one
+    transport, that carried like volumes. `waits` are ns by (group, source, destination).
+    """
+    every = list(transfers)
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    untimed = set()
+    for transfer in every:
+        entry = sums.setdefault(transfer.link, [0, 0, 0])
+        entry[0] += transfer.transit_bytes
+        entry[1] += transfer.transit_ns or 0
+        entry[2] += 1
+        if transfer.transit_ns is None:
+            untimed.add(transfer.link)
+    standings: dict[tuple[Any, ...], list[int]] = {}
+    for likes in _comparisons(every):
+        _compare(likes, standings)
+    links = []
+    for link, (size, time, count) in sums.items():
+        group, source, destination, transport = link
+        standing = standings.get(link)
+        links.append(
+            Link(
+                group=group,
+                source_rank=source,
+                destination_rank=destination,
+                transport=transport,
+                transit_bytes=size,
+                transit_ns=None if link in untimed else time,
+                transfers=count,
+                wait_ns=(waits or {}).get(link[:3]),
+                compared=standing[0] if standing else 0,
+                slow_in=standing[1] if standing else 0,
+                expected_ns=standing[2] if standing else None,
+                compared_ns=standing[3] if standing else None,
+            )
+        )
+    return sorted(links, key=_slowest_first)
+
+
+def _slowest_first(link: Link) -> tuple[Any, ...]:
+    share = link.relative_bandwidth
+    place = _order(link.group, link.source_rank, link.destination_rank, link.transport)
+    return (share is None, share or 0.0, -(link.transit_ns or 0), place)
+
+
+Volumes = dict[tuple[Any, ...], list[int]]
+"""(bytes, ns) by link."""
+
+
+def _comparisons(transfers: Sequence[Transfer]) -> list[Volumes]:
+    """The links that did the same."""
+    alike: dict[tuple[Any, ...], Volumes] = {}
+    for transfer in transfers:
+        if not transfer.is_link or not transfer.transit_bytes or not transfer.transit_ns:
+            continue
+        # each pair of a pipeline has operators of its own: only their type is the same
+        same = (transfer.op_type,) if transfer.type == "p2p" else (transfer.group, transfer.op_name)
+        volumes = alike.setdefault((transfer.step, transfer.type, transfer.transport, *same), {})
+        entry = volumes.setdefault(transfer.link, [0, 0])
+        entry[0] += transfer.transit_bytes
+        entry[1] += transfer.transit_ns
+    found = []
+    for volumes in alike.values():
+        middle = median(size for size, _ in volumes.values())
+        least = max(middle / LIKE_SIZE, LEAST_BYTES)
+        like = {link: entry for link, entry in volumes.items() if least <= entry[0] <= middle * LIKE_SIZE}
+        if len(like) >= LEAST_LINKS:
+            found.append(like)
+    return found
+
+
+def _compare(likes: Volumes, standings: dict[tuple[Any, ...], list[int]]) -> None:
+    """Enter how each link stands among its likes: (compared, out of line, ns expected, ns taken) by link."""
+    speeds = {link: size / time for link, (size, time) in likes.items()}
+    middle, sigma = median(speeds.values()), robust_sigma(list(speeds.values()))
+    for link, (size, time) in likes.items():
+        entry = standings.setdefault(link, [0, 0, 0, 0])
+        entry[0] += 1
+        entry[1] += speeds[link] < min(SLOW_SHARE * middle, middle - SLOW_SIGMAS * sigma)
+        entry[2] += round(size / middle)
+        entry[3] += time
+
+
+def find_slow_links(frame: pa.Table) -> list[Link]:
+    """The slow links in `communication_matrix` of any number of ranks of one job, the slowest first (see Link.is_slow)."""
+    transfers, _ = transfers_of_matrix(frame)
+    return [link for link in links_of(transfers) if link.is_slow]
+
+
+def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
+    """Rows of `communication_matrix` or `communication_bandwidth` whose bandwidth is not their volume by their time.
+
+    The exporter rounds bandwidths to 4 digits, volumes to bytes and times to nanoseconds (here); a row without time has no
+    bandwidth, and nothing goes anywhere in no time.
+    """
+    sizes, sized = integers(frame["transit_bytes"])
+    times, timed = integers(frame["transit_ns"])
+    stated, told = floats(frame["bandwidth_gb_per_s"])
+    nothing = times == 0
+    computed = sizes / np.where(nothing, 1, times)
+    rounding = 1 / np.where(nothing, 1, times) + 1 / np.where(sizes == 0, np.inf, sizes)
+    apart = np.abs(stated - computed) > _BANDWIDTH_DIGITS + np.maximum(stated, computed) * rounding
+    wrong = np.where(nothing, (sizes > 0) | (stated > 0), apart) & sized & timed & told
+    found: list[dict[str, Any]] = frame.filter(keep_where(wrong)).to_pylist()
+    return found
+
+
+def ranks_of_groups(transfers: Iterable[Transfer]) -> dict[str | None, frozenset[int]]:
+    """The ranks of each group that any link begins or ends at."""
+    found: dict[str | None, set[int]] = {}
+    for transfer in transfers:
+        found.setdefault(transfer.group, set()).update((transfer.source_rank, transfer.destination_rank))
+    return {group: frozenset(ranks) for group, ranks in found.items()}
+
+
+def find_awaited_ranks(
+    operators: Iterable[OperatorTime],
+    peer_waits: Iterable[PeerWait] = (),
+    sizes: Mapping[str | None, int] | None = None,
+) -> list[Awaited]:
+    """Which ranks the others wait for, by group, the longest awaited first.
+
+    A timeline names the peer of each wait: that is used where it is known. Else the ranks that were read are compared,
+    operator by operator: others wait for the one that waits least before the first transfer. Where that one waits, too,
+    it is a rank that was not read (`sizes` tells how many ranks a group has). Less than WAIT_SHARE of an operator is
+    no waiting.
+    """
+    waits: dict[tuple[Any, ...], dict[int | None, list[int]]] = {}  # for whom, how long each of the others
+    named: set[tuple[Any, ...]] = set()
+    for wait in peer_waits:
+        named.add((wait.step, wait.group, wait.op_name))
+        if wait.waited_ns > WAIT_SHARE * wait.elapsed_ns:
+            by_rank = waits.setdefault((wait.group, wait.step, wait.op_name), {})
+            by_rank.setdefault(wait.peer, []).append(wait.waited_ns)
+    by_operator: dict[tuple[Any, ...], list[OperatorTime]] = {}
+    for operator in operators:
+        known = (operator.step, operator.group, operator.op_name) in named
+        # operators between two ranks have one name on every pair
+        if operator.rank_id is not None and operator.type != "p2p" and not known:
+            by_operator.setdefault(operator.key, []).append(operator)
+    for key, times in by_operator.items():
+        complete = (sizes or {}).get(key[2]) == len({time.rank_id for time in times})
+        found = _last_to_come(times, complete=complete)
+        if found is not None:
+            waits[(key[2], key[0], key[1], key[3])] = {found[0]: found[1]}
+    return _summed_waits(waits)
+
+
+def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
+    """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
+    waited = [
+        (own, time.elapsed_ns, time.rank_id, time)
+        for time in times
+        if (own := time.wait_ns if time.synchronization_ns is None else time.synchronization_ns) is not None
+    ]
+    if len({rank for _, _, rank, _ in waited}) < 2:  # noqa: PLR2004 -- one rank alone cannot be compared
+        return None
+    if max(share_of_waiting(own, time.transit_ns) or 0.0 for own, _, _, time in waited) <= WAIT_SHARE:
+        return None
+    least, elapsed, rank, last = min(waited, key=lambda entry: (entry[0], entry[1], entry[2] or 0))
+    rest = elapsed - (last.transit_ns or 0)
+    waits_too = (share_of_waiting(least, last.transit_ns) or 0.0) > WAIT_SHARE
+    # in a group of which not all is known the last one here may stand idle because another one is missing
+    stands_idle = not complete and last.transit_ns is not None and rest > WAIT_SHARE * elapsed
+    tied = any((own, took) == (least, elapsed) and other != rank for own, took, other, _ in waited)
+    unknown = (waits_too or stands_idle) and not complete
+    if unknown or tied:
+        return None, [own for own, _, _, _ in waited]
+    return rank, [own - least for own, _, _, _ in waited]
+
+
+def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[Awaited]:
+    """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
+    operators: dict[tuple[Any, ...], int] = {}
+    sums: dict[tuple[Any, ...], int] = {}
+    longest: dict[tuple[Any, ...], int] = {}
+    for key, by_rank in waits.items():
+        most = min(by_rank, key=lambda rank: (-sum(by_rank[rank]), -1 if rank is None else rank))
+        operators[(key[0], most)] = operators.get((key[0], most), 0) + 1
+        for rank, waited in by_rank.items():
+            whose = (key[0], rank)
+            sums[whose] = sums.get(whose, 0) + sum(waited)
+            longest[whose] = longest.get(whose, 0) + max(waited)
+    of_operators = {group: sum(count for (of, _), count in operators.items() if of == group) for group, _ in sums}
+    of_ns = {group: sum(ns for (of, _), ns in sums.items() if of == group) for group, _ in sums}
+    found = [
+        Awaited(
+            group=group,
+            rank=rank,
+            operators=operators.get((group, rank), 0),
+            of_operators=of_operators[group],
+            waited_ns=waited,
+            of_ns=of_ns[group],
+            longest_ns=longest[(group, rank)],
+        )
+        for (group, rank), waited in sums.items()
+    ]
+    return sorted(found, key=lambda awaited: (-awaited.waited_ns, _order(awaited.group, awaited.rank)))
+
+
+def find_slow_ranks(frame: pa.Table) -> list[Awaited]:
+    """The slow ranks in `communication` of several ranks of one job (see Awaited.is_slow, find_awaited_ranks)."""
+    return [awaited for awaited in find_awaited_ranks(operator_times(frame)) if awaited.is_slow]
+
+
+def summed(values: Iterable[int | None]) -> int | None:
+    """The sum of what is known of all; null where it is not."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if every and len(known) == len(every) else None
+
+
+def grouped(values: Iterable[Item], key: Callable[[Item], tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Item]]:
+    """Values by a key, the keys in a stable order."""
+    found: dict[tuple[Any, ...], list[Item]] = {}
+    for value in values:
+        found.setdefault(key(value), []).append(value)
+    return {at: found[at] for at in sorted(found, key=lambda at: _order(*at))}
+
+
+def _order(*values: Any) -> tuple[Any, ...]:
+    """A key to sort by where anything may be null."""
+    return tuple((value is not None, value if value is not None else 0) for value in values)

@@ -1,0 +1,77 @@
+"""What captures tell of communication, one row an operator and one a link of it; ranks of one run are looked at together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aoe_reports.facts.communication import (
+    Awaited,
+    Link,
+    OperatorTime,
+    PeerWait,
+    Transfer,
+    find_awaited_ranks,
+    links_of,
+    ranks_of_groups,
+)
+from aoe_reports.facts.communication_tasks import TaskFigures
+from aoe_reports.facts.gradient_tail import Tail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransportVolume:
+    """What one rank sent over one transport within a group, by operators of one type."""
+
+    rank_id: int | None
+    group: str | None
+    op_type: str
+    transport: str
+    transit_bytes: int
+    transit_ns: int
+
+
+@dataclass(slots=True)
+class Communication:
+    """The communication of one rank, or of all ranks of a run."""
+
+    operators: list[OperatorTime] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    volumes: list[TransportVolume] = field(default_factory=list)
+    peer_waits: list[PeerWait] = field(default_factory=list)
+    link_waits: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    """ns of waiting by (group, source, destination)."""
+    tails: list[Tail] = field(default_factory=list)
+
+    def take(self, other: Communication) -> None:
+        """Take in another rank."""
+        self.operators += other.operators
+        self.transfers += other.transfers
+        self.volumes += other.volumes
+        self.peer_waits += other.peer_waits
+        self.tails += other.tails
+        for link, waited in other.link_waits.items():
+            self._add_wait(link, waited)
+
+    def add_waits(self, figures: Sequence[TaskFigures], step: int | None) -> None:
+        """Take in who waited for whom, in one step or in all."""
+        for one in figures:
+            self.peer_waits += [wait for wait in one.peer_waits if step in {None, wait.step}]
+            for (of_step, *link), waited in one.link_waits.items():
+                if step in {None, of_step}:
+                    self._add_wait(tuple(link), waited)
+
+    def _add_wait(self, link: tuple[Any, ...], waited_ns: int) -> None:
+        self.link_waits[link] = self.link_waits.get(link, 0) + waited_ns
+
+    @property
+    def links(self) -> list[Link]:
+        """All links, the slowest of their likes first."""
+        return links_of(self.transfers, self.link_waits)
+
+    @property
+    def awaited(self) -> list[Awaited]:
+        """The ranks that others wait for."""
+        sizes = {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}
+        return find_awaited_ranks(self.operators, self.peer_waits, sizes)

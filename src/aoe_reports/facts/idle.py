@@ -1,0 +1,100 @@
+"""What a device did between its tasks, from a table of tasks that holds their times: idle time, and shares of steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.bounds import StepShares
+from aoe_reports.facts.breakdown import Parts, part_time
+from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
+from aoe_reports.model.intervals import union
+from aoe_reports.stats.grouping import is_communication
+
+STEP_COLUMNS = ("step", "iteration")
+"""Columns that tell a task's step: the framework's, or the iteration that a file's name tells."""
+
+
+def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
+    """(the column that tells steps, the step of each task, -1 for none); None where nothing tells."""
+    for name in STEP_COLUMNS:
+        if has_value(tasks, name):
+            values, there = integers(tasks[name])
+            return name, np.where(there, values, -1)
+    return None
+
+
+def idle_before_tasks(tasks: pa.Table) -> Ints | None:
+    """For how long nothing ran on the device (neither computing nor communication) before each task, in ns.
+
+    None where the export has no times of all tasks. Between iterations that stand in files of their own nobody knows
+    what ran, and no time is counted.
+    """
+    if not _timed(tasks):
+        return None
+    starts, _ = integers(tasks["task_start_ns"])
+    durations, _ = integers(tasks["task_duration_ns"])
+    if not len(starts):
+        return starts
+    ends = starts + durations
+    # of tasks that begin together, one stands for what was before all of them: the longest, then the first of the table
+    order = np.lexsort((-ends, starts))
+    reach = np.maximum.accumulate(ends[order])
+    gaps = np.zeros(len(starts), dtype=np.int64)
+    gaps[order[1:]] = np.maximum(starts[order[1:]] - reach[:-1], 0)
+    told = step_of_tasks(tasks)
+    if told is not None and told[0] == "iteration":
+        steps = told[1][order]
+        gaps[order[1:][steps[1:] != steps[:-1]]] = 0
+    return gaps
+
+
+def _timed(tasks: pa.Table) -> bool:
+    return has_value(tasks, "task_start_ns") and bool(integers(tasks["task_start_ns"])[1].all())
+
+
+def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None) -> StepShares:
+    """What the steps of a device went on, by unions of its tasks' intervals; of a table without times only their sum.
+
+    On real exports this equals the framework's table of steps (step_trace_time) to 0.02 us a step.
+    """
+    communication = (
+        is_communication(tasks["task_type"])
+        if "task_type" in tasks.column_names
+        else np.zeros(tasks.num_rows, dtype=bool)
+    )
+    told = step_of_tasks(tasks)
+    known = sorted({int(step) for step in np.unique(told[1]) if step >= 0}) if told else []
+    if not _timed(tasks):
+        durations, _ = integers(tasks["task_duration_ns"])
+        computing = exact_sum(durations[~communication])
+        return StepShares(rank_id, device_id, max(len(known), 1), None, computing, steps_known=bool(known))
+    starts, _ = integers(tasks["task_start_ns"])
+    durations, _ = integers(tasks["task_duration_ns"])
+    if told is None or not known:
+        parts = [_parts(starts, durations, communication)]
+    else:
+        order = np.argsort(told[1], kind="stable")
+        ordered = told[1][order]
+        places = [order[slice(*np.searchsorted(ordered, [step, step + 1]).tolist())] for step in known]
+        parts = [_parts(starts[rows], durations[rows], communication[rows]) for rows in places]
+    return StepShares(
+        rank_id=rank_id,
+        device_id=device_id,
+        steps=max(len(known), 1),
+        step_ns=sum(part.end_to_end_ns for part in parts),
+        computing_ns=sum(part.computing_ns for part in parts),
+        communication_not_overlapped_ns=sum(part.communication_not_overlapped_ns or 0 for part in parts),
+        overlapped_ns=sum(part.overlapped_ns or 0 for part in parts),
+        free_ns=sum(part.free_ns or 0 for part in parts),
+        steps_known=bool(known),
+        source="tasks",
+    )
+
+
+def _parts(starts: Ints, durations: Ints, communication: Mask) -> Parts:
+    ends = starts + durations
+    computing = ~communication
+    return part_time(
+        union(starts[computing], ends[computing]), union(starts[communication], ends[communication]), len(starts), 0
+    )

@@ -1,0 +1,1 @@
+"""Tables and results as benchmark log records."""

@@ -1,0 +1,42 @@
+"""What is known about a run beside its numbers, and goes into every record of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from aoe_reports.formats.records.record import RecordSource
+from aoe_reports.model.timestamps import NS_PER_S
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """A run's name, time and surroundings; `unknown` where nobody said."""
+
+    run_id: str
+    timestamp_ns: int
+    model: str = UNKNOWN
+    hardware: str = UNKNOWN
+    engine: str = "cann"
+    source: RecordSource = ""
+    """Whose profiler measured the run."""
+    engine_version: str = UNKNOWN
+    hardware_config: dict[str, Any] = field(default_factory=dict)
+    runtime_config: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, Any]:
+        """What every record of the run has in common."""
+        return {
+            "engine": self.engine,
+            "hardware": self.hardware,
+            "engine_version": self.engine_version,
+            "timestamp": self.timestamp_ns / NS_PER_S,  # of whole numbers: the nearest float64
+            "run_id": self.run_id,
+            "timestamp_ns": self.timestamp_ns,
+            "model": self.model,
+            "hardware_config": self.hardware_config,
+            "runtime_config": self.runtime_config,
+        }

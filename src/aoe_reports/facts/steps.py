@@ -1,0 +1,170 @@
+"""Steps and iterations: how long each took and, where the export tells, on what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.facts.tasks import RankOf
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of one rank; times in ns, null where the export has none."""
+
+    rank_id: int | None
+    device_id: int | None
+    model_id: int | None
+    step: int | None
+    start_ns: int | None
+    duration_ns: int
+    fp_bp_ns: int | None = None
+    iteration_refresh_ns: int | None = None
+    data_aug_bound_ns: int | None = None
+    computing_ns: int | None = None
+    communication_ns: int | None = None
+    communication_not_overlapped_ns: int | None = None
+    overlapped_ns: int | None = None
+    free_ns: int | None = None
+
+
+def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
+    """Iterations of step_trace, each once: every file of one capture may hold all of them."""
+    found: dict[tuple[Any, ...], Step] = {}
+    for row in frame.to_pylist():
+        end, duration = row.get("iteration_end_ns"), row["iteration_time_ns"]
+        found_points = bool(row.get("fp_start_ns")) and bool(row.get("bp_end_ns"))  # C++ exporters print 0.000 for N/A
+        step = Step(
+            rank_id=rank_of(row.get("device_id")),
+            device_id=row.get("device_id"),
+            model_id=row.get("model_id"),
+            step=row["iteration_id"],
+            start_ns=end - duration if end is not None else None,
+            duration_ns=duration,
+            fp_bp_ns=row.get("fp_to_bp_time_ns") if found_points else None,
+            iteration_refresh_ns=row.get("iteration_refresh_ns") if found_points else None,
+            data_aug_bound_ns=row.get("data_aug_bound_ns"),
+        )
+        found.setdefault((step.device_id, step.model_id, step.step, step.start_ns, step.duration_ns), step)
+    return in_order(found.values())
+
+
+def steps_of_trace_time(rank_of: RankOf, frame: pa.Table) -> list[Step]:
+    """Steps of step_trace_time; end to end is computing + communication that is not overlapped + free."""
+    return in_order(replace(_of_parts(row), rank_id=rank_of(row.get("device_id"))) for row in frame.to_pylist())
+
+
+def steps_of(rank_of: RankOf, frame: pa.Table) -> list[Step]:
+    """Steps of either table of steps: the columns tell which it is."""
+    read = steps_of_trace if "iteration_time_ns" in frame.column_names else steps_of_trace_time
+    return read(rank_of, frame)
+
+
+def _of_parts(row: dict[str, Any]) -> Step:
+    return Step(
+        None,
+        row.get("device_id"),
+        None,
+        row["step"],
+        None,
+        row["computing_ns"] + row["communication_not_overlapped_ns"] + row["free_ns"],
+        computing_ns=row["computing_ns"],
+        communication_ns=row["communication_ns"],
+        communication_not_overlapped_ns=row["communication_not_overlapped_ns"],
+        overlapped_ns=row["overlapped_ns"],
+        free_ns=row["free_ns"],
+    )
+
+
+def steps_of_cluster(frame: pa.Table) -> list[Step]:
+    """Steps of the ranks in cluster_step_trace_time; its rows of pipeline stages are the same steps once more."""
+    ranks = frame.filter(pc.equal(frame["type"].cast(pa.string()), "rank"))
+    index = ranks["index"].cast(pa.string()).to_pylist()
+    steps = []
+    for name, row in zip(index, ranks.to_pylist(), strict=True):
+        if name is not None and name.isdecimal() and name.isascii() and len(name) <= _MAX_DIGITS:
+            steps.append(replace(_of_parts(row), rank_id=int(name)))
+    return in_order(steps)
+
+
+_MAX_DIGITS = 9
+
+
+def missing_points(frame: pa.Table) -> dict[str, list[int]]:
+    """The iterations of step_trace without head (the start of forward) or tail (the end of backward), by point."""
+    found: dict[str, list[int]] = {}
+    for point, column in (("head (FP Start)", "fp_start_ns"), ("tail (BP End)", "bp_end_ns")):
+        if column in frame.column_names:
+            values = frame[column].to_pylist()
+            numbers = frame["iteration_id"].to_pylist()
+            missing = {number for number, value in zip(numbers, values, strict=True) if not value}
+            found[point] = sorted(missing)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """One step of several ranks: which takes longest and shortest; times in ns."""
+
+    model_id: int | None
+    step: int | None
+    slowest: int
+    slowest_ns: int
+    fastest: int
+    fastest_ns: int
+    busiest: int | None
+    """The one rank that computes longest, where the export tells: the others wait for it in communication."""
+
+
+def skew_of_ranks(steps: Sequence[Step]) -> list[Skew]:
+    """How far the ranks of one run are apart, step by step; of ranks that tie the lowest is named.
+
+    A rank takes as long as the slowest of its devices.
+    """
+    by_step: dict[tuple[int | None, int | None], dict[int, list[Step]]] = {}
+    for step in steps:
+        if step.rank_id is not None:
+            by_step.setdefault((step.model_id, step.step), {}).setdefault(step.rank_id, []).append(step)
+    found = []
+    for (model_id, number), ranks in by_step.items():
+        if len(ranks) < 2:  # noqa: PLR2004 -- one rank is not apart from any
+            continue
+        took = {rank: max(step.duration_ns for step in mine) for rank, mine in sorted(ranks.items())}
+        computed = {
+            rank: max(step.computing_ns or 0 for step in mine)
+            for rank, mine in sorted(ranks.items())
+            if all(step.computing_ns is not None for step in mine)
+        }
+        slowest, fastest = max(took, key=took.__getitem__), min(took, key=took.__getitem__)
+        most = [rank for rank, ns in computed.items() if ns == max(computed.values())]
+        busiest = most[0] if len(computed) == len(ranks) and len(most) == 1 else None
+        found.append(
+            Skew(
+                model_id=model_id,
+                step=number,
+                slowest=slowest,
+                slowest_ns=took[slowest],
+                fastest=fastest,
+                fastest_ns=took[fastest],
+                busiest=busiest,
+            )
+        )
+    return sorted(found, key=lambda skew: tuple(-1 if n is None else n for n in (skew.model_id, skew.step)))
+
+
+def slowest_ranks(skews: Sequence[Skew]) -> list[tuple[int, int]]:
+    """(rank, in how many steps it is the slowest), the most frequent first; one entry: it is always the same."""
+    return sorted(Counter(skew.slowest for skew in skews).items(), key=lambda item: (-item[1], item[0]))
+
+
+def in_order(steps: Iterable[Step]) -> list[Step]:
+    """Steps by rank, device, model and number."""
+    return sorted(
+        steps,
+        key=lambda s: tuple(-1 if n is None else n for n in (s.rank_id, s.device_id, s.model_id, s.step, s.start_ns)),
+    )

@@ -1,0 +1,1 @@
+"""What the Ascend Optimization Engine writes: results and gradient banks."""

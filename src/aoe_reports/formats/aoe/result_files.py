@@ -1,0 +1,244 @@
+"""Reads an AOE result file: strictly, with every printed digit; what is cut off or broken is said and not used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from codecs import getincrementaldecoder
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import jiter
+
+from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_document
+from aoe_reports.formats.ascend.names import parse_name
+from aoe_reports.formats.found import FileName
+from aoe_reports.formats.json.text import MemberNames, duplicates, explain, recover
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, is_below
+from aoe_reports.model.texts import Text, say
+
+MAX_RESULT_BYTES = 256 << 20
+"""The largest result file that is read unless told otherwise."""
+
+_PIECE = 1 << 24
+
+_LONGEST_NUMBER = 40
+"""Digits of a whole number beyond which it is kept as a decimal: no count or time has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """One result file: the tasks in it, the document as parsed, and what was found."""
+
+    path: Path
+    name: FileName
+    results: tuple[TuningResult, ...]
+    document: Any
+    findings: tuple[Finding, ...]
+    sha256: str
+    parsed: bool
+    """Whether `document` is what the text says: all of it, or of a text that was cut off what is certainly whole."""
+    text: bytes = field(default=b"", repr=False)
+    """The document's text as UTF-8."""
+
+    @property
+    def kind(self) -> Kind:
+        """Whether it is of operators or of subgraphs, by its name: the schema that it has to fit."""
+        return kind_of(self.name)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the file ended before its document did."""
+        return any(finding.rule == "json-truncated" for finding in self.findings)
+
+
+def read_results(path: Path, name: FileName | None = None, *, max_bytes: int | None = None) -> ResultFile:
+    """The tuning tasks of a result file of at most `max_bytes` (MAX_RESULT_BYTES unless told).
+
+    Without `name` the file's own tells whether it is of operators (opat) or subgraphs (sgat). Damage is in the
+    findings; ReadError only where the file cannot be opened.
+    """
+    path = Path(path)
+    data = read_bytes(path, max_bytes)
+    return parse_results(path, name or _name_of(path, data), data, max_bytes)
+
+
+def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
+    """A regular file's bytes, one more than `max_bytes` at most; ReadError for what cannot be read, pipes included."""
+    limit = (max_bytes or MAX_RESULT_BYTES) + 1
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not make us wait
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise ReadError(path, say("not a file"), say("an AOE result file was expected"))
+            data = os.read(handle, min(limit, status.st_size + 1))
+            if len(data) != status.st_size:
+                while len(data) < limit and (more := os.read(handle, min(limit - len(data), _PIECE))):
+                    data += more  # larger than one call reads, or it grew meanwhile
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise ReadError(path, what, say("an AOE result file was expected")) from error
+    return data
+
+
+def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None = None) -> ResultFile:
+    """As `read_results`, of bytes that were read already."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    limit = max_bytes or MAX_RESULT_BYTES
+    if len(data) > limit:
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        finding = Finding("error", "json-too-large", str(path), message)
+        return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
+    findings: list[Finding] = []
+    text = as_utf8(path, data, findings)
+    parsed, document, cut = parse_json(path, text, findings, say("task"))
+    repeated = [finding.pointer for finding in findings if finding.rule == "json-duplicate-key"]
+    results = tuple(
+        replace(
+            result,
+            truncated=is_below(cut, result.pointer),
+            ambiguous=any(place is None or is_below(place, result.pointer) for place in repeated),
+        )
+        for result in results_of_document(document, kind_of(name))
+    )
+    return ResultFile(
+        path=path,
+        name=name,
+        results=results,
+        document=document,
+        findings=tuple(findings),
+        sha256=sha256,
+        parsed=parsed,
+        text=text,
+    )
+
+
+def kind_of(name: FileName) -> Kind:
+    """Whether a result file of this name is of operators or of subgraphs."""
+    return "sgat" if name.kind == "sgat" else "opat"
+
+
+def _name_of(path: Path, data: bytes) -> FileName:
+    """What the file's name tells, or else its words."""
+    name = parse_name(path.name)
+    if name is not None and name.source == "aoe":
+        return name
+    return FileName("sgat" if b'"SGAT"' in data else "opat", "json", "aoe")
+
+
+def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
+    """A JSON text as UTF-8 without a byte order mark; GB18030 is recoded, and said."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.end == len(data) and error.reason == "unexpected end of data":
+            return data  # cut off inside of a character
+        line = data.count(b"\n", 0, error.start) + 1
+        try:
+            text = getincrementaldecoder("gb18030")().decode(data)  # a character that was cut off is left out
+        except UnicodeDecodeError:
+            return data  # the parser says what it is
+        findings.append(Finding("warning", "json-encoding", str(path), say("not UTF-8; read as GB18030"), line))
+        return text.encode()
+    return data
+
+
+def parse_floats(data: bytes) -> Any:
+    """The document of a JSON text with floats for numbers with a point: quick, and with whole numbers exact.
+
+    ValueError for what is no JSON in UTF-8 (a byte order mark is none), and where a key stands twice in an object.
+    """
+    return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+
+
+def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> tuple[bool, Any, str | None]:
+    """(whether there is a document, the document, the pointer of where it was cut off); `part` is what it has several of."""
+    try:
+        return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal"), None
+    except ValueError as error:
+        message = str(error)
+    if message.startswith("Detected duplicate key"):
+        twice = duplicates(data)
+        if twice is None:
+            return _damaged(path, data, findings, part, cut=False)  # the parser stopped at the key, before the damage
+        document = _with_duplicates(data)
+        findings += _said_of_duplicates(path, twice)
+        return True, document, None
+    return _damaged(path, data, findings, part, cut=message.startswith("EOF"))
+
+
+def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut: bool) -> tuple[bool, Any, str | None]:
+    """What can still be said of a text that is no JSON."""
+    if not data.strip():
+        message = say("the file is empty; nothing of it is used")
+        findings.append(Finding("error", "json-truncated", str(path), message, 1))
+        return False, None, None
+    wrong = None if cut else explain(data)
+    if wrong is not None and not wrong.cut:
+        message = say("not JSON: {why}; nothing of this file is used", why=wrong.message)
+        findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
+        return False, None, None
+    recovered = recover(data)
+    text = say(
+        "the text ends before the document does (still being written, or cut off); what is whole up to there is read; "
+        "no number of the unfinished {part} is used",
+        part=part,
+    )
+    findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
+    return recovered.document is not None, recovered.document, recovered.inside
+
+
+def _with_duplicates(data: bytes) -> Any:
+    """The document with both of two equal keys: the second gets ` (2)` behind it."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON number")
+
+    def whole(digits: str) -> int | Decimal:
+        return int(digits) if len(digits) <= _LONGEST_NUMBER else Decimal(digits)
+
+    return json.loads(data, object_pairs_hook=_with_both, parse_float=Decimal, parse_int=whole, parse_constant=refuse)
+
+
+def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = dict(items)
+    if len(merged) == len(items):
+        return merged
+    names = MemberNames()
+    return {names.name(key)[0]: value for key, value in items}
+
+
+def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
+    def message(key: str) -> Text:
+        return say(
+            "the key {key!r} stands more than once in one object; all are read (no number is used of a task inside of "
+            "which it does)",
+            key=key[:200],
+        )
+
+    said = [
+        Finding(
+            severity="warning",
+            rule="json-duplicate-key",
+            path=str(path),
+            message=message(key),
+            line=line,
+            column=column,
+            pointer=pointer,
+        )
+        for pointer, key, line, column in found[:EXAMPLES_PER_RULE]
+    ]
+    if len(found) > EXAMPLES_PER_RULE:
+        more = say("and {count} more keys that stand more than once", count=len(found) - EXAMPLES_PER_RULE)
+        said.append(Finding("warning", "json-duplicate-key", str(path), more))
+    return said

@@ -1,0 +1,407 @@
+"""What AOE reported: every dialect of its result files in one shape. Times are decimals with the file's own digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any, Literal, TypeVar
+
+Kind = Literal["opat", "sgat"]
+Word = TypeVar("Word", bound=str)
+Container = Literal["array", "report"]
+Body = Literal["grouped", "flat", "mixed"]
+Vocabulary = Literal["tune", "tuning", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Modification:
+    """One case whose repository entry changed: an operator (in one tuning mode) or a subgraph."""
+
+    name: str
+    """The operator's name as AOE prints it, or the subgraph's repo_key."""
+    op_type: tuple[str, ...]
+    mode: str | None
+    update_mode: str
+    before: Decimal | None
+    after: Decimal | None
+    unit: Literal["us", "ms"]
+    improvement: str | None
+    pointer: str
+
+    @property
+    def join_name(self) -> str:
+        """The name as msprof knows the operator: without the `_OPAT_<n>` that AOE puts behind it."""
+        return join_name(self.name)
+
+
+_TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
+
+
+def join_name(name: str) -> str:
+    """An operator's name as msprof knows it, of the name that AOE prints."""
+    return _TUNED_COPY.sub("", name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What a file says of one tuning task beside its times: its dialect, its status, its counts."""
+
+    kind: Kind
+    container: Container
+    body: Body | None
+    vocabulary: Vocabulary | None
+    report_key: str | None
+    pointer: str
+    """Where the task stands in the document (JSON Pointer)."""
+    segment_pointer: str
+    """Where its OPAT or SGAT segment stands; the task's own place if there is none."""
+    tuning_name: str | None
+    status: str | None
+    """As AOE wrote it; None where it wrote none (SGAT never does)."""
+    status_key: str | None
+    has_segment: bool
+    summary: dict[str, int]
+    failed_operators: tuple[str, ...]
+    failed_key: str | None
+    """The key under which operators are named as failed; None where none are."""
+    present: frozenset[str]
+    """Which of INTERRUPTIBLE are there at all, whatever their value."""
+    truncated: bool = False
+    """Whether the file ended inside of this task: what is here is whole, more of it is missing."""
+    ambiguous: bool = False
+    """Whether a key stands twice inside of this task: which of its values is the right one cannot be told."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether AOE says that tuning failed (an SGAT file says it by leaving its segment out)."""
+        return status_of(self.status) == "failed" or (self.kind == "sgat" and not self.has_segment)
+
+    @property
+    def broken_off(self) -> bool:
+        """Whether tuning certainly stopped before its end: its numbers prove nothing."""
+        return self.truncated or (self.has_segment and status_of(self.status) == "incomplete")
+
+    @property
+    def complete(self) -> bool:
+        """Whether tuning went on to its end, so that its numbers may be used."""
+        went_well = self.kind == "sgat" or status_of(self.status) == "successful"
+        return self.has_segment and went_well and not self.truncated and not self.ambiguous
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningResult(TaskFacts):
+    """One tuning task: what was tuned, its status and counts, the model's times in ms, every modification."""
+
+    tuning_time_s: Decimal | None
+    model_baseline_ms: Decimal | None
+    model_result_ms: Decimal | None
+    model_improvement: str | None
+    modifications: tuple[Modification, ...]
+
+
+MODEL_KEYS = ("model_baseline_performance(ms)", "model_result_performance(ms)", "model_performance_improvement")
+"""The keys of the model's time before tuning, after it, and of what AOE says of them."""
+
+INTERRUPTIBLE = ("tuning_time(s)", *MODEL_KEYS)
+"""Keys that tell by being there or not whether a tuning went on to its end."""
+
+STATUSES = {
+    "tuning successful": "successful",
+    "tuning failed": "failed",
+    "tuning incomplete": "incomplete",
+    "tune success": "successful",
+    "tune failed": "failed",
+}
+"""Statuses that AOE is documented to write, in both vocabularies."""
+
+STATUS_ALIASES = {"tune tuning incomplete": "incomplete", "tune incomplete": "incomplete"}
+"""Statuses that stand in documents only, as slips."""
+
+
+VOCABULARY_OF: dict[str, Vocabulary] = {
+    "opat_tune_result": "tune",
+    "tune_failed_operators": "tune",
+    "tune success": "tune",
+    "tune failed": "tune",
+    "opat_tuning_result": "tuning",
+    "tuning_failed_operators": "tuning",
+    "tuning successful": "tuning",
+    "tuning failed": "tuning",
+    "tuning incomplete": "tuning",
+}
+"""The vocabulary that a key or a status belongs to: `tune` is of CANN 6.0, `tuning` of 6.2 and later."""
+
+
+def vocabulary_of(body: dict[str, Any], status: object) -> Vocabulary | None:
+    """The vocabulary of an OPAT segment's keys and status; None where it uses neither."""
+    words = {VOCABULARY_OF[word] for word in body if word in VOCABULARY_OF}
+    if isinstance(status, str) and status in VOCABULARY_OF:
+        words.add(VOCABULARY_OF[status])
+    return "mixed" if len(words) > 1 else next(iter(words), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a result file is, in one line: its dialect, and the name and status of each task."""
+
+    container: Container
+    body: Body | None
+    vocabulary: Vocabulary | None
+    tuning_names: tuple[str | None, ...]
+    statuses: tuple[str | None, ...]
+
+
+def outline_of(results: Sequence[TaskFacts]) -> Outline | None:
+    """The outline of a file's tasks; None for a file without one."""
+    if not results:
+        return None
+    return Outline(
+        results[0].container,
+        _common({result.body for result in results}),
+        _common({result.vocabulary for result in results}),
+        tuple([result.tuning_name for result in results]),
+        tuple([result.status for result in results]),
+    )
+
+
+def _common(found: set[Word | None]) -> Word | Literal["mixed"] | None:
+    found.discard(None)
+    return "mixed" if len(found) > 1 else found.pop() if found else None
+
+
+def status_of(text: str | None) -> str | None:
+    """`successful`, `failed` or `incomplete`; None for no status and for one that is not known."""
+    if text is None:
+        return None
+    return STATUSES.get(text) or STATUS_ALIASES.get(text)
+
+
+def results_of_document(document: Any, kind: Kind) -> list[TuningResult]:
+    """Every tuning task of a parsed result file; what has the wrong shape is left out here and found by the schema."""
+    return [task.result() for task in tasks_of_document(document, kind)]
+
+
+def tasks_of_document(document: Any, kind: Kind) -> list[ReadTask]:
+    """As `results_of_document`, with the times as the parser left them."""
+    if isinstance(document, list):
+        return [_task(document, kind, "array", None, "")]
+    if isinstance(document, dict):
+        return [
+            _task(segments, kind, "report", key, "/" + escape(key))
+            for key, segments in document.items()
+            if isinstance(segments, list)
+        ]
+    return []
+
+
+def escape(key: str) -> str:
+    """A key as one step of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The modifications of a task as they stand in the document: lists of equal length."""
+
+    named: list[dict[str, Any]]
+    """Where names and types stand."""
+    timed: list[dict[str, Any]]
+    """Where times stand."""
+    updates: list[Any]
+    positions: list[int]
+    """Which entry of its list each is."""
+    modes: list[str] | None
+    """None where operators have no modes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask:
+    """One tuning task as it stands in the document, with numbers as the parser made them."""
+
+    facts: TaskFacts
+    segments: list[Any]
+    basic: dict[str, Any]
+    body: dict[str, Any]
+    entries: Entries
+
+    def count_members(self) -> int:
+        """How many members the objects of the task have, if all of them are documented ones."""
+        entries, modified = self.entries, self.body.get(f"repo_modified_{WHAT[self.facts.kind]}", ())
+        count = sum(map(len, self.segments)) + len(self.basic) + len(self.body) + len(self.body.get("repo_summary", ()))
+        if entries.modes is None:
+            return count + len(modified) + sum(map(len, entries.named))
+        return count + sum(map(len, modified)) + len(entries.modes) + sum(map(len, entries.timed))
+
+    def result(self) -> TuningResult:
+        """The task with exact times; as exact as the numbers of the document are."""
+        facts, body = self.facts, self.body
+        return TuningResult(
+            **{name: getattr(facts, name) for name in _FACTS},
+            tuning_time_s=_decimal(self.basic.get("tuning_time(s)")),
+            model_baseline_ms=_decimal(body.get(MODEL_KEYS[0])),
+            model_result_ms=_decimal(body.get(MODEL_KEYS[1])),
+            model_improvement=_text(body.get(MODEL_KEYS[2])),
+            modifications=tuple(_modifications(self.entries, facts)),
+        )
+
+
+_FACTS = tuple(field.name for field in fields(TaskFacts))
+
+
+def _task(segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str) -> ReadTask:
+    basic, _ = _segment(segments, "basic")
+    opat, opat_at = _segment(segments, "OPAT")
+    sgat, sgat_at = _segment(segments, "SGAT") if opat is None else (None, 0)
+    found: Kind = "opat" if opat is not None else "sgat" if sgat is not None else kind
+    segment = opat if opat is not None else sgat
+    basic, body = basic or {}, segment or {}
+    status_key = _first_of(body, "opat_tuning_result", "opat_tune_result")
+    failed_key = _first_of(body, "tuning_failed_operators", "tune_failed_operators")
+    status, failed = body.get(status_key or ""), body.get(failed_key or "")
+    modified = body.get(f"repo_modified_{WHAT[found]}")
+    is_flat = found == "opat" and isinstance(modified, list)
+    summary = body.get("repo_summary")
+    facts = TaskFacts(
+        kind=found,
+        container=container,
+        body=None if not body else "flat" if is_flat else "grouped",
+        vocabulary=vocabulary_of(body, status),
+        report_key=key,
+        pointer=pointer,
+        segment_pointer=pointer if segment is None else f"{pointer}/{max(opat_at, sgat_at)}/{found.upper()}",
+        tuning_name=_text(basic.get("tuning_name")),
+        status=_text(status) if status_key else None,
+        status_key=status_key,
+        has_segment=segment is not None,
+        summary=_counts(summary) if isinstance(summary, dict) else {},
+        failed_operators=tuple(name for name in failed if isinstance(name, str)) if isinstance(failed, list) else (),
+        failed_key=failed_key if failed else None,
+        present=frozenset(key for key in INTERRUPTIBLE if key in body or key in basic),
+    )
+    entries = _grouped(_dict(modified), WHAT[found]) if not is_flat else _flat(modified or [])
+    return ReadTask(facts, segments, basic, body, entries)
+
+
+def _first_of(body: dict[str, Any], first: str, second: str) -> str | None:
+    return first if first in body else second if second in body else None
+
+
+def _segment(segments: list[Any], name: str) -> tuple[dict[str, Any] | None, int]:
+    for index, segment in enumerate(segments):
+        if isinstance(segment, dict) and isinstance(segment.get(name), dict):
+            return segment[name], index
+    return None, 0
+
+
+def _flat(operators: list[Any]) -> Entries:
+    rows = [
+        (named, timed, i, mode)
+        for i, named in enumerate(operators)
+        if isinstance(named, dict) and isinstance(named.get("tune_performance"), dict)
+        for mode, timed in named["tune_performance"].items()
+        if isinstance(timed, dict)
+    ]
+    if not rows:
+        return Entries([], [], [], [], [])
+    named, timed, positions, modes = map(list, zip(*rows, strict=True))
+    return Entries(named, timed, [one.get("update_mode", "add") for one in timed], positions, modes)
+
+
+def _grouped(groups: dict[str, Any], what: str) -> Entries:
+    found: list[dict[str, Any]] = []
+    updates: list[Any] = []
+    positions: list[int] = []
+    for update in ("add", "update"):
+        entries = groups.get(f"{update}_repo_{what}")
+        if isinstance(entries, list):
+            is_plain = {dict}.issuperset(map(type, entries))
+            good = range(len(entries)) if is_plain else [i for i, one in enumerate(entries) if isinstance(one, dict)]
+            found += entries if is_plain else [entries[i] for i in good]
+            updates += [update] * len(good)
+            positions += good
+    return Entries(found, found, updates, positions, None)
+
+
+Unit = Literal["us", "ms"]
+UNIT_OF: dict[Kind, Unit] = {"opat": "us", "sgat": "ms"}
+"""The unit of the times of modifications."""
+
+TIME_KEYS: dict[Unit, tuple[str, str]] = {
+    unit: (f"performance_before_tune({unit})", f"performance_after_tune({unit})") for unit in UNIT_OF.values()
+}
+"""The keys of the time before and the time after."""
+
+
+WHAT: dict[Kind, str] = {"opat": "operators", "sgat": "subgraphs"}
+"""What is modified."""
+
+
+def _modifications(entries: Entries, facts: TaskFacts) -> Iterator[Modification]:
+    unit = UNIT_OF[facts.kind]
+    before, after = TIME_KEYS[unit]
+    at, what = f"{facts.segment_pointer}/repo_modified_{WHAT[facts.kind]}", WHAT[facts.kind]
+    modes: Sequence[str | None] = entries.modes or [None] * len(entries.named)
+    for named, timed, update, i, mode in zip(
+        entries.named, entries.timed, entries.updates, entries.positions, modes, strict=True
+    ):
+        yield Modification(
+            name=_text(named.get("op_name", named.get("repo_key"))) or "",
+            op_type=types_of(named.get("op_type")),
+            mode=mode,
+            update_mode=_text(update) or "add",
+            before=_decimal(timed.get(before)),
+            after=_decimal(timed.get(after)),
+            unit=unit,
+            improvement=_text(timed.get("performance_improvement")),
+            pointer=f"{at}/{update}_repo_{what}/{i}" if mode is None else f"{at}/{i}/tune_performance/{mode}",
+        )
+
+
+def types_of(op_type: Any) -> tuple[str, ...]:
+    """The operator types of an entry: one, a list, or (the documents leave it open) a list as text, `[A,B]`."""
+    if isinstance(op_type, str):
+        if not (op_type.startswith("[") and op_type.endswith("]")):
+            return (op_type,)
+        return tuple(kind.strip() for kind in op_type[1:-1].split(",") if kind.strip())
+    return tuple(kind for kind in op_type if isinstance(kind, str)) if isinstance(op_type, list) else ()
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _counts(summary: dict[str, Any]) -> dict[str, int]:
+    """The whole numbers of a summary; 2.0 is one, too."""
+    if {int}.issuperset(map(type, summary.values())):
+        return {key: count for key, count in summary.items() if -_MOST < count < _MOST}
+    counts = {}
+    for key, value in summary.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            continue
+        if -_MOST < value < _MOST and value == int(value):
+            counts[key] = int(value)
+    return counts
+
+
+_MOST = 1 << 64
+"""More than anything can be counted to."""
+
+
+def _decimal(value: Any) -> Decimal | None:
+    """A number of a size that a time can have; None for all else."""
+    if not isinstance(value, Decimal):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        value = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+    return value if is_plausible(value) else None
+
+
+def is_plausible(value: Decimal) -> bool:
+    """Whether a number can be a time in s, ms or us: 0, or of 10^-9 to 10^15 (10^15 us are 31 years)."""
+    return not value or -9 <= value.adjusted() < 15  # noqa: PLR2004

@@ -1,0 +1,1 @@
+"""Whose files these are: names, captures and tables of the Ascend profilers."""

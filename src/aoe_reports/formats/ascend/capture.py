@@ -1,0 +1,347 @@
+"""Puts the files of profilers together as captures: of several exports of one kind the newest is in force, slices are joined."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.formats.ascend.names import (
+    DEVICE_FOLDER,
+    FRAMEWORK_FOLDER,
+    INFO_KINDS,
+    MERGED_FOLDER,
+    MSPROF_INFO,
+    NO_TABLES,
+    PROFILER_DB,
+    PROFILER_INFO,
+    PROFILER_METADATA,
+    capture_time,
+    is_capture,
+    is_unique_name,
+)
+from aoe_reports.formats.capture import Capture, CaptureInfo
+from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.texts import join, say
+from aoe_reports.model.timestamps import digits_to_ns
+
+MAX_INFO_BYTES = 16 << 20
+_MAX_DIGITS = 16
+_LATEST_US = 7_258_118_400_000_000
+"""The year 2200 in microseconds: a later time is none."""
+SLICES_APART_NS = 3600 * 1_000_000_000
+"""Slices of one export are written within this time, one after the other."""
+
+
+CLUSTER_FOLDER = "cluster_analysis_output"
+CLUSTER_KINDS = frozenset({"cluster_step_trace_time"})
+"""Where, and under which names, an analysis of several ranks writes."""
+
+
+def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
+    """Profiler files by the capture they belong to, in the order of their paths."""
+    by_root: dict[Path, list[FoundFile]] = defaultdict(list)
+    for file in files:
+        if file.name.kind not in NO_TABLES:
+            by_root[capture_root(file.path)].append(file)
+    captures = []
+    for root, members in sorted(by_root.items()):
+        in_force, superseded = newest_exports(members)
+        findings = [*(_superseded(file) for file in superseded), *_missing_slices(in_force)]
+        info = _with_databases(_read_info(_info_files(root), in_force, findings), in_force)
+        captures.append(
+            Capture(
+                root,
+                tuple(in_force),
+                tuple(superseded),
+                info,
+                findings=tuple(findings),
+                preference=tuple(map(_preference, in_force)),
+                profiler=_profiler(root, in_force),
+                has_data=any(file.name.kind not in INFO_KINDS for file in in_force),
+                measures=any(file.name.kind not in INFO_KINDS and file.name.source != "aoe" for file in in_force),
+                of_cluster=all(map(_of_cluster, in_force)),
+                named_time=capture_time(root.name) or min((f.name.time for f in in_force if f.name.time), default=None),
+                unique_name=root.name if is_unique_name(root.name) else None,
+            )
+        )
+    return captures
+
+
+def _profiler(root: Path, files: Sequence[FoundFile]) -> Writer:
+    """Which profiler made a capture."""
+    if any(file.name.source == "mindspore" for file in files) or root.name.endswith("_ascend_ms"):
+        return "mindspore"
+    framework = any(file.name.source == "torch_npu" for file in files)
+    return "torch_npu" if framework or root.name.endswith("_ascend_pt") else "msprof"
+
+
+def _of_cluster(file: FoundFile) -> bool:
+    """Whether a file was computed from the captures of several ranks."""
+    return file.path.parent.name == CLUSTER_FOLDER or file.name.kind in CLUSTER_KINDS
+
+
+def capture_root(path: Path) -> Path:
+    """The folder of the capture that a file belongs to: its *_ascend_pt or *_ascend_ms folder, else its outermost PROF_*.
+
+    (A framework's capture holds msprof's; a folder of several ranks may be called like a capture, too.)
+    """
+    whole = Path(os.path.abspath(path))
+    root = next((parent for parent in whole.parents if parent.name.endswith(("_ascend_pt", "_ascend_ms"))), None)
+    if root is None:
+        root = next((parent for parent in reversed(whole.parents) if is_capture(parent.name)), None)
+    if root is None:
+        root = _above_parts(whole.parent)
+    above = len(whole.parents) - len(root.parents) - 1
+    return path.parents[above] if above < len(path.parents) and path.parents[above].name else root
+
+
+def _above_parts(folder: Path) -> Path:
+    """The capture's folder where its name tells nothing: above `device_0/summary` and the like, and no higher."""
+    if folder.name in {MERGED_FOLDER, FRAMEWORK_FOLDER}:
+        return folder.parent
+    if folder.name in {"summary", "timeline"} and (
+        DEVICE_FOLDER.fullmatch(folder.parent.name) or folder.parent.name == "host"
+    ):
+        return folder.parent.parent
+    return folder.parent if DEVICE_FOLDER.fullmatch(folder.name) else folder
+
+
+def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
+    """Files in force and superseded ones: of each kind, device, model and iteration the newest export wins.
+
+    An export is one file or several slices, written one after the other with rising numbers.
+    """
+    by_key: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
+    for file in files:
+        by_key[(file.path.parent, *file.name.export)].append(file)
+    in_force: list[FoundFile] = []
+    for group in by_key.values():
+        plain = [file for file in group if file.name.other is None]
+        chosen = plain or [max(group, key=lambda f: f.path.name)]
+        ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), not f.name.packed, str(f.path)))
+        newest = [ordered.pop()]
+        while ordered and _slice(ordered[-1]) < _slice(newest[-1]) and _of_one_export(ordered[-1], newest[-1]):
+            newest.append(ordered.pop())
+        in_force += newest
+    kept = {id(file) for file in in_force}
+    by_path = sorted(files, key=lambda f: str(f.path))
+    return [f for f in by_path if id(f) in kept], [f for f in by_path if id(f) not in kept]
+
+
+def _of_one_export(earlier: FoundFile, later: FoundFile) -> bool:
+    """Whether two slices were written one after the other."""
+    times = [digits_to_ns(file.name.time) for file in (earlier, later)]
+    return None in times or (times[1] or 0) - (times[0] or 0) <= SLICES_APART_NS
+
+
+def _slice(file: FoundFile) -> int:
+    """A slice's number; the first part of the Python exporter has none, and no slice 0 behind it."""
+    return 0 if file.name.slice is None else file.name.slice
+
+
+def _superseded(file: FoundFile) -> Finding:
+    if file.name.other is None and file.name.time is not None:
+        message = say("a newer export of {kind} is used", kind=file.name.kind)
+        return Finding("info", "superseded", str(file.path), message)
+    message = say("another export of {kind} is used; this file beside it is left out (a copy?)", kind=file.name.kind)
+    return Finding("warning", "several-exports", str(file.path), message)
+
+
+def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
+    """Gaps in the numbers of slices: rows are missing. The Python exporter gives its first slice no number."""
+    exports: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
+    for file in files:
+        exports[(file.path.parent, *file.name.export)].append(file)
+    found = []
+    for slices in exports.values():
+        numbered = sorted((file for file in slices if file.name.slice is not None), key=_slice)
+        if not numbered:
+            continue
+        there = {_slice(file) for file in numbered} | {0 for file in slices if file.name.slice is None}
+        missing = sorted(set(range(max(there) + 1)) - there)
+        if missing:
+            numbers = join(", ", (str(number) for number in missing[:EXAMPLES_PER_RULE]))
+            kind = numbered[0].name.kind
+            message = say("slice {numbers} of {kind} is not there: its rows are missing", numbers=numbers, kind=kind)
+            found.append(Finding("error", "slice-missing", str(numbered[0].path), message))
+    return found
+
+
+_INFO_NAMES = (PROFILER_INFO, PROFILER_METADATA, MSPROF_INFO)
+
+
+def _info_files(root: Path) -> list[Path]:
+    """The info files of a capture, whichever part of it was asked for."""
+    found: list[Path] = []
+    for folder in (root, *root.glob("device_*"), root / "host", *root.glob("PROF_*/device_*")):
+        try:
+            found += [
+                path
+                for path in folder.iterdir()
+                if any(name.match(path.name) for name in _INFO_NAMES) and path.is_file()
+            ]  # a pipe would never end
+        except OSError:
+            continue  # no such folder here, or none that may be read: it holds no measurement
+    return sorted(found)
+
+
+def databases_with(capture: Capture, kind: str) -> list[FoundFile]:
+    """The databases that hold the events of a timeline which is not here as a file."""
+    writers = {"trace_view": {"torch_npu", "mindspore"}, "msprof": {"msprof"}}.get(kind, set())
+    if any(file.name.kind == kind for file in capture.timelines):
+        return []
+    return [
+        file for file in capture.files if file.name.kind == PROFILER_DB and file.holds and file.name.source in writers
+    ]
+
+
+def exports_of(capture: Capture, kinds: Sequence[str]) -> list[list[FoundFile]]:
+    """The timelines of the first of some kinds that is here, or the databases in its place; slices of one together."""
+    for kind in kinds:
+        found: dict[tuple[object, ...], list[FoundFile]] = {}
+        for file in [file for file in capture.timelines if file.name.kind == kind] or databases_with(capture, kind):
+            name = file.name
+            found.setdefault((name.form, name.device_id, name.model_id, name.iteration), []).append(file)
+        if found:
+            return list(found.values())
+    return []
+
+
+def _preference(file: FoundFile) -> int:
+    """How early a form is asked.
+
+    Databases come first, then text of the framework, then msprof's (merged before per device), JSON after CSV, timelines last.
+    """
+    if file.name.form == "db":
+        return 0
+    if file.name.timeline:
+        return 9
+    rank = 1 if file.name.source != "msprof" else 3 if file.path.parent.name == MERGED_FOLDER else 5
+    return rank + (file.name.form == "json")
+
+
+def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list[Finding]) -> CaptureInfo:
+    """Read what the info files say; one that is damaged says nothing, which is said."""
+    facts: dict[str, Any] = {"hardware": {}, "ranks": {}, "engine": "cann"}
+    for path in paths:
+        document = _load(path)
+        if document is None:
+            message = say("this info file cannot be read as JSON; what it would say (rank, time) is not known")
+            findings.append(Finding("warning", "info-file", str(path), message))
+            continue
+        if found := PROFILER_INFO.match(path.name):
+            facts |= _profiler_info(document, found["rank"])
+        elif PROFILER_METADATA.match(path.name):
+            facts |= {"workload": _stated_workload(document)}
+        elif found := MSPROF_INFO.match(path.name):
+            facts |= _msprof_info(document, found["what"], found["device"], facts)
+    if facts.get("rank_id") is None:
+        facts["rank_id"] = next((f.name.rank_id for f in files if f.name.rank_id is not None), None)
+    ranks = set(facts["ranks"].values())
+    if facts["rank_id"] is None and len(ranks) == 1:
+        facts["rank_id"] = ranks.pop()
+    return CaptureInfo(**facts)
+
+
+def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInfo:
+    """What the databases know and the info files do not say."""
+    for file in files:
+        if file.name.form == "db" and file.holds:
+            from aoe_reports.formats.sqlite import info_of_database  # noqa: PLC0415 -- most captures are text
+
+            known = info_of_database(file.path)
+            info = replace(
+                info,
+                rank_id=known.rank_id if info.rank_id is None else info.rank_id,
+                ranks=known.ranks | info.ranks,
+                start_ns=info.start_ns or known.start_ns,
+                end_ns=info.end_ns or known.end_ns,
+                device_type=info.device_type or known.hardware_name,
+            )
+    return info
+
+
+def _load(path: Path) -> dict[str, Any] | None:
+    try:
+        if path.stat().st_size > MAX_INFO_BYTES:
+            return None
+        text = path.read_text(encoding="utf-8", errors="replace")
+        document, _ = json.JSONDecoder().raw_decode(text.strip())  # info.json.0 ends in "filesize:1021"
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+WORKLOAD_KEYS = ("workload", "model_name")
+"""Keys under which `add_metadata` may say in profiler_metadata.json what is measured, the first one first."""
+
+
+def _stated_workload(document: dict[str, Any]) -> str | None:
+    return next((name for key in WORKLOAD_KEYS if (name := (_text(document.get(key)) or "").strip())), None)
+
+
+def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]:
+    experimental = _dict(_dict(document.get("config")).get("experimental_config"))
+    end = _dict(document.get("end_info")).get("collectionTimeEnd")
+    rank_id = document.get("rank_id")
+    return {
+        "rank_id": rank_id if _is_id(rank_id) else int(rank) if rank else None,
+        "end_ns": end if isinstance(end, int) and 0 < end < _LATEST_US * 1000 else None,
+        "profiler_level": _text(experimental.get("_profiler_level")),
+        "aic_metrics": _text(experimental.get("_aic_metrics")),
+        "engine_version": _text(document.get("cann_version")),
+    }
+
+
+def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts: dict[str, Any]) -> dict[str, Any]:
+    if what == "start_info":
+        start = _microseconds(document.get("collectionTimeBegin"))
+        return {"start_ns": min(start * 1000, facts.get("start_ns") or start * 1000)} if start else {}
+    if what == "end_info":
+        end = _microseconds(document.get("collectionTimeEnd"))
+        return {"end_ns": max(end * 1000, facts.get("end_ns") or 0)} if end else {}
+    rank = document.get("rank_id")
+    ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
+    devices = document.get("DeviceInfo")
+    first = _dict(devices[0]) if isinstance(devices, list) and devices else {}
+    hardware = {
+        name: _text(first[name]) or first[name]
+        for name in ("ai_core_num", "aiv_num", "aic_frequency", "aiv_frequency", "hwts_frequency")
+        if isinstance(first.get(name), int) or _text(first.get(name)) is not None
+    }
+    return {
+        "ranks": facts["ranks"] | ranks,
+        "pid": _int(document.get("pid")),
+        "hardware": facts["hardware"] | hardware,
+    }
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value[:200].encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _microseconds(value: Any) -> int | None:
+    """Microseconds since the epoch; None for a time that cannot be one."""
+    number = _int(value)
+    return number if number is not None and 0 < number < _LATEST_US else None
+
+
+def _int(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    text = str(value)
+    return int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else None

@@ -1,0 +1,134 @@
+"""What the host called: AscendCL, GE, Runtime and, since 2023-08, api_statistic for all of them."""
+
+from __future__ import annotations
+
+from aoe_reports.formats.table import (
+    Table,
+    device,
+    duration,
+    free_text,
+    integer,
+    number,
+    share,
+    text,
+    timestamp,
+)
+from aoe_reports.model.texts import say
+
+API_STATISTIC = Table(
+    name="api_statistic",
+    title=say("calls of the host grouped by level and function"),
+    columns=(
+        device(),
+        text("level", "Level"),
+        free_text("api_name", "API Name"),
+        duration("total_time", "Time", needed=True),
+        integer("count", "Count", needed=True),
+        duration("avg_time", "Avg"),
+        duration("min_time", "Min"),
+        duration("max_time", "Max"),
+        number("variance", "Variance", optional=True),
+    ),
+    vintages=(("2023-08", "API Name"),),
+    source="both",
+    identity=("device_id", "level", "api_name"),
+)
+
+AI_STACK_TIME = Table(
+    name="ai_stack_time",
+    title=say("one row a layer of the software stack and inference"),
+    columns=(
+        integer("infer_id", "Infer ID"),
+        text("module", "Module"),
+        free_text("api_name", "API"),
+        timestamp("start", "Start Time", unit="ns"),
+        duration("duration", "Duration", needed=True, unit="ns"),
+    ),
+    vintages=(("2022-03", "Infer ID"),),
+)
+
+RUNTIME_API = Table(
+    name="runtime_api",
+    title=say("calls of the Runtime grouped by function; stream and thread are those of any one call"),
+    columns=(
+        text("api_name", "Name"),
+        integer("stream_id", "Stream ID"),
+        share("share", "Time(%)"),
+        duration("total_time", "Time(ns)", needed=True, unit="ns"),
+        integer("count", "Calls", needed=True),
+        duration("avg_time", "Avg", unit="ns"),
+        duration("min_time", "Min", unit="ns"),
+        duration("max_time", "Max", unit="ns"),
+        integer("process_id", "Process ID"),
+        integer("thread_id", "Thread ID"),
+    ),
+    vintages=(("2022-03", "Calls"),),
+    identity=("api_name",),
+)
+
+ACL = Table(
+    name="acl",
+    title=say("every call of AscendCL"),
+    columns=(
+        free_text("api_name", "Name"),
+        text("api_type", "Type"),
+        timestamp("start", "Start Time", unit="ns"),
+        duration("duration", "Duration", needed=True),
+        integer("process_id", "Process ID"),
+        integer("thread_id", "Thread ID"),
+    ),
+    vintages=(("2022-03", "Process ID"),),
+    identity=("api_name", "start_ns", "duration_ns", "process_id", "thread_id"),
+)
+
+ACL_STATISTIC = Table(
+    name="acl_statistic",
+    title=say("calls of AscendCL grouped by function"),
+    columns=(
+        free_text("api_name", "Name"),
+        text("api_type", "Type"),
+        share("share", "Time(%)"),
+        duration("total_time", "Time(us)", needed=True),
+        integer("count", "Count", needed=True),
+        duration("avg_time", "Avg"),
+        duration("min_time", "Min"),
+        duration("max_time", "Max"),
+        integer("process_id", "Process ID"),
+        integer("thread_id", "Thread ID"),
+    ),
+    vintages=(("2022-03", "Count"),),
+    identity=("api_name", "api_type", "process_id", "thread_id"),
+)
+
+GE_OP_EXECUTE = Table(
+    name="ge_op_execute",
+    title=say("what the host did for operators of dynamic shape"),
+    columns=(
+        integer("thread_id", "Thread ID"),
+        free_text("op_name", "OP Name", optional=True),
+        text("op_type", "OP Type"),
+        text("event_type", "Event Type"),
+        timestamp("start", "Start Time"),
+        duration("duration", "Duration", needed=True),
+    ),
+    vintages=(("2022-12", "OP Name"), ("2022-03", "Event Type")),
+    identity=("thread_id", "op_name", "op_type", "event_type", "start_ns", "duration_ns"),
+)
+
+OS_RUNTIME_STATISTIC = Table(
+    name="os_runtime_statistic",
+    title=say("calls of the operating system grouped by process, thread and function"),
+    columns=(
+        integer("process_id", "Process ID"),
+        integer("thread_id", "Thread ID"),
+        text("api_name", "Name"),
+        share("share", "Time(%)"),
+        duration("total_time", "Time(us)", needed=True),
+        integer("count", "Count", needed=True),
+        duration("avg_time", "Avg"),
+        duration("max_time", "Max"),
+        duration("min_time", "Min"),
+    ),
+    vintages=(("2022-03", "Process ID"),),
+    identity=("process_id", "thread_id", "api_name"),
+)

@@ -1,0 +1,51 @@
+"""Ascend: what msprof, torch_npu, MindSpore's profiler and AOE write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aoe_reports.formats.ascend.capture import exports_of
+from aoe_reports.formats.ascend.capture import group_captures as group
+from aoe_reports.formats.ascend.exports import identify
+from aoe_reports.formats.ascend.names import parse_name
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS, COMPUTE_TASKS
+from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
+from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.table import Table, TaskTypes
+
+__all__ = [
+    "events",
+    "group",
+    "identify",
+    "parse_name",
+    "record_source",
+    "steps",
+    "tables",
+    "task_types",
+    "tasks",
+    "writers",
+]
+
+writers: frozenset[Writer] = frozenset({"msprof", "torch_npu", "mindspore", "aoe"})
+record_source = "msprof"
+tables: Mapping[str, Table] = TABLES
+task_types = TaskTypes(COMMUNICATION_TASKS, COMPUTE_TASKS)
+
+
+def tasks(capture: Capture) -> tuple[Source, ...]:
+    """Tables of tasks with their operators, then sums by operator type, then tasks by name alone."""
+    others = (capture.preferred("op_statistic"), capture.preferred("task_time"))
+    return (*capture.sources("kernel_details", "op_summary"), *(source for source in others if source is not None))
+
+
+def steps(capture: Capture) -> tuple[Source, ...]:
+    """The framework's steps, then msprof's iterations."""
+    found = (capture.preferred("step_trace_time"), capture.preferred("step_trace"))
+    return tuple(source for source in found if source is not None)
+
+
+def events(capture: Capture) -> list[list[FoundFile]]:
+    """The files that show whole devices, slices together: of one kind of timeline, or the databases in its place."""
+    return exports_of(capture, WHOLE_TIMELINES)

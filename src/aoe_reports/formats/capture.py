@@ -1,0 +1,169 @@
+"""Captures: the files that one profiler wrote of one rank; captures of several ranks are one run.
+
+Of several forms of the same facts one is chosen; the others are there to be checked against it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.timestamps import digits_to_ns
+
+RANKS_APART_NS = 120 * 1_000_000_000
+"""Captures of several ranks belong to one job when they were made within this time of each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureInfo:
+    """What info files say about a capture; null where there is no such file."""
+
+    rank_id: int | None = None
+    """The rank where the whole capture has one."""
+    ranks: dict[int, int] = field(default_factory=dict)
+    """The rank of each device where info files of devices tell it."""
+    pid: int | None = None
+    start_ns: int | None = None
+    end_ns: int | None = None
+    profiler_level: str | None = None
+    aic_metrics: str | None = None
+    engine: str = "unknown"
+    """What ran the tasks: the vendor's software below the framework."""
+    engine_version: str | None = None
+    hardware: dict[str, Any] = field(default_factory=dict)
+    device_type: str | None = None
+    """The name of the chip, where all devices have the same one."""
+    workload: str | None = None
+    """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
+
+    def rank_of(self, device_id: int | None) -> int | None:
+        """The rank of a device of this capture."""
+        return self.rank_id if device_id is None else self.ranks.get(device_id, self.rank_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One form of some facts: a kind of table, and the files that hold it, by device, model, iteration and slice."""
+
+    kind: str
+    files: tuple[FoundFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The exports of one capture of one rank: those in force and those that a newer export superseded."""
+
+    root: Path
+    files: tuple[FoundFile, ...]
+    superseded: tuple[FoundFile, ...]
+    info: CaptureInfo
+    findings: tuple[Finding, ...] = ()
+    preference: tuple[int, ...] = ()
+    """How early the form of each file is asked, the lowest first; () where all forms are alike."""
+    profiler: Writer = ""
+    """Which profiler made this capture."""
+    has_data: bool = True
+    """Whether there is more here than files about a capture."""
+    measures: bool = True
+    """Whether a profiler measured something here: AOE's tables lie where it worked, and measure nothing."""
+    of_cluster: bool = False
+    """Whether all here was computed from the captures of several ranks."""
+    named_time: str | None = None
+    """The digits of the (local) time in the capture's name, else of the oldest in its files' names."""
+    unique_name: str | None = None
+    """The capture's name where the profiler made it to be unique."""
+
+    def sources(self, *kinds: str) -> list[Source]:
+        """Everything here that holds the same facts, the form that is used first: the others are held against it.
+
+        Of one form the first of `kinds`.
+        """
+        found: dict[tuple[int, int], list[FoundFile]] = defaultdict(list)
+        for file, form in zip(self.files, self.preference or (0,) * len(self.files), strict=True):
+            for place, kind in enumerate(kinds):
+                if kind in file.holds:
+                    found[(form, place)].append(file)
+                    break
+        return [Source(kinds[key[1]], tuple(sorted(found[key], key=_order))) for key in sorted(found)]
+
+    def preferred(self, *kinds: str) -> Source | None:
+        """The form that is used of the facts that these kinds hold, where there is one."""
+        return next(iter(self.sources(*kinds)), None)
+
+    @property
+    def timelines(self) -> tuple[FoundFile, ...]:
+        """The timelines in force."""
+        return tuple(sorted((file for file in self.files if file.name.timeline), key=_order))
+
+    def made_ns(self, zone: tzinfo = UTC) -> int | None:
+        """When the capture was made, as far as info files and names tell; the times in names are in `zone`."""
+        return self.info.start_ns or self.info.end_ns or digits_to_ns(self.named_time, zone)
+
+    @property
+    def modified_ns(self) -> int:
+        """When the oldest file was written; the last resort for a time."""
+        return min(f.path.stat().st_mtime_ns for f in self.files)
+
+
+def _order(file: FoundFile) -> tuple[int | str, ...]:
+    name = file.name
+    numbers = (name.device_id, name.model_id, name.iteration, name.slice)
+    return (*(-1 if number is None else number for number in numbers), str(file.path))
+
+
+def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
+    """Captures by run: neighbours of different known ranks, made at about one time, are one run."""
+    jobs: list[_Job] = []
+    dated = sorted(
+        ((capture, capture.made_ns()) for capture in captures),
+        key=lambda pair: (str(pair[0].root.parent), pair[1] or 0, pair[0].info.rank_id or 0),
+    )
+    for _, neighbours in groupby(dated, key=lambda pair: pair[0].root.parent):
+        open_jobs: list[_Job] = []
+        for capture, made in neighbours:
+            rank = capture.info.rank_id
+            fitting = None
+            if rank is not None:  # a capture of an unknown rank is a run by itself
+                fitting = next((job for job in reversed(open_jobs) if job.takes(rank, made)), None)
+            if fitting is None:
+                fitting = _Job()
+                jobs.append(fitting)
+                if rank is not None:
+                    open_jobs.append(fitting)
+            fitting.add(capture, made)
+    ordered = [tuple(sorted(job.captures, key=lambda c: (c.info.rank_id or 0, str(c.root)))) for job in jobs]
+    return sorted(ordered, key=lambda run: str(run[0].root))
+
+
+@dataclass(slots=True)
+class _Job:
+    """Captures of one folder that are one run as far as they are known."""
+
+    captures: list[Capture] = field(default_factory=list)
+    ranks: set[int | None] = field(default_factory=set)
+    first: int | None = None
+    last: int | None = None
+    """When the first and the last of them were made; None where that is not known."""
+
+    def takes(self, rank: int, made: int | None) -> bool:
+        """Whether a capture made then is another rank of the same job."""
+        if rank in self.ranks:
+            return False
+        if self.first is None or self.last is None or made is None:
+            return self.first is None and made is None
+        return max(self.last, made) - min(self.first, made) <= RANKS_APART_NS
+
+    def add(self, capture: Capture, made: int | None) -> None:
+        """Take a capture in."""
+        self.captures.append(capture)
+        self.ranks.add(capture.info.rank_id)
+        if made is not None:
+            self.first = made if self.first is None else min(self.first, made)
+            self.last = made if self.last is None else max(self.last, made)

@@ -1,0 +1,1 @@
+"""Engine for CSV: bytes to typed tables."""

@@ -1,0 +1,719 @@
+"""Reads a summary CSV into an Arrow table, or says with file, line and column why a row or cell is not in it.
+
+Every row is looked at in full even where few columns are wanted: a parser that only projects hands out shifted values
+from a row with one cell too many. Rows read = rows in the frame + rows reported, always.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
+from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
+from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
+from aoe_reports.formats.csv.ragged import Ragged, mended
+from aoe_reports.formats.csv.scan import scan
+from aoe_reports.formats.table import NULL_TOKENS, Column, Field, Match, Table
+from aoe_reports.model.columns import Ints, Mask, column_of, keep_where, valid
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.model.texts import Text, say
+
+LOOK_BYTES = 1 << 18
+MAX_HEADER_BYTES = 1 << 20
+MAX_TRANSCODED_BYTES = 1 << 30
+"""The largest file that is read as GB18030: it has to be held in memory whole."""
+_NEWLINE = ord("\n")
+START = "task_start_ns"
+"""The column that tells when a task starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableData:
+    """One file's rows that can be used, under canonical names, and what was found while reading it."""
+
+    table: Table
+    path: Path
+    frame: pa.Table
+    match: Match
+    findings: tuple[Finding, ...]
+    rows_read: int
+    rows_reported: int
+    sha256: str
+    rows: Ints | None = None
+    """The data record (from 0) of each row of the frame; None where nothing was left out."""
+    lines: Ints | None = None
+    """The physical line of each data record; None where record k stands on line k + 2."""
+    is_text: bool = True
+    """Whether rows stand on lines."""
+    span: tuple[int, int] | None = None
+    """The first and the last start in ns, where it is known without that column that each row starts later than the
+    one above."""
+    rows_differ: bool = False
+    """Whether it is known without the columns of its identity that no row stands there twice."""
+
+    def line(self, row: int) -> int | None:
+        """The physical line (from 1) of a row of the frame; None where there are no lines."""
+        if not self.is_text:
+            return None
+        return _line(int(self.rows[row]) if self.rows is not None else row, self.lines)
+
+    def row(self, row: int) -> int:
+        """The number (from 1) of a row of the frame among all rows that were read, for files without lines."""
+        return (int(self.rows[row]) if self.rows is not None else row) + 1
+
+    def keep(self, mask: Mask, findings: tuple[Finding, ...]) -> TableData:
+        """The same data without the rows where `mask` is false, which `findings` report."""
+        rows = self.rows if self.rows is not None else np.arange(self.frame.num_rows, dtype=np.int64)
+        return replace(
+            self,
+            frame=self.frame.filter(keep_where(mask)),
+            rows=rows[mask],
+            rows_reported=self.rows_reported + int((~mask).sum()),
+            findings=self.findings + findings,
+        )
+
+    def with_frame(self, frame: pa.Table) -> TableData:
+        """The same rows in another frame."""
+        return replace(self, frame=frame)
+
+    def with_findings(self, findings: Sequence[Finding]) -> TableData:
+        """The same data, and something more that was found in it."""
+        return replace(self, findings=(*self.findings, *findings)) if findings else self
+
+    def with_constants(self, constants: dict[str, int]) -> TableData:
+        """The same data with columns that the file's name tells and the file does not."""
+        frame = self.frame
+        for name, value in constants.items():
+            if name not in frame.column_names:
+                values = np.full(frame.num_rows, value, dtype=np.int64)
+                frame = frame.append_column(name, column_of(values, np.ones(frame.num_rows, dtype=bool)))
+        return replace(self, frame=frame)
+
+    def to_polars(self) -> Any:
+        """The frame as a polars DataFrame."""
+        import polars as pl  # noqa: PLC0415 -- readers work without it
+
+        return pl.DataFrame(self.frame)
+
+    def to_pandas(self) -> Any:
+        """The frame as a pandas DataFrame, for notebooks."""
+        return self.frame.to_pandas()
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What a look at every byte of a file tells, the header's line apart."""
+
+    newlines: int
+    last: bytes
+    bad_offset: int | None
+    """Where the text stops being UTF-8."""
+    nul_offset: int | None
+    """Where the first NUL byte stands."""
+    sha256: str
+    bare_returns: int = 0
+    """Carriage returns with no line feed behind them."""
+
+
+def read_header(path: Path) -> tuple[list[str], int]:
+    """The header's cells and the length of its line in bytes (0 for a file without one); ReadError if unreadable."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(MAX_HEADER_BYTES)
+    except OSError as error:
+        expected = say("a readable CSV file was expected")
+        raise ReadError(path, error.strerror or str(error), expected) from error
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = line.decode("gb18030", errors="replace")
+    try:
+        return next(csv.reader([text.replace("\0", "\ufffd").replace("\r", "")]), []), len(line)
+    except csv.Error as error:
+        what = say("the header cannot be taken apart ({error})", error=str(error))
+        raise ReadError(path, what, say("a line of cells was expected"), 1) from error
+
+
+def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+    """The rows of a CSV file as `table` declares them; only `fields` (canonical names) where given.
+
+    `hashed=False` leaves the file's SHA-256 out (empty), which costs a third of the time of a large file.
+
+    Damage is in the findings, with file, line and column; ReadError only where the file cannot be read at all.
+    """
+    header, header_bytes = read_header(path)
+    match = table.match(header)
+    if not header:
+        what = say("the first line holds no header" if header_bytes else "the file is empty")
+        line = 1 if header_bytes else None
+        message = say("{what}; expected the header of {table}", what=what, table=table.name)
+        finding = Finding("error", "empty-file", str(path), message, line)
+        return nothing_of(path, table, match, finding)
+    refused, said = said_of_header(path, table, match, header)
+    if refused:
+        return nothing_of(path, table, match, *refused)
+    wanted = wanted_of(match, fields)
+    start = next((field for field in match.fields if field.name == START and START in table.identity), None)
+    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted, start)):
+        plain = _Looked(scanned.newlines, b"\n", None, None, "")
+        data = _assemble(
+            path=path,
+            table=table,
+            match=match,
+            wanted=wanted,
+            parsed=scanned.parsed,
+            looked=plain,
+            findings=list(said),
+            whole=True,
+        )
+        return replace(data, span=scanned.span, rows_differ=scanned.differ)
+    looked = _look(path, header_bytes, hashed=hashed)
+    source: Path | bytes = path
+    notes = list(said)
+    if looked.bad_offset is not None:
+        line = _line_of_offset(path, looked.bad_offset)
+        transcoded = _transcode(path)
+        if transcoded is None:
+            message = say("the bytes are neither UTF-8 nor GB18030; nothing of this file is used")
+            return nothing_of(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
+        source = transcoded
+        notes.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
+    if looked.nul_offset is not None:
+        message = say(
+            "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
+        )
+        line = _line_of_offset(path, looked.nul_offset)
+        notes.append(Finding("warning", "csv-encoding", str(path), message, line))
+    if looked.bare_returns and not table.multiline:
+        notes += _bare_returns(path)
+    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
+    last = match.fields[-1]
+    asked = wanted if whole or last in wanted else [*wanted, last]  # whether the last cell is whole has to be told
+    parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
+    if parsed is None:
+        message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
+        return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
+    return _assemble(
+        path=path, table=table, match=match, wanted=wanted, parsed=parsed, looked=looked, findings=notes, whole=whole
+    )
+
+
+def nothing_of(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
+    """No row of a file, and why."""
+    empty = pa.schema([(f.name, arrow_type(f)) for f in match.fields]).empty_table()
+    return TableData(
+        table=table, path=path, frame=empty, match=match, findings=findings, rows_read=0, rows_reported=0, sha256=""
+    )
+
+
+def wanted_of(match: Match, fields: frozenset[str] | None) -> list[Field]:
+    """The columns that are asked for; at least one, since rows are counted by it."""
+    wanted = [field for field in match.fields if fields is None or field.name in fields or field.needed]
+    return wanted or list(match.fields[:1])
+
+
+def said_of_header(path: Path, table: Table, match: Match, header: list[str]) -> tuple[list[Finding], list[Finding]]:
+    """(why no row of a file with this header can be used, what else is odd about it)."""
+    if match.missing:
+        return _missing(path, table, match, header), []
+    if match.strange_units:
+        return _strange_units(path, match.strange_units), []
+    if ambiguous := [field for field in match.doubled if field.needed]:
+        return _doubled(path, ambiguous, say("no row of this file is used")), []
+    doubled = _doubled(path, match.doubled, say("the first one is used"))
+    return [], [*doubled, *_unordered(path, table, match), *_nearly(path, match)]
+
+
+def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
+    def message(field: Field) -> Text:
+        return say(
+            "{column!r}: no exporter writes this column in this unit (or not beside the others); "
+            "no row of this file is used",
+            column=field.header,
+        )
+
+    return [Finding("error", "unit-mismatch", str(path), message(field), 1, field.position + 1) for field in fields]
+
+
+def _nearly(path: Path, match: Match) -> list[Finding]:
+    def message(field: Field, column: Column) -> Text:
+        return say(
+            "{column!r} is not known; is it {near!r}, which is not here?", column=field.header, near=column.headers[0]
+        )
+
+    return [
+        Finding("warning", "column-unknown", str(path), message(field, column), 1, field.position + 1)
+        for field, column in match.nearly
+    ]
+
+
+def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
+    def message(field: Field) -> Text:
+        return say(
+            "{column!r} stands in the header a second time; which of them is right cannot be told: {effect}",
+            column=field.header,
+            effect=what,
+        )
+
+    return [Finding("error", "duplicate-column", str(path), message(field), 1, field.position + 1) for field in fields]
+
+
+def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
+    """Cells that changed places under headers that did not are seen in nothing else."""
+    if match.unordered is None:
+        return []
+    field = match.unordered
+    message = say(
+        "{column!r} stands behind columns that every {table} has behind it; "
+        "read by its name, but check that nobody swapped headers",
+        column=field.header,
+        table=table.name,
+    )
+    return [Finding("warning", "column-order", str(path), message, 1, field.position + 1)]
+
+
+def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
+    findings = []
+    for column in match.missing:
+        near = _instead(column, table, match)
+        hint = say("; is it {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
+        message = say(
+            "no column {column!r} in the header of {count} columns, which every {table} has{hint}; "
+            "no row of this file is used",
+            column=column.headers[0],
+            count=len(header),
+            table=table.name,
+            hint=hint,
+        )
+        findings.append(Finding("error", "missing-column", str(path), message, 1, near.position + 1 if near else None))
+    return findings
+
+
+def _instead(column: Column, table: Table, match: Match) -> Field | None:
+    """The unknown column that stands where a missing one should, behind its declared neighbour."""
+    positions = {f.name: f.position for f in match.fields}
+    before = [positions[c.field] for c in table.columns[: table.columns.index(column)] if c.field in positions]
+    expected = before[-1] + 1 if before else 0
+    return next((f for f in match.fields if f.type == "unknown" and f.position == expected), None)
+
+
+def _ends_with_newline(path: Path, header_bytes: int) -> bool:
+    with path.open("rb") as file:
+        return file.read(header_bytes).endswith(b"\n")
+
+
+def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
+    """Look once at every byte: encoding, line ends, hash. pyarrow reads the file by itself, without asking Python."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    newlines, bare_returns, offset, last, plain = 0, 0, skip, b"", True
+    block = bytearray(LOOK_BYTES)  # one for all: new memory for each block costs more than the looking
+    with path.open("rb", buffering=0) as file:
+        header = file.read(skip)
+        bad_offset = _undecodable(codecs.getincrementaldecoder("utf-8")(), header, 0, final=True)
+        nul_offset = _nul(header, 0)
+        digest = _sha256(header) if hashed else None
+        file.seek(skip)
+        while length := file.readinto(block):
+            data = block if length == LOOK_BYTES else block[:length]
+            if digest is not None:
+                digest.update(data)
+            if nul_offset is None:
+                nul_offset = _nul(data, offset)
+            newlines += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE))
+            if data.find(b"\r") >= 0:
+                bare_returns += data.count(b"\r") - data.count(b"\r\n")
+            bare_returns -= last == b"\r" and data[0] == _NEWLINE
+            if bad_offset is None and not (plain and data.isascii()):
+                plain = False
+                bad_offset = _undecodable(decoder, bytes(data), offset)
+            last = bytes(data[-1:])
+            offset += length
+    if not plain and bad_offset is None:
+        bad_offset = _undecodable(decoder, b"", offset, final=True)
+    return _Looked(newlines, last, bad_offset, nul_offset, digest.hexdigest() if digest else "", bare_returns)
+
+
+def _nul(data: bytes | bytearray, offset: int) -> int | None:
+    """Where the first NUL byte of a part of a file stands in the file."""
+    place = data.find(0)
+    return offset + place if place >= 0 else None
+
+
+def _sha256(data: bytes) -> Any:
+    import hashlib  # noqa: PLC0415 -- commands that rank or check hash nothing
+
+    return hashlib.sha256(data)
+
+
+def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *, final: bool = False) -> int | None:
+    try:
+        decoder.decode(data, final)
+    except UnicodeDecodeError as error:
+        return offset + error.start
+    return None
+
+
+def _transcode(path: Path) -> bytes | None:
+    if path.stat().st_size > MAX_TRANSCODED_BYTES:
+        return None
+    try:
+        return path.read_bytes().decode("gb18030").encode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _line_of_offset(path: Path, offset: int) -> int:
+    line = 1
+    with path.open("rb") as file:
+        while offset > 0 and (data := file.read(min(offset, BLOCK_BYTES))):
+            line += data.count(b"\n")
+            offset -= len(data)
+    return line
+
+
+def _assemble(
+    path: Path,
+    table: Table,
+    match: Match,
+    wanted: list[Field],
+    parsed: Parsed,
+    looked: _Looked,
+    findings: list[Finding],
+    *,
+    whole: bool,
+) -> TableData:
+    """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
+    total = parsed.frame.num_rows + len(parsed.ragged)
+    one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
+    lines, spread = (None, None) if one_line_each else _physical_lines(path)
+    cut = None if whole or not total else total - 1
+    frame, rows, ragged, notes = _with_mended(
+        path=path, table=table, match=match, wanted=wanted, parsed=parsed, lines=lines, cut=cut
+    )
+    if not whole:
+        spans = spread is not None and not table.multiline and total > 0 and spread[min(total, len(spread)) - 1] > 1
+        complete = cut is not None and len(rows) > 0 and rows[-1] == cut and not spans
+        frame, ending = _with_certain_end(frame, match.fields[-1], looked.last) if complete else (frame, None)
+        findings.append(_no_line_end(path, match.fields[-1], ending, _line(total - 1, lines) if total else 1))
+        if _is_used(match.fields[-1], ending):
+            cut = None  # all its cells but the last are certain
+    findings += [*notes, *_ragged(path, ragged, len(match.fields), lines)]
+    good = rows != cut if cut is not None else np.ones(frame.num_rows, dtype=bool)
+    if spread is not None and not table.multiline:
+        findings += _spread_rows(path, good, spread, rows, lines)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for spec, converted in zip(wanted, _converted(frame, wanted), strict=True):
+        words = frame.column(str(spec.position))
+        columns[spec.name] = converted.column
+        findings += _bad_cells(
+            path=path, spec=spec, words=words, converted=converted, good=good, rows=rows, lines=lines
+        )
+        if spec.needed:
+            absent = good & ~converted.bad & ~valid(converted.column)
+            if absent.any():
+                findings += _absent(path, spec, np.flatnonzero(absent), rows, lines)
+            good &= ~(converted.bad | absent)
+    data = pa.table(repeated_as_lists(table, columns))
+    if good.all() and data.num_rows == total:
+        return TableData(
+            table=table,
+            path=path,
+            frame=data,
+            match=match,
+            findings=tuple(findings),
+            rows_read=total,
+            rows_reported=0,
+            sha256=looked.sha256,
+            rows=None,
+            lines=lines,
+        )
+    data = data.filter(keep_where(good))
+    reported = total - data.num_rows
+    return TableData(
+        table=table,
+        path=path,
+        frame=data,
+        match=match,
+        findings=tuple(findings),
+        rows_read=total,
+        rows_reported=reported,
+        sha256=looked.sha256,
+        rows=rows[good],
+        lines=lines,
+    )
+
+
+def _with_certain_end(frame: pa.Table, field: Field, last_byte: bytes) -> tuple[pa.Table, Ending]:
+    """(the rows, the last cell of the last one empty where it may be a part of what was written; what it is)."""
+    place = frame.column_names.index(str(field.position))
+    ending = ending_of(frame.column(place), field, last_byte)
+    if ending != "whole":
+        frame = frame.set_column(place, frame.field(place), without_last(frame.column(place)))
+    return frame, ending
+
+
+def _is_used(field: Field, ending: Ending | None) -> bool:
+    """Whether the last row of a file without a line end is used: not where it has too few cells, or needs its last one."""
+    return ending == "whole" or (ending is not None and not field.needed and field.name not in _GROUPS)
+
+
+_GROUPS = frozenset({"rank_id", "device_id", "model_id", "step", "iteration_id"})
+"""Columns that say to what a row belongs: without them it would be counted, but with others or by itself."""
+
+
+def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> Finding:
+    """What becomes of the last row of a file without a line end; `ending` is None where it has not all its cells."""
+    if not _is_used(field, ending):
+        message = say(
+            "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
+        )
+        return Finding("error", "csv-truncated", str(path), message, line)
+    if ending == "whole":
+        message = say(
+            "the file does not end with a line end; its last row is whole and used, later ones may be missing"
+        )
+        return Finding("warning", "csv-truncated", str(path), message, line)
+    if ending == "cut":
+        message = say(
+            "the file ends in the middle of a cell ({column}; no line end); the cell is empty in the table, the rest of "
+            "the row is used, later ones are missing",
+            column=field.header,
+        )
+        return Finding("error", "csv-truncated", str(path), message, line, field.position + 1)
+    message = say(
+        "the file does not end with a line end; nothing tells whether its last cell ({column}) is whole: it is empty in "
+        "the table, the rest of the row is used, later ones may be missing",
+        column=field.header,
+    )
+    return Finding("warning", "csv-truncated", str(path), message, line, field.position + 1)
+
+
+def _converted(frame: pa.Table, wanted: Sequence[Field]) -> Iterator[Converted]:
+    """The wanted columns in their types; many columns of many rows two at a time, which costs no more."""
+    present = frozenset(frame.column_names)
+
+    def one(spec: Field) -> Converted:
+        words, read = frame.column(str(spec.position)), read_name(spec)
+        return convert_rest(words, frame[read], spec) if read in present else convert(words, spec)
+
+    if frame.num_rows * len(wanted) < _MANY_CELLS:
+        yield from map(one, wanted)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 -- most files are small
+
+    with ThreadPoolExecutor(2) as pool:
+        yield from pool.map(one, wanted)
+
+
+_MANY_CELLS = 8_000_000
+"""Below that there is less to gain than to start threads (and a scan takes at most eight columns)."""
+
+
+def _with_mended(
+    path: Path, table: Table, match: Match, wanted: list[Field], parsed: Parsed, lines: Ints | None, cut: int | None
+) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
+    """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
+    frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
+    rows = np.arange(frame.num_rows + len(parsed.ragged), dtype=np.int64)
+    if parsed.ragged:
+        rows = np.delete(rows, [row.record for row in parsed.ragged])
+    mends = mended(table, match, frame, ragged)
+    if not mends:
+        return frame, rows, ragged, []
+    extra = [[mend.cells[spec.position] for mend in mends] for spec in wanted]
+    texts = {
+        str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
+        for spec, cells in zip(wanted, extra, strict=True)
+    }
+    nothing = pa.nulls(len(mends), pa.int64())  # no cell of these was read as a number yet
+    added = pa.table({name: texts.get(name, nothing) for name in frame.column_names}).cast(frame.schema)
+    rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
+    order = np.argsort(rows, kind="stable")
+    frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
+    taken = {mend.record for mend in mends}
+    found = [(_line(mend.record, lines), None, mend.message) for mend in mends]
+    notes = _capped("warning", "csv-mended-row", path, found, len(found), mended_rows=True)
+    return frame, rows[order], [row for row in ragged if row.record not in taken], notes
+
+
+def repeated_as_lists(table: Table, columns: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
+    """Columns that a header repeats become one of lists each."""
+    whole = dict(columns)
+    for column in table.columns:
+        if column.name in table.repeating and column.field in whole:
+            parts = [name for name in columns if name == column.field or name.startswith(f"{column.field}__")]
+            lists = lists_of([columns[name] for name in parts])
+            whole = {name: values for name, values in whole.items() if name not in parts[1:]} | {column.field: lists}
+    return whole
+
+
+def _physical_lines(path: Path) -> tuple[Ints, Ints]:
+    """(first physical line, number of lines) of each data record: for empty lines and line ends inside cells."""
+    starts: list[int] = []
+    heights: list[int] = []
+    before = 0
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(line.replace("\0", "\ufffd") for line in file)
+        while True:
+            try:
+                record = next(reader)
+            except StopIteration:
+                break
+            except csv.Error:
+                record = ["?"]
+            if record:
+                starts.append(before + 1)
+                heights.append(reader.line_num - before)
+            before = reader.line_num
+    return np.asarray(starts[1:], dtype=np.int64), np.asarray(heights[1:], dtype=np.int64)
+
+
+def _bare_returns(path: Path) -> list[Finding]:
+    """Carriage returns at the begin or the end of a row, where they make an empty line that nothing else notices.
+
+    Where every line ends with one of them in front of its line end, a conversion put them there.
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    with path.open("rb") as file:
+        lines = 0
+        for lines, line in enumerate(file, 1):
+            if line.endswith(b"\r\r\n"):
+                ends.append(lines)
+            if line.startswith(b"\r") and line.strip():
+                starts.append(lines)
+    found = sorted([*starts, *ends] if len(ends) < lines else starts)
+    message = say(
+        "a carriage return stands here without a line end: what it took the place of is lost, words may be others"
+    )
+    places = [(line, None, message) for line in found[: EXAMPLES_PER_RULE + 1]]
+    return _capped("warning", "csv-encoding", path, places, len(found))
+
+
+def _spread_rows(path: Path, good: Mask, heights: Ints, rows: Ints, lines: Ints | None) -> list[Finding]:
+    """Rows over several lines: no cell of these tables has a line end, so stray quotes have swallowed rows."""
+    high = np.asarray([heights[row] > 1 if row < len(heights) else False for row in rows], dtype=bool) & good
+    good &= ~high
+
+    def message(row: int) -> Text:
+        return say("the row goes over {lines} lines (stray quotes?); all of them are left out", lines=int(heights[row]))
+
+    spread = rows[high]
+    found = [(_line(int(row), lines), None, message(row)) for row in spread[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "csv-spread-row", path, found, len(spread))
+
+
+def _line(record: int, lines: Ints | None) -> int:
+    if lines is None:
+        return record + 2
+    return int(lines[record]) if record < len(lines) else int(lines[-1]) if len(lines) else 1
+
+
+def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) -> list[Finding]:
+    def message(row: Ragged) -> Text:
+        return say(
+            "the row has {cells} cells, the header {columns}; the row is left out; "
+            "an open quote swallows what follows on the next lines"
+            if row.spread
+            else "the row has {cells} cells, the header {columns}; the row is left out",
+            cells=row.cells,
+            columns=cells,
+        )
+
+    places = [(_line(row.record, lines), None, message(row)) for row in ragged[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "csv-ragged-row", path, places, len(ragged))
+
+
+def _bad_cells(
+    path: Path, spec: Field, words: pa.ChunkedArray, converted: Converted, good: Mask, rows: Ints, lines: Ints | None
+) -> list[Finding]:
+    """Cells that are not of their column's type, and differences that had wrapped around."""
+    findings = []
+    bad = np.flatnonzero(converted.bad & good) if converted.bad.any() else ()
+    if len(bad):
+        found = [
+            (_line(int(rows[i]), lines), spec.position + 1, said_of_cell(spec, _cell(words, i), _kind(spec)))
+            for i in bad[: EXAMPLES_PER_RULE + 1]
+        ]
+        findings += _capped("error", "csv-unparsable", path, found, len(bad))
+    wrapped = np.flatnonzero(converted.wrapped & good) if converted.wrapped is not None else ()
+    if len(wrapped):
+        found = [
+            (_line(int(rows[i]), lines), spec.position + 1, _said_of_wrapped(spec, _cell(words, i)))
+            for i in wrapped[: EXAMPLES_PER_RULE + 1]
+        ]
+        findings += _capped("warning", "wrapped-duration", path, found, len(wrapped))
+    return findings
+
+
+def said_of_cell(spec: Field, cell: str, kind: Text) -> Text:
+    """That a cell is not of the kind that its column has, and what becomes of it."""
+    effect = say("the row is left out" if spec.needed else "the cell is empty in the table")
+    return say(
+        "{column}: {value!r} is not {kind}; {effect}", column=spec.header, value=cell[:_SHOWN], kind=kind, effect=effect
+    )
+
+
+_SHOWN = 60
+
+
+def _said_of_wrapped(spec: Field, cell: str) -> Text:
+    return say(
+        "{column}: {value!r} is a negative difference that wrapped around 2**64; the cell is empty in the table",
+        column=spec.header,
+        value=cell[:_SHOWN],
+    )
+
+
+def _kind(spec: Field) -> Text:
+    if spec.type == "integer":
+        return say("a whole number of 63 bits")
+    return say("a plausible length of time" if spec.type == "duration" else "a number")
+
+
+def _cell(column: pa.ChunkedArray, row: int) -> str:
+    return str(column[int(row)].as_py())
+
+
+def _absent(
+    path: Path,
+    spec: Field,
+    absent: Ints,
+    rows: Ints,
+    lines: Ints | None,
+) -> list[Finding]:
+    message = say("{column}: no value; the row is left out", column=spec.header)
+    found = [(_line(int(rows[i]), lines), spec.position + 1, message) for i in absent[: EXAMPLES_PER_RULE + 1]]
+    return _capped("error", "missing-value", path, found, len(absent))
+
+
+def _capped(
+    severity: Severity,
+    rule: str,
+    path: Path,
+    found: Sequence[tuple[int, int | None, str]],
+    total: int,
+    *,
+    mended_rows: bool = False,
+) -> list[Finding]:
+    """Make findings of the first of `total` places; after EXAMPLES_PER_RULE of them one line counts the rest."""
+    shown = [Finding(severity, rule, str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
+    if total > EXAMPLES_PER_RULE:
+        line, column, _ = found[EXAMPLES_PER_RULE]
+        message = say(
+            "and {count} more rows mended in the same way"
+            if mended_rows
+            else "and {count} more of this kind from here on, all left out",
+            count=total - EXAMPLES_PER_RULE,
+        )
+        shown.append(Finding(severity, rule, str(path), message, line, column))
+    return shown

@@ -1,0 +1,304 @@
+"""Finds every file of ours below some paths: link loops survived, raw data and other tools' folders passed over."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aoe_reports.formats.ascend.names import OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, is_capture
+from aoe_reports.formats.found import FileName, FoundFile
+from aoe_reports.formats.identify import identify, why
+from aoe_reports.formats.vendor import parse_name
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.model.texts import join, say
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """All files of ours below some paths, and what could not be looked at."""
+
+    files: tuple[FoundFile, ...]
+    findings: tuple[Finding, ...]
+    unreadable: bool
+    """Whether something was there (or asked for) and could not be read: exit code 3."""
+
+
+MAX_DEPTH = 100
+"""So many folders below one another are entered: profilers make about ten."""
+
+MAX_LINKED = 200_000
+"""So many files and folders are looked at, of one path given, behind links that lead out of it: more is somebody's whole disk."""
+
+_NOT_READ = frozenset({"unreadable", "path-too-deep", "too-much-linked"})
+"""Rules by which something that may hold data was not looked at."""
+
+
+def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Discovery:
+    """Every file of ours below `paths`, each once, in a stable order.
+
+    Compressed ones may expand to `max_expanded` bytes each; None means MAX_EXPANDED_BYTES.
+    """
+    files: dict[str, FoundFile] = {}
+    findings = Tally()
+    for path in paths:
+        before = len(files)
+        failed = findings.total
+        for entry, real in _Walk(path, findings).files():
+            if real in files:
+                before -= 1
+            elif found := identify(entry, explicit=entry == path, findings=findings):
+                files[real] = found if max_expanded is None else replace(found, max_expanded=max_expanded)
+        if len(files) == before and findings.total == failed:
+            message = say(
+                "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …) "
+                "or aoe_result_*.json"
+            )
+            findings.append(Finding("error", "nothing-found", str(path), message))
+    findings.extend(_unread(list(files.values())))
+    in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
+    told = tuple(findings.counted())
+    return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
+
+
+def _unread(files: Sequence[FoundFile]) -> list[Finding]:
+    """The files that are recognised and not read, folder by folder; a warning where nothing else is there."""
+    folders: dict[Path, list[str]] = {}
+    for file in files:
+        if file.name.kind in UNREAD_KINDS:
+            folders.setdefault(file.path.parent, []).append(file.name.kind)
+    severity: Severity = "info" if any(file.name.kind not in UNREAD_KINDS for file in files) else "warning"
+    found = []
+    for folder, kinds in sorted(folders.items()):
+        message = say(
+            "{count} files of MindSpore's own profiler ({kinds}), which are no exports of msprof: recognised, but not "
+            "read; no result uses them",
+            count=len(kinds),
+            kinds=join(", ", sorted(set(kinds))),
+        )
+        found.append(Finding(severity, "not-read", str(folder), message))
+    return found
+
+
+def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:
+    """Every AOE result below `paths` by its name alone, in a stable order; what cannot be entered is passed over.
+
+    Of a path that is a file the content may tell, too.
+    """
+    found: dict[str, tuple[Path, FileName]] = {}
+    for path in paths:
+        for entry, real in _Walk(path, Tally()).files():
+            name = parse_name(entry.name)
+            if name is None and entry == path and (asked := identify(entry, explicit=True, findings=[])):
+                name = asked.name
+            if name is not None and name.kind in {"opat", "sgat"}:
+                found.setdefault(real, (entry, name))
+    return sorted(found.values(), key=lambda pair: str(pair[0]))
+
+
+class Tally(list[Finding]):
+    """Findings of which many say the same: the first EXAMPLES_PER_RULE are kept, the others counted."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        super().__init__()
+        self.total = 0
+        self._more: dict[tuple[str, str, str], int] = {}
+
+    def append(self, finding: Finding) -> None:
+        """Keep a finding, or count it."""
+        self.total += 1
+        key = (finding.severity, finding.rule, finding.message)
+        count = self._more[key] = self._more.get(key, -EXAMPLES_PER_RULE) + 1
+        if count <= 0:
+            super().append(finding)
+
+    def extend(self, findings: Iterable[Finding]) -> None:
+        """Keep or count several."""
+        for finding in findings:
+            self.append(finding)
+
+    def counted(self) -> Iterator[Finding]:
+        """All that was kept, and behind the last one of a kind how many more there are."""
+        last = {(finding.severity, finding.rule, finding.message): finding for finding in self}
+        for finding in self:
+            yield finding
+            key = (finding.severity, finding.rule, finding.message)
+            if last[key] is finding and self._more[key] > 0:
+                more = say("and {count} more: {message}", count=self._more[key], message=finding.message)
+                yield replace(finding, message=more)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder that waits to be entered."""
+
+    path: str
+    real: str
+    """Where it really lies."""
+    depth: int = 0
+    in_capture: bool = False
+    """Whether it is one capture's, or lies in it."""
+    linked: bool = False
+    """Whether a link out of the path given led here."""
+
+
+class _Walk:
+    """Every file below a path, and where it really lies.
+
+    Each real folder is entered once, so a loop of links ends. A link to a folder is followed, unless that folder holds the link or
+    the path given: who links a set of data means the set, and not the whole disk.
+    """
+
+    def __init__(self, path: Path, findings: Tally) -> None:
+        self._path = path
+        self._findings = findings
+        self._root = _real(str(path))
+        self._seen: set[str] = set()
+        self._waiting: list[_Folder] = []
+        self._links: list[_Folder] = []
+        """Entered last: a capture is what it is called where it really lies."""
+        self._linked = 0
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """(path, real path) of every file."""
+        kind = _kind(str(self._path))
+        if kind == "file":
+            yield self._path, self._root
+        elif kind != "folder":
+            what = say("{what}; expected a file or a folder", what=kind)
+            self._tell("error", "unreadable", str(self._path), what)
+        else:
+            inside = any(is_capture(part) for part in Path(os.path.abspath(self._path)).parts)
+            self._waiting.append(_Folder(str(self._path), self._root, in_capture=inside))
+            while self._waiting or self._links:
+                yield from self._enter(self._waiting.pop() if self._waiting else self._links.pop())
+
+    def _tell(self, severity: Severity, rule: str, path: str, message: str) -> None:
+        self._findings.append(Finding(severity, rule, path, message))
+
+    def _enter(self, folder: _Folder) -> Iterator[tuple[Path, str]]:
+        """The files of one folder; the folders in it wait."""
+        if folder.real in self._seen:
+            message = say("this link leads to a folder that is read already; passed over")
+            self._tell("warning", "link-loop", folder.path, message)
+            return
+        self._seen.add(folder.real)
+        if folder.depth > MAX_DEPTH:
+            message = say("more than {limit} folders below one another; what lies here is not read", limit=MAX_DEPTH)
+            self._tell("error", "path-too-deep", folder.path, message)
+            return
+        entries = self._entries(folder)
+        parent = "" if folder.path == "." else folder.path.rstrip("/") + "/"
+        for name, link, is_folder, is_file in entries:
+            path = parent + name
+            kind = "folder" if is_folder else "file" if is_file else _kind(path)
+            if kind == "file":
+                yield Path(path), _real(path) if link else f"{folder.real.rstrip('/')}/{name}"
+                continue
+            self._findings.extend(_odd_entry(path, name, kind, link=link))
+            if kind == "folder" and not _passed_over(folder, name):
+                self._wait(folder, name, path, link=link)
+
+    def _wait(self, folder: _Folder, name: str, path: str, *, link: bool) -> None:
+        """Let a folder wait to be entered."""
+        inside = folder.in_capture or is_capture(name)
+        if not link:
+            real = f"{folder.real.rstrip('/')}/{name}"
+            self._waiting.append(_Folder(path, real, folder.depth + 1, inside, folder.linked))
+            return
+        real = _real(path)
+        if _holds(real, self._root) or _holds(real, folder.real):
+            message = say("this link leads to a folder that holds it; not followed")
+            self._tell("warning", "link-loop", path, message)
+            return
+        linked = folder.linked or not _holds(self._root, real)
+        self._links.append(_Folder(path, real, folder.depth + 1, inside, linked))
+
+    def _entries(self, folder: _Folder) -> list[tuple[str, bool, bool, bool]]:
+        """(name, whether it is a link, a folder, a file) of all entries, in a stable order."""
+        try:
+            with os.scandir(folder.path) as found:
+                entries = sorted([(entry.name, *_what(entry)) for entry in found])
+        except OSError as error:
+            message = say("the folder cannot be read: {why}", why=why(error))
+            self._tell("error", "unreadable", folder.path, message)
+            return []
+        if not folder.linked:
+            return entries
+        left = MAX_LINKED - self._linked
+        self._linked += len(entries)
+        if len(entries) > left:
+            message = say(
+                "more than {limit} files and folders behind links that lead out of {path}; the rest is not read "
+                "(give the folder itself)",
+                limit=MAX_LINKED,
+                path=self._path,
+            )
+            self._tell("error", "too-much-linked", folder.path, message)
+            self._waiting = [one for one in self._waiting if not one.linked]
+            self._links = [one for one in self._links if not one.linked]
+        return entries[: max(left, 0)]
+
+
+def _holds(folder: str, place: str) -> bool:
+    """Whether a folder is a place, or above it."""
+    return place == folder or place.startswith(folder.rstrip("/") + "/")
+
+
+def _real(path: str) -> str:
+    """Where a path really leads; a link that cannot be followed leads to itself."""
+    try:
+        return os.path.realpath(path)
+    except OSError:  # some of /proc: a link that is there and leads nowhere
+        return os.path.abspath(path)
+
+
+def _what(entry: os.DirEntry[str]) -> tuple[bool, bool, bool]:
+    """Whether an entry is a link, a folder, a file, as the folder itself tells."""
+    try:
+        link = entry.is_symlink()
+        return link, not link and entry.is_dir(), not link and entry.is_file()
+    except OSError:
+        return False, False, False
+
+
+def _odd_entry(path: str, name: str, kind: str, *, link: bool) -> list[Finding]:
+    """What is to be said of an entry that is neither file nor folder, or not what its name says."""
+    if kind in {"folder", _SPECIAL}:
+        if parse_name(name) is not None:
+            message = (
+                say("named like a file that is read here, but a folder; what is in it is read")
+                if kind == "folder"
+                else say("named like a file that is read here, but {what}; passed over", what=kind)
+            )
+            return [Finding("warning", "not-a-file", path, message)]
+        if kind == "folder" or not link:
+            return []
+    if link:
+        message = say("this link leads nowhere or in a circle; passed over")
+        return [Finding("warning", "broken-link", path, message)]
+    message = say("{what}; expected a file or a folder", what=kind)
+    return [Finding("error", "unreadable", path, message)]
+
+
+_SPECIAL = say("neither a file nor a folder (a pipe or a device)")
+
+
+def _kind(path: str) -> str:
+    """`file`, `folder`, or in words what else it is."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - of many paths
+    except (OSError, ValueError) as error:
+        if Path(path).is_symlink():
+            return say("this link leads nowhere or in a circle")
+        return say("no such file or folder") if getattr(error, "errno", 0) == errno.ENOENT else why(error)
+    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
+
+
+def _passed_over(folder: _Folder, name: str) -> bool:
+    """Folders of another tool, and raw data inside a capture."""
+    return bool(OTHER_TOOLS.match(name)) or (folder.in_capture and name in RAW_FOLDERS)

@@ -1,0 +1,127 @@
+"""Tells what one file is: by its name, and where others may be called so, too, by its head."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from aoe_reports.formats.ascend.names import ARCHIVE, NO_TABLES
+from aoe_reports.formats.found import TUNER, FileName, FoundFile
+from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.table import table_of_header
+from aoe_reports.formats.tuner_files import kind_of_tuner_file
+from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
+from aoe_reports.model.errors import of_the_system
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+
+MAX_EXPANDED_BYTES = 1 << 30
+"""How far one compressed file may expand unless told otherwise."""
+
+SPARSE_FROM_BYTES = 256 << 20
+"""A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
+
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl"})
+_RECORD = re.compile(r'"runtime_ms_mean"\s*:')
+"""Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
+_OUTPUT = re.compile(r'\{\s*"command"\s*:')
+"""What a command of ours printed as JSON: rows that are named like fields of records are none."""
+
+_PACKED = say("an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)")
+
+
+def why(error: Exception) -> str:
+    """What the operating system says, without its number."""
+    return of_the_system(getattr(error, "strerror", None) or str(error))
+
+
+def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:
+    """Tell what a file is by its name, and where that is not enough by its head."""
+    name = parse_name(path.name, path.parent.name)
+    if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
+        if ARCHIVE.search(path.name):
+            findings.append(Finding("warning", "archive", str(path), say("{why}; passed over", why=_PACKED)))
+        return None
+    if name is None and ARCHIVE.search(path.name):
+        message = say("{why}; files and folders are read", why=_PACKED)
+        findings.append(Finding("error", "unreadable", str(path), message))
+        return None
+    try:
+        found = _identified(path, name, findings, explicit=explicit)
+    except OSError as error:
+        if name is not None or explicit:
+            message = say("the file cannot be read: {why}", why=why(error))
+            findings.append(Finding("error", "unreadable", str(path), message))
+        return None
+    return found
+
+
+def _identified(path: Path, name: FileName | None, findings: list[Finding], *, explicit: bool) -> FoundFile | None:
+    """What a file is: by its name alone where no other file is called so, else by its head."""
+    size = path.stat().st_size
+    if not _is_database(name) and is_sparse(path, size):
+        findings.append(Finding("error", "sparse-file", str(path), NEVER_WRITTEN))
+        return None
+    found = _by_content(path, size) if name is None else FoundFile(path, name, size)
+    if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
+        found = vendor_of(found.name.source).identify(found, findings)
+    if found is None and explicit:
+        message = say(
+            "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
+        )
+        findings.append(Finding("error", "unknown-file", str(path), message))
+    return found
+
+
+def _is_database(name: FileName | None) -> bool:
+    """Whether pages that were never written may be in order: a database reads only those that it needs."""
+    return name is not None and name.form == "db"
+
+
+def is_sparse(path: Path, size: int) -> bool:
+    """Whether a part of a large file was never written; a file system that does not know says no, and so does one that compresses."""
+    if size < SPARSE_FROM_BYTES:
+        return False
+    with path.open("rb") as file:
+        try:
+            return os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size
+        except OSError:
+            return False
+
+
+NEVER_WRITTEN = say(
+    "parts of this file were never written (a sparse file: cut off, or preallocated); nothing of it is used"
+)
+
+
+def _by_content(path: Path, size: int) -> FoundFile | None:
+    """Tell a table by its header, an AOE result, gradient bank or records by their words."""
+    text = head_of(path)
+    name = _by_words(text)
+    is_json = text.startswith(("[", "{"))
+    table = None if name is not None or is_json else table_of_header(header_of(text), TABLES.values())
+    if table is None:
+        name = name or _of_tuner(path, text)
+        return None if name is None else FoundFile(path, name, size)
+    writer = "msprof" if table.source == "both" else table.source
+    # a proper name goes before what merely looks like one
+    return FoundFile(path, FileName(table.name, "csv", writer, other=path.stem), size, (table.name,))
+
+
+def _of_tuner(path: Path, head: str) -> FileName | None:
+    """What a tuner declares a file to be; None for what is nobody's."""
+    found = kind_of_tuner_file(path.name, head)
+    return FileName(found.kind, found.form, TUNER) if found is not None else None
+
+
+def _by_words(text: str) -> FileName | None:
+    """Tell an AOE result, a gradient bank or records."""
+    if '"basic"' in text and '"tuning_name"' in text:  # however it begins: a damaged one may lack its first bracket
+        return FileName("sgat" if '"SGAT"' in text else "opat", "json", "aoe")
+    if not text.startswith(("[", "{")):
+        return None
+    if '"modelhash"' in text and '"gradientSize"' in text:
+        return FileName("gdat", "json", "aoe")
+    is_record = _RECORD.search(text) and not _OUTPUT.match(text)
+    return FileName("record", "json", "foreign") if is_record else None

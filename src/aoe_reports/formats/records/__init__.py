@@ -1,0 +1,1 @@
+"""The benchmark log record, schema v0.1: shape, payloads, files."""

@@ -1,0 +1,101 @@
+"""Reads files of benchmark log records: one JSON object, a list of them (.json), or one a line (.jsonl)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import jiter
+
+from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, as_utf8, read_bytes
+from aoe_reports.formats.json.text import explain, of_parser
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+
+MAX_RECORDS_BYTES = MAX_RESULT_BYTES
+"""The largest file of records that is read unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordText:
+    """One entry of a file of records, whatever it is, and where it stands."""
+
+    document: Any
+    timestamp: Any
+    """The record's time with every digit that is written: a Decimal where a float has not enough."""
+    pointer: str = ""
+    line: int | None = None
+    text: bytes = field(default=b"", repr=False)
+    """What `pointer` leads into, as UTF-8: the line, or the whole file."""
+
+
+def read_records(path: Path, findings: list[Finding], max_bytes: int | None = None) -> Iterator[RecordText]:
+    """The entries of a file of at most `max_bytes`, one at a time; what is no JSON goes into `findings`.
+
+    ReadError where the file cannot be opened.
+    """
+    limit = max_bytes or MAX_RECORDS_BYTES
+    data = read_bytes(path, limit)
+    if len(data) > limit:
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        findings.append(Finding("error", "json-too-large", str(path), message))
+        return
+    text = as_utf8(path, data, findings)
+    if path.suffix.lower() == ".jsonl":
+        yield from _lines(path, text, findings)
+    else:
+        yield from _document(path, text, findings)
+
+
+def _lines(path: Path, text: bytes, findings: list[Finding]) -> Iterator[RecordText]:
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        document, wrong = _parsed(path, line, number)
+        if wrong is None:
+            yield RecordText(document, _timestamp(document, partial(_exact, line)), "", number, line)
+        else:
+            findings.append(wrong)
+
+
+def _document(path: Path, text: bytes, findings: list[Finding]) -> Iterator[RecordText]:
+    document, wrong = _parsed(path, text)
+    exact = cache(partial(_exact, text))
+    if wrong is not None:
+        findings.append(wrong)
+    elif isinstance(document, list):
+        for i, entry in enumerate(document):
+            yield RecordText(entry, _timestamp(entry, exact, i), f"/{i}", None, text)
+    else:
+        yield RecordText(document, _timestamp(document, exact), "", None, text)
+
+
+def _timestamp(document: Any, exact: Callable[[], Any], place: int | None = None) -> Any:
+    """The time of a record; where it is a float, from the exact form of the text (at `place` where that is a list)."""
+    value = document.get("timestamp") if isinstance(document, dict) else None
+    if not isinstance(value, float):
+        return value
+    whole = exact()
+    return (whole if place is None else whole[place])["timestamp"]
+
+
+def _exact(text: bytes) -> Any:
+    return jiter.from_json(text, allow_inf_nan=False, float_mode="decimal")
+
+
+def _parsed(path: Path, text: bytes, line: int | None = None) -> tuple[Any, Finding | None]:
+    try:
+        return jiter.from_json(text, allow_inf_nan=False, catch_duplicate_keys=True), None
+    except ValueError as error:
+        message = str(error)
+    if message.startswith("Detected duplicate key"):
+        told = say("{error}; a record has each key once", error=of_parser(message))
+        return None, Finding("error", "json-duplicate-key", str(path), told, line)
+    wrong = explain(text)
+    rule, told = "json-syntax", say("not JSON: {why}", why=wrong.message)
+    if message.startswith("EOF"):
+        rule, told = "json-truncated", say("the text ends before the document does")
+    return None, Finding("error", rule, str(path), told, line or wrong.line, wrong.column)

@@ -1,0 +1,19 @@
+"""The database form of exports (.db): the same tables as from text, read-only, never locked."""
+
+from aoe_reports.formats.sqlite.reader import (
+    DatabaseInfo,
+    StepRange,
+    info_of_database,
+    kinds_of_database,
+    read_database,
+    read_database_events,
+)
+
+__all__ = [
+    "DatabaseInfo",
+    "StepRange",
+    "info_of_database",
+    "kinds_of_database",
+    "read_database",
+    "read_database_events",
+]

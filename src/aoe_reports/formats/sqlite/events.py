@@ -1,0 +1,390 @@
+"""What took time in a database, as the events of a timeline: host, device, communication, overlap, marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from aoe_reports.formats.convert import LONGEST_NS
+from aoe_reports.formats.sqlite.marks import thread_of
+from aoe_reports.formats.sqlite.series import Series, first_of
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.formats.sqlite.statistics import api_level
+from aoe_reports.formats.table import NO_ID, NULL_TOKENS
+from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.texts import say
+
+EVENT_TYPES: dict[str, CellType] = {
+    "ph": "words",
+    "name": "words",
+    "category": "words",
+    "flow_id": "words",
+    "connection_id": "integer",
+    "pid": "integer",
+    "tid": "integer",
+    "process": "words",
+    "thread": "words",
+    "start_ns": "integer",
+    "duration_ns": "integer",
+    "task_type": "words",
+    "stream_id": "integer",
+    "task_id": "integer",
+    "model_id": "integer",
+    "batch_id": "integer",
+    "subtask_id": "integer",
+    "mode": "words",
+    "level": "words",
+    "args": "words",
+}
+"""The columns of an event, of which every timeline has the same."""
+
+_SPAN: Mapping[str, CellType] = {"startNs": "time", "endNs": "time"}
+_LAYERS = {"acl": "AscendCL", "runtime": "Runtime", "node": "Node", "model": "Model", "hccl": "Hccl"}
+"""What stands before `@` in the names of CANN's events, by level; a level that is not here has nothing before it."""
+_OVERLAPS = {0: "Computing", 1: "Communication", 2: "Communication(Not Overlapped)", 3: "Free"}
+_PYTORCH_CATEGORIES = {"op": "cpu_op", "queue": "queue", "trace": "python_function", "mstx": "mstx"}
+
+
+def events_of(database: Database) -> dict[str, Series]:
+    """Every event of every source that is there, by start."""
+    parts = [
+        part
+        for table, read in (
+            ("TASK", _tasks),
+            ("CANN_API", _calls),
+            ("COMMUNICATION_OP", _operators),
+            ("COMMUNICATION_TASK_INFO", _parts_of_operators),
+            ("PYTORCH_API", _pytorch),
+            ("OVERLAP_ANALYSIS", _overlaps),
+            ("MSTX_EVENTS", _marks),
+        )
+        if database.has(table) and database.filled(table)
+        for part in [read(database)]
+    ]
+    counts = [len(part["start_ns"].values) for part in parts if isinstance(part["start_ns"], Cells)]
+    columns = {name: _below(name, kind, parts, counts) for name, kind in EVENT_TYPES.items()}
+    start = columns["start_ns"]
+    assert isinstance(start, Cells)
+    order = np.argsort(start.values, kind="stable")
+    return {name: column.take(order) for name, column in columns.items()}
+
+
+def _below(name: str, kind: CellType, parts: Sequence[Mapping[str, Series]], counts: Sequence[int]) -> Series:
+    """One column of all sources, one below the other."""
+    if kind == "words":
+        words: list[str] = []
+        places: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        for part, count in zip(parts, counts, strict=True):
+            column = part.get(name)
+            if isinstance(column, Words):
+                places.append(np.where(column.places >= 0, column.places + len(words), -1))
+                words += column.words
+            else:
+                places.append(np.full(count, -1, dtype=np.int64))
+        return Words(np.concatenate(places), words)
+    values: list[Ints] = [np.zeros(0, dtype=np.int64)]
+    there: list[Mask] = [np.zeros(0, dtype=bool)]
+    for part, count in zip(parts, counts, strict=True):
+        cells = part.get(name)
+        values.append(cells.values.astype(np.int64) if isinstance(cells, Cells) else np.zeros(count, dtype=np.int64))
+        there.append(cells.there if isinstance(cells, Cells) else np.zeros(count, dtype=bool))
+    return Cells(np.concatenate(values), np.concatenate(there))
+
+
+def _all(word: str, count: int) -> Words:
+    return Words(np.zeros(count, dtype=np.int64), (word,))
+
+
+def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) -> tuple[Rows, Mask, dict[str, Series]]:
+    """Rows with start and end that can be events, which they are, and the columns that every event has."""
+    rows = database.fetch(table, {**_SPAN, **columns}, frozenset(_SPAN))
+    length = np.where(rows.good, rows.ints("endNs") - rows.ints("startNs"), 0)
+    endless = (np.abs(length) >= LONGEST_NS) | (length < 0)
+    what = say("endNs is before startNs or farther from it than anything can take")
+    database.implausible(table, what, rows.good & endless)
+    good = rows.good & ~endless
+    count = int(good.sum())
+    everywhere = np.ones(count, dtype=bool)
+    return (
+        rows,
+        good,
+        {
+            "ph": _all("X", count),
+            "start_ns": Cells(rows.ints("startNs")[good], everywhere),
+            "duration_ns": Cells(length[good], everywhere),
+        },
+    )
+
+
+def _known(cells: Cells) -> Cells:
+    return Cells(cells.values, cells.there & (cells.values != NO_ID))
+
+
+def _numbered(prefix: str, cells: Cells) -> Words:
+    """`Stream 2`, `Thread 4711` …"""
+    numbers, places = np.unique(cells.values, return_inverse=True)
+    words = [f"{prefix} {number}" for number in numbers.tolist()]
+    return Words(np.where(cells.there, places.reshape(-1), -1), words)
+
+
+def _tasks(database: Database) -> dict[str, Series]:
+    """Tasks under the name and type of their operator or else of their own type, as the timelines show them."""
+    columns: dict[str, CellType] = dict.fromkeys(
+        ("deviceId", "connectionId", "globalTaskId", "taskType", "contextId", "streamId", "taskId", "modelId"),
+        "integer",
+    )
+    rows, good, events = _spanned(database, "TASK", columns)
+    cells = {name: rows.cells[name].take(good) for name in columns}
+    kinds = database.lookup(cells["taskType"], "TASK.taskType")
+    names = kinds
+    if database.has("COMPUTE_TASK_INFO", "globalTaskId", "name", "taskType"):
+        numbers: dict[str, CellType] = dict.fromkeys(("globalTaskId", "name", "taskType"), "integer")
+        info = database.fetch("COMPUTE_TASK_INFO", numbers, quiet=True)
+        order = np.argsort(info.ints("globalTaskId"), kind="stable")
+        keys, ids = info.ints("globalTaskId")[order], cells["globalTaskId"].ints
+        near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
+        found = (keys[near] == ids) & cells["globalTaskId"].there if len(keys) else np.zeros(len(ids), dtype=bool)
+        own = {name: info.cells[name].take(order[near]) for name in ("name", "taskType")} if len(keys) else {}
+        of_operator = {
+            name: database.lookup(Cells(column.values, column.there & found), f"COMPUTE_TASK_INFO.{name}")
+            for name, column in own.items()
+        }
+        names = first_of(of_operator["name"], names) if own else names
+        kinds = first_of(of_operator["taskType"], kinds) if own else kinds
+    found_events: dict[str, Series] = {
+        **events,
+        "name": names,
+        "connection_id": _known(cells["connectionId"]),
+        "pid": cells["deviceId"],
+        "tid": cells["streamId"],
+        "process": _all("Ascend Hardware", int(good.sum())),
+        "thread": _numbered("Stream", cells["streamId"]),
+        "task_type": kinds,
+        "stream_id": _known(cells["streamId"]),
+        "task_id": _known(cells["taskId"]),
+        "model_id": _known(cells["modelId"]),
+        "subtask_id": _known(cells["contextId"]),
+    }
+    start, length = rows.ints("startNs")[good], rows.ints("endNs")[good] - rows.ints("startNs")[good]
+    shown = ~_shells(cells, start, start + length)
+    return {name: column.take(shown) for name, column in found_events.items()}
+
+
+def _shells(cells: Mapping[str, Cells], start: Ints, end: Ints) -> Mask:
+    """Tasks that only hold parts with a context of their own: the timelines show the parts instead.
+
+    So do 17 tasks in each of the real timelines (13 of mixed operators, 4 of communication operators).
+    """
+    group = np.zeros(len(start), dtype=np.int64)
+    for name in ("deviceId", "streamId", "taskId"):
+        _, code = np.unique(cells[name].ints, return_inverse=True)
+        _, group = np.unique(group * (len(start) + 1) + code, return_inverse=True)
+    part = _known(cells["contextId"]).there
+    if not part.any():
+        return part
+    moments = np.unique(start[part])
+    width = len(moments) + 1
+    keys = np.sort(group[part] * width + np.searchsorted(moments, start[part]))
+    first = group * width + np.searchsorted(moments, start)
+    last = group * width + np.searchsorted(moments, end, side="right")
+    inside = np.searchsorted(keys, last) - np.searchsorted(keys, first)
+    return ~part & (inside > 0)
+
+
+def _calls(database: Database) -> dict[str, Series]:
+    columns: dict[str, CellType] = dict.fromkeys(("type", "globalTid", "connectionId", "name"), "integer")
+    rows, good, events = _spanned(database, "CANN_API", columns)
+    level = api_level(database, rows.cells["type"].take(good))
+    plain = database.lookup(rows.cells["name"].take(good), "CANN_API.name")
+    process, thread = thread_of(rows.cells["globalTid"].take(good))
+    return {
+        **events,
+        "name": _with_layer(level, plain),
+        "connection_id": _known(rows.cells["connectionId"].take(good)),
+        "pid": process,
+        "tid": thread,
+        "process": _all("CANN", int(good.sum())),
+        "thread": _numbered("Thread", thread),
+        "level": level,
+    }
+
+
+def _with_layer(level: Words, names: Words) -> Words:
+    pairs = np.stack([level.places, names.places]) if len(names.places) else np.zeros((2, 0), dtype=np.int64)
+    distinct, places = np.unique(pairs, axis=1, return_inverse=True)
+    words = []
+    for level_place, name_place in distinct.T.tolist():
+        name = names.words[name_place] if name_place >= 0 else ""
+        layer = _LAYERS.get(level.words[level_place]) if level_place >= 0 else None
+        words.append(f"{layer}@{name}" if layer and name else name)
+    return Words(np.where(names.places >= 0, places.reshape(-1), -1), words)
+
+
+def _operators(database: Database) -> dict[str, Series]:
+    numbers = ("connectionId", "opName", "opType", "groupName", "algType", "dataType", "count")
+    columns: dict[str, CellType] = dict.fromkeys(numbers, "integer")
+    rows, good, events = _spanned(database, "COMMUNICATION_OP", columns)
+    count = int(good.sum())
+    groups = database.lookup(rows.cells["groupName"].take(good), "COMMUNICATION_OP.groupName")
+    algorithm = database.lookup(rows.cells["algType"].take(good), "COMMUNICATION_OP.algType")
+    elements = rows.cells["count"].take(good)
+    return {
+        **events,
+        "name": database.lookup(rows.cells["opName"].take(good), "COMMUNICATION_OP.opName"),
+        "connection_id": _known(rows.cells["connectionId"].take(good)),
+        "process": _all("Communication", count),
+        "thread": groups.renamed(lambda word: f"Group {word} Communication"),
+        "task_type": database.lookup(rows.cells["opType"].take(good), "COMMUNICATION_OP.opType"),
+        "args": _arguments({"alg_type": algorithm, "count": elements}),
+    }
+
+
+def _parts_of_operators(database: Database) -> dict[str, Series]:
+    """Transfers and notifications: their times are those of their tasks."""
+    dictionaries = {"transportType": "ENUM_HCCL_TRANSPORT_TYPE", "linkType": "ENUM_HCCL_LINK_TYPE"}
+    numbers = ("globalTaskId", "name", "taskType", "planeId", "srcRank", "dstRank", "size", *dictionaries)
+    columns: dict[str, CellType] = dict.fromkeys(numbers, "integer")
+    parts = database.fetch("COMMUNICATION_TASK_INFO", columns, frozenset({"globalTaskId"}))
+    wanted: dict[str, CellType] = {**_SPAN, "globalTaskId": "integer", "streamId": "integer", "taskId": "integer"}
+    tasks = database.fetch("TASK", wanted, quiet=True)
+    usable = np.flatnonzero(
+        tasks.cells["globalTaskId"].there & tasks.cells["startNs"].there & tasks.cells["endNs"].there
+    )
+    length = tasks.ints("endNs")[usable] - tasks.ints("startNs")[usable]
+    usable = usable[(length >= 0) & (length < LONGEST_NS)]
+    order = usable[np.argsort(tasks.ints("globalTaskId")[usable], kind="stable")]
+    keys, ids = tasks.ints("globalTaskId")[order], parts.ints("globalTaskId")
+    near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
+    good = parts.good & (keys[near] == ids) if len(keys) else np.zeros(parts.count, dtype=bool)
+    if lost := int((parts.good & ~good).sum()):
+        message = say(
+            "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
+            table="COMMUNICATION_TASK_INFO",
+            count=lost,
+        )
+        database.report("warning", "db-dangling-id", message)
+    rows, count = (order[near[good]] if len(keys) else np.zeros(0, dtype=np.int64)), int(good.sum())
+    start, everywhere = tasks.ints("startNs")[rows], np.ones(count, dtype=bool)
+    plane = parts.cells["planeId"].take(good)
+    enums: dict[str, Series] = {
+        name: database.lookup(parts.cells[name].take(good), f"COMMUNICATION_TASK_INFO.{name}", table)
+        for name, table in dictionaries.items()
+        if database.filled(table)
+    }
+    shown = {
+        "src rank": parts.cells["srcRank"].take(good),
+        "dst rank": _known(parts.cells["dstRank"].take(good)),
+        "transport type": enums.get("transportType"),
+        "size(Byte)": parts.cells["size"].take(good),
+        "link type": enums.get("linkType"),
+    }
+    kinds = database.lookup(parts.cells["taskType"].take(good), "COMMUNICATION_TASK_INFO.taskType")
+    return {
+        "ph": _all("X", count),
+        "start_ns": Cells(start, everywhere),
+        "duration_ns": Cells(tasks.ints("endNs")[rows] - start, everywhere),
+        "name": kinds,
+        "tid": plane,
+        "process": _all("Communication", count),
+        "thread": _numbered("Plane", plane),
+        "task_type": kinds,
+        "stream_id": _known(tasks.cells["streamId"].take(rows)),
+        "task_id": _known(tasks.cells["taskId"].take(rows)),
+        "args": _arguments({name: column for name, column in shown.items() if column is not None}),
+    }
+
+
+def _arguments(columns: Mapping[str, Series]) -> Words:
+    """Cells of several columns as JSON; each distinct text is made once."""
+    lists = [_listed(column) for column in columns.values()]
+    places: list[int] = []
+    words: dict[str, int] = {}
+    for row in zip(*lists, strict=True):
+        known = {name: value for name, value in zip(columns, row, strict=True) if value is not None}
+        places.append(words.setdefault(json.dumps(known), len(words)))
+    return Words(np.asarray(places, dtype=np.int64), list(words))
+
+
+def _listed(column: Series) -> list[int | str | None]:
+    if isinstance(column, Cells):
+        pairs = zip(column.values.tolist(), column.there.tolist(), strict=True)
+        return [value if there else None for value, there in pairs]
+    words = [None if word in NULL_TOKENS else word for word in column.words]
+    return [words[place] if place >= 0 else None for place in column.places.tolist()]
+
+
+def _pytorch(database: Database) -> dict[str, Series]:
+    columns: dict[str, CellType] = dict.fromkeys(("globalTid", "connectionId", "name", "type"), "integer")
+    rows, good, events = _spanned(database, "PYTORCH_API", columns)
+    process, thread = thread_of(rows.cells["globalTid"].take(good))
+    level = database.lookup(rows.cells["type"].take(good), "PYTORCH_API.type", "ENUM_API_TYPE")
+    names = [_PYTORCH_CATEGORIES.get(word, word) for word in level.words]
+    own = rows.cells["connectionId"].take(good)
+    return {
+        **events,
+        "name": database.lookup(rows.cells["name"].take(good), "PYTORCH_API.name"),
+        "category": Words(level.places, names),
+        "flow_id": _numbered_plainly(own),
+        "connection_id": _connections(database, own),
+        "pid": process,
+        "tid": thread,
+        "process": _all("Python", int(good.sum())),
+        "thread": _numbered("Thread", thread),
+        "level": level,
+    }
+
+
+def _numbered_plainly(cells: Cells) -> Words:
+    numbers, places = np.unique(cells.values, return_inverse=True)
+    return Words(np.where(cells.there, places.reshape(-1), -1), [str(number) for number in numbers.tolist()])
+
+
+def _connections(database: Database, own: Cells) -> Cells:
+    """PyTorch's own numbers lead through CONNECTION_IDS to CANN's; of several the first one stands here."""
+    nothing = Cells(np.zeros(len(own.values), dtype=np.int64), np.zeros(len(own.values), dtype=bool))
+    if not database.has("CONNECTION_IDS", "id", "connectionId"):
+        return nothing
+    columns: dict[str, CellType] = {"id": "integer", "connectionId": "integer"}
+    rows = database.fetch("CONNECTION_IDS", columns, frozenset(columns))
+    if not rows.good.any():
+        return nothing
+    keys, first = np.unique(rows.ints("id")[rows.good], return_index=True)
+    values = rows.ints("connectionId")[rows.good][first]
+    near = np.minimum(np.searchsorted(keys, own.values), len(keys) - 1)
+    return Cells(values[near], own.there & (keys[near] == own.values))
+
+
+def _overlaps(database: Database) -> dict[str, Series]:
+    rows, good, events = _spanned(database, "OVERLAP_ANALYSIS", {"deviceId": "integer", "type": "integer"})
+    kinds = rows.cells["type"].take(good)
+    numbers = np.asarray(list(_OVERLAPS), dtype=np.int64)
+    near = np.minimum(np.searchsorted(numbers, kinds.values), len(numbers) - 1)
+    names = Words(np.where(kinds.there & (numbers[near] == kinds.values), near, -1), list(_OVERLAPS.values()))
+    return {
+        **events,
+        "name": names,
+        "pid": rows.cells["deviceId"].take(good),
+        "tid": kinds,
+        "process": _all("Overlap Analysis", int(good.sum())),
+        "thread": names,
+    }
+
+
+def _marks(database: Database) -> dict[str, Series]:
+    columns: dict[str, CellType] = dict.fromkeys(("globalTid", "connectionId", "message", "eventType"), "integer")
+    rows, good, events = _spanned(database, "MSTX_EVENTS", columns)
+    process, thread = thread_of(rows.cells["globalTid"].take(good))
+    return {
+        **events,
+        "name": database.lookup(rows.cells["message"].take(good), "MSTX_EVENTS.message"),
+        "category": database.lookup(
+            rows.cells["eventType"].take(good), "MSTX_EVENTS.eventType", "ENUM_MSTX_EVENT_TYPE"
+        ),
+        "connection_id": _known(rows.cells["connectionId"].take(good)),
+        "pid": process,
+        "tid": thread,
+        "process": _all("Python", int(good.sum())),
+        "thread": _numbered("Thread", thread),
+    }

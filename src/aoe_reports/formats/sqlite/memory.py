@@ -1,0 +1,157 @@
+"""Memory of the device from a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from aoe_reports.formats.sqlite.series import Built, Picked, Series, Wanted, among, by_id, read_picked, stacked
+from aoe_reports.formats.sqlite.source import MAX_NS, Cells, Database, Words
+
+
+def _sizes(cells: Cells) -> Cells:
+    whole = np.rint(cells.values)
+    fits = cells.there & (np.abs(whole) < MAX_NS)
+    return Cells(np.where(fits, whole, 0).astype(np.int64), fits)
+
+
+def _device_words(devices: Cells) -> Words:
+    used = np.unique(devices.values[devices.there])
+    places = np.searchsorted(used, devices.values) if len(used) else np.zeros(len(devices.values), dtype=np.int64)
+    return Words(np.where(devices.there, places, -1), [f"NPU:{number}" for number in used.tolist()])
+
+
+def memory_record(database: Database, wanted: Wanted) -> Built:
+    """MEMORY_RECORD of the framework with the process's own memory (NPU_MEM of type app), as torch_npu's text has it.
+
+    The exporter puts 0 where GE, which knows of no active memory, has none: it stands beside an empty streamPtr.
+    """
+    picked = {
+        "component": by_id("component"),
+        "timestamp": Picked("timestamp", "time"),
+        "total_allocated": Picked("totalAllocated", "number"),
+        "total_reserved": Picked("totalReserved", "number"),
+        "total_active": Picked("totalActive", "number"),
+        "stream_ptr": Picked("streamPtr"),
+        "device_id": Picked("deviceId"),
+    }
+    _, series = read_picked(database, "MEMORY_RECORD", picked, {}, (), lambda _: True)
+    active, stream = series["total_active"], series["stream_ptr"]
+    assert isinstance(active, Cells)
+    assert isinstance(stream, Cells)
+    series["total_active"] = Cells(active.values, active.there & (stream.there | (active.values != 0)))
+    count = len(active.there)
+    app, added = _app_memory(database), 0
+    if app is not None:
+        added = len(app["timestamp"].there) if isinstance(app["timestamp"], Cells) else 0
+        series = {name: stacked(app.get(name), series[name], (added, count)) for name in series}
+    return _memory(series, ("total_allocated", "total_reserved", "total_active"), wanted)
+
+
+def _memory(series: dict[str, Series], sizes: Sequence[str], wanted: Wanted) -> Built:
+    for name in sizes:
+        column = series[name]
+        assert isinstance(column, Cells)
+        series[name] = _sizes(column)
+    device = series["device_id"]
+    assert isinstance(device, Cells)
+    series["device"] = _device_words(device)
+    return Built({name: column for name, column in series.items() if wanted(name)}, len(device.there), 0)
+
+
+def _npu_memory(database: Database) -> dict[str, Series]:
+    picked = {
+        "event": by_id("type"),
+        "ddr": Picked("ddr", "number"),
+        "hbm": Picked("hbm", "number"),
+        "timestamp": Picked("timestampNs", "time"),
+        "device_id": Picked("deviceId"),
+    }
+    return read_picked(database, "NPU_MEM", picked, {}, (), lambda _: True)[1]
+
+
+def _whole_memory(series: Mapping[str, Series]) -> Cells:
+    ddr, hbm = series["ddr"], series["hbm"]
+    assert isinstance(ddr, Cells)
+    assert isinstance(hbm, Cells)
+    return Cells(ddr.values + hbm.values, ddr.there & hbm.there)
+
+
+def _app_memory(database: Database) -> dict[str, Series] | None:
+    if not database.filled("NPU_MEM"):
+        return None
+    series = _npu_memory(database)
+    event = series["event"]
+    assert isinstance(event, Words)
+    app = among(event, "app".__eq__)
+    found: dict[str, Series] = {name: series[name].take(app) for name in ("timestamp", "device_id")}
+    found["total_reserved"] = _whole_memory(series).take(app)
+    found["component"] = Words(np.zeros(int(app.sum()), dtype=np.int64), ("APP",))
+    return found
+
+
+def memory_of_operators(database: Database, wanted: Wanted) -> Built:
+    """The memory_record of msprof itself: what each allocation of an operator left allocated and reserved."""
+    picked = {
+        "component": by_id("component"),
+        "timestamp": Picked("timestampNs", "time"),
+        "total_allocated": Picked("totalAllocate", "number"),
+        "total_reserved": Picked("totalReserve", "number"),
+        "device_id": Picked("deviceId"),
+    }
+    _, series = read_picked(database, "NPU_OP_MEM", picked, {}, (), lambda _: True)
+    return _memory(series, ("total_allocated", "total_reserved"), wanted)
+
+
+def npu_mem(database: Database, wanted: Wanted) -> Built:
+    series = _npu_memory(database)
+    series["memory"] = _whole_memory(series)
+    built = _memory(series, ("ddr", "hbm", "memory"), wanted)
+    return Built({name: column for name, column in built.columns.items() if name != "device"}, built.rows, 0)
+
+
+def npu_module_mem(database: Database, wanted: Wanted) -> Built:
+    picked = {
+        "component": by_id("moduleId", "ENUM_MODULE"),
+        "timestamp": Picked("timestampNs", "time"),
+        "total_reserved": Picked("totalReserved", "number"),
+        "device_id": Picked("deviceId"),
+    }
+    _, series = read_picked(database, "NPU_MODULE_MEM", picked, {}, (), lambda _: True)
+    return _memory(series, ("total_reserved",), wanted)
+
+
+_OPERATOR_SIZES = {
+    "size": "size",
+    "allocation_total_allocated": "allocationTotalAllocated",
+    "allocation_total_reserved": "allocationTotalReserved",
+    "allocation_total_active": "allocationTotalActive",
+    "release_total_allocated": "releaseTotalAllocated",
+    "release_total_reserved": "releaseTotalReserved",
+    "release_total_active": "releaseTotalActive",
+}
+
+
+def operator_memory(database: Database, wanted: Wanted) -> Built:
+    """OP_MEMORY; text says `cann::` before operators that CANN allocated for, which have no stream of the framework."""
+    picked = {
+        "op_name": by_id("name"),
+        **{name: Picked(column, "number") for name, column in _OPERATOR_SIZES.items()},
+        "allocation": Picked("allocationTime", "time"),
+        "release": Picked("releaseTime", "time"),
+        "active_release": Picked("activeReleaseTime", "time"),
+        "duration": Picked("duration", "time"),
+        "active_duration": Picked("activeDuration", "time"),
+        "stream_ptr": Picked("streamPtr"),
+        "device_id": Picked("deviceId"),
+    }
+    _, series = read_picked(database, "OP_MEMORY", picked, {}, (), lambda _: True)
+    names, stream = series["op_name"], series["stream_ptr"]
+    assert isinstance(names, Words)
+    assert isinstance(stream, Cells)
+    of_cann = names.renamed(lambda word: f"cann::{word}")
+    both = [*names.words, *of_cann.words]
+    shifted = np.where(of_cann.places >= 0, of_cann.places + len(names.words), -1)
+    series["op_name"] = Words(np.where(stream.there, names.places, shifted), both)
+    return _memory(series, tuple(_OPERATOR_SIZES), wanted)

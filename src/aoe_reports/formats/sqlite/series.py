@@ -1,0 +1,143 @@
+"""What the tables of a database are put together from: columns under canonical names, and how to pick and join them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aoe_reports.formats.convert import LONGEST_NS
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.formats.table import NO_ID, NULL_TOKENS
+from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.texts import say
+
+Series = Cells | Words
+
+Wanted = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The columns of one table of ours."""
+
+    columns: Mapping[str, Series]
+    """By canonical name."""
+    rows: int
+    reported: int
+    """Rows of the database that are not among them and are in the findings."""
+    extra: Mapping[str, Cells] = field(default_factory=dict)
+    """Columns that no declaration names, by the header that they have in text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How one kind of table is read: the database's tables that must be there and hold rows, and the reading."""
+
+    needs: Mapping[str, tuple[str, ...]]
+    """Columns by table; the first table must hold a row."""
+    read: Callable[[Database, Wanted], Built]
+    also: Callable[[Database], bool] | None = None
+    """What else must be so for the kind to be offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Where a canonical column stands in one table."""
+
+    column: str
+    type: CellType = "integer"
+    dictionary: str | None = None
+    """The table that turns the id into a word."""
+
+
+def by_id(column: str, dictionary: str = "STRING_IDS") -> Picked:
+    return Picked(column, "integer", dictionary)
+
+
+def read_picked(
+    database: Database,
+    table: str,
+    picked: Mapping[str, Picked],
+    always: Mapping[str, CellType],
+    needed: Iterable[str],
+    wanted: Wanted,
+) -> tuple[Rows, dict[str, Series]]:
+    """Rows of a table and, for those that are good, its wanted columns under canonical names."""
+    taken = {name: pick for name, pick in picked.items() if wanted(name)}
+    columns: dict[str, CellType] = {**{pick.column: pick.type for pick in taken.values()}, **always}
+    rows = database.fetch(table, columns, frozenset(needed))
+    series: dict[str, Series] = {}
+    for name, pick in taken.items():
+        cells = rows.cells[pick.column].take(rows.good)
+        if pick.dictionary is not None:
+            series[name] = database.lookup(cells, f"{table}.{pick.column}", pick.dictionary)
+        else:
+            series[name] = cells
+    return rows, series
+
+
+def without_no_id(cells: Cells) -> Cells:
+    return Cells(cells.values, cells.there & (cells.values != NO_ID))
+
+
+SPAN: Mapping[str, CellType] = {"startNs": "time", "endNs": "time"}
+
+
+def spans(database: Database, rows: Rows) -> tuple[Ints, Ints, Mask]:
+    """Start, length and which of a table's rows have both; what takes longer than anything can is reported."""
+    start, end = rows.ints("startNs"), rows.ints("endNs")
+    length = np.where(rows.good, end - start, 0)
+    endless = np.abs(length) >= LONGEST_NS
+    database.implausible(rows.table, say("endNs is farther from startNs than anything can take"), endless)
+    return start, length, rows.good & ~endless
+
+
+def among(words: Words, test: Callable[[str], bool]) -> Mask:
+    passing = np.zeros(len(words.words) + 1, dtype=bool)  # (the last one is that of -1)
+    for place in words.used():
+        passing[place] = test(words.words[place])
+    return passing[words.places]
+
+
+def first_of(words: Words, other: Series | None) -> Words:
+    """Words, and where there is none (or "N/A") those of another column."""
+    if not isinstance(other, Words):
+        return words
+    named = (words.places >= 0) & ~among(words, lambda word: word in NULL_TOKENS)
+    shifted = np.where(other.places >= 0, other.places + len(words.words), -1)
+    return Words(np.where(named, words.places, shifted), [*words.words, *other.words])
+
+
+def stacked(first: Series | None, second: Series | None, counts: tuple[int, int]) -> Series:
+    """One column below another; what only one of them has is null in the other's rows."""
+    if isinstance(first, Words) or isinstance(second, Words):
+        upper = first if isinstance(first, Words) else Words(np.full(counts[0], -1, dtype=np.int64), ())
+        lower = second if isinstance(second, Words) else Words(np.full(counts[1], -1, dtype=np.int64), ())
+        shifted = np.where(lower.places >= 0, lower.places + len(upper.words), -1)
+        return Words(np.concatenate([upper.places, shifted]), [*upper.words, *lower.words])
+    above, below = first or nothing(counts[0]), second or nothing(counts[1])
+    return Cells(np.concatenate([above.values, below.values]), np.concatenate([above.there, below.there]))
+
+
+def nothing(count: int) -> Cells:
+    return Cells(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool))
+
+
+def codes(column: Series) -> Ints:
+    if isinstance(column, Cells):
+        _, places = np.unique(column.ints, return_inverse=True)
+        return np.where(column.there, places, -1)
+    numbers: dict[str, int] = {}
+    used = np.unique(column.places)
+    code = {
+        place: -1 if place < 0 else numbers.setdefault(column.words[place], len(numbers)) for place in used.tolist()
+    }
+    return np.asarray([code[place] for place in used.tolist()], dtype=np.int64)[np.searchsorted(used, column.places)]
+
+
+def listed(cells: Sequence[str | None]) -> Words:
+    words: dict[str, int] = {}
+    places = [-1 if cell is None else words.setdefault(cell, len(words)) for cell in cells]
+    return Words(np.asarray(places, dtype=np.int64), list(words))

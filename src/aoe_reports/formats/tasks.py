@@ -1,0 +1,28 @@
+"""The tasks of a device, whoever wrote them: the columns that a table of tasks has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pyarrow as pa
+
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+_NUMBERS = pa.int64()
+
+TASK_COLUMNS: Mapping[str, pa.DataType] = {
+    **dict.fromkeys(("op_name", "op_type", "task_type", "op_state", "model_name"), _WORDS),
+    **dict.fromkeys(("input_shapes", "input_data_types", "input_formats"), _WORDS),
+    **dict.fromkeys(("task_start_ns", "task_duration_ns", "task_wait_ns"), _NUMBERS),
+    **dict.fromkeys(("device_id", "model_id", "stream_id", "task_id", "context_id", "step"), _NUMBERS),
+    **dict.fromkeys(("block_num", "mix_block_num"), _NUMBERS),
+}
+"""What questions may ask of tasks, with the type that it always has; counters are there where an export has them."""
+
+
+def filled_up(frame: pa.Table, columns: Collection[str]) -> tuple[pa.Table, frozenset[str]]:
+    """(the tasks with every one of these columns, null where the export has none; the columns that it has not)."""
+    missing = sorted(name for name in columns if name in TASK_COLUMNS and name not in frame.column_names)
+    for name in missing:
+        nulls = pa.nulls(frame.num_rows, TASK_COLUMNS[name])
+        frame = frame.append_column(pa.field(name, TASK_COLUMNS[name]), pa.chunked_array([nulls]))
+    return frame, frozenset(missing)

@@ -1,0 +1,209 @@
+"""Reads every timeline (Chrome trace JSON, a bare list of events) as one frame of events, in memory of a fixed size.
+
+Nothing of a file that is no whole list of events is used. Events = rows + metadata + reported events, always.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.formats.trace.json_list import NotAList, has_both_ends
+from aoe_reports.formats.trace.shape import (
+    EVENTS_SCHEMA,
+    Names,
+    TimelineLook,
+    integer_array,
+    is_stage_row,
+    text_array,
+    thread_key,
+    wanted_schema,
+)
+from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
+from aoe_reports.formats.trace.walk import batches_by_walking, durations_by_walking, look_by_walking
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import Text, say
+
+__all__ = [
+    "EVENTS_SCHEMA",
+    "EventStream",
+    "EventSums",
+    "TimelineLook",
+    "look_at_timeline",
+    "stream_events",
+    "sum_durations",
+]
+
+SUM_KEYS = ("process", "thread", "pid", "tid", "name", "category", "task_type")
+"""What durations can be summed by."""
+_MAX_INT64 = 2**63
+Key = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """A timeline's events, to be read once; `look` and `findings` are known beforehand."""
+
+    look: TimelineLook
+    batches: pa.RecordBatchReader
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the file."""
+        return self.look.findings
+
+
+@dataclass(frozen=True, slots=True)
+class EventSums:
+    """Sums over the X events: one row for each combination of keys, with `count` and `duration_ns`, longest first."""
+
+    frame: pa.Table
+    findings: tuple[Finding, ...]
+
+
+def look_at_timeline(path: Path) -> TimelineLook:
+    """One pass: how many events of which kind, from when to when, whose, and everything that is wrong with the file."""
+    look = _plain_look(path) or look_by_walking(path)
+    return replace(look, findings=(*look.findings, *_phases(path, look), *_second_copies(path, look.stage_rows)))
+
+
+KNOWN_PHASES = frozenset("MXstfCBEiIbne")
+"""Phases of the trace format that profilers write: metadata, complete, flows, counters, begin and end, instants, asyncs."""
+
+
+def _phases(path: Path, look: TimelineLook) -> list[Finding]:
+    """Events of a phase that nobody writes: they are in the frame, and no sum takes them for what they were."""
+    strange = {phase: count for phase, count in sorted(look.phases.items()) if phase not in KNOWN_PHASES}
+
+    def message(phase: str, count: int) -> Text:
+        return say("{count} events of phase {phase!r}, which no profiler writes", count=count, phase=phase)
+
+    return [Finding("warning", "phase-unknown", str(path), message(phase, count)) for phase, count in strange.items()]
+
+
+def stream_events(path: Path, columns: Collection[str] | None = None, look: TimelineLook | None = None) -> EventStream:
+    """The events, a batch at a time; only `columns` of EVENTS_SCHEMA where given, `look` where one was taken already.
+
+    The file is looked at as a whole first: names may stand behind the events they name, and of a file that is cut off
+    nothing is handed out.
+    """
+    schema = wanted_schema(columns)
+    look = look if look is not None else look_at_timeline(path)
+    return EventStream(look, pa.RecordBatchReader.from_batches(schema, _batches(path, look, schema)))
+
+
+def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type")) -> EventSums:
+    """Count and duration of X events by some of SUM_KEYS, in one pass; second copies of hccl tasks are left out.
+
+    Only what the sums depend on is judged: an event that is bad elsewhere is told by `look_at_timeline`, and so is a
+    duration of `true`, which duckdb adds as 1 us.
+    """
+    if unknown := set(by) - set(SUM_KEYS):
+        raise KeyError(", ".join(sorted(unknown)))
+    raw = _raw_keys(by)
+    findings: tuple[Finding, ...] = ()
+    stage_rows = 0
+    sums: defaultdict[Key, list[int]] = defaultdict(lambda: [0, 0])
+    found, names = _plain_sums(path, raw)
+    if names is None:
+        look = look_by_walking(path)
+        names, findings, stage_rows = look.names, look.findings, look.stage_rows
+        if look.usable:
+            for key, duration in _unchanged(path, durations_by_walking(path, raw)):
+                _add(sums, _named(by, raw, key, names), 1, duration)
+    for key, count, total in found:
+        if is_stage_row(key[raw.index("name")]):
+            stage_rows += count
+        else:
+            _add(sums, _named(by, raw, key, names), count, total)
+    return EventSums(_frame(by, sums), (*findings, *_second_copies(path, stage_rows), *_too_long(path, sums)))
+
+
+def _plain_look(path: Path) -> TimelineLook | None:
+    """What duckdb tells; None where it cannot tell everything."""
+    if not has_both_ends(path):
+        return None
+    try:
+        return look_by_sql(path)
+    except OddFileError:
+        return None
+
+
+def _plain_sums(path: Path, raw: Sequence[str]) -> tuple[list[tuple[Key, int, int]], Names | None]:
+    """What duckdb sums up, and the names for it; no names where it cannot be trusted."""
+    if not has_both_ends(path):
+        return [], None
+    try:
+        return sums_by_sql(path, raw)
+    except OddFileError:
+        return [], None
+
+
+def _batches(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if not look.usable:
+        return iter(())
+    if look.plain:
+        return batches_by_sql(path, look, schema)
+    return _unchanged(path, batches_by_walking(path, look.names, schema))
+
+
+def _unchanged(path: Path, items: Iterator[Any]) -> Iterator[Any]:
+    """Items of a second pass; the first has found the file whole."""
+    try:
+        yield from items
+    except NotAList as error:
+        what = say("it is not what it was a moment ago")
+        raise ReadError(path, what, say("a file that nobody writes to")) from error
+
+
+def _raw_keys(by: Sequence[str]) -> list[str]:
+    """The columns of the file that the keys come from; the name is always among them, for it has to be judged."""
+    raw = ["name", "pid"]
+    if {"tid", "thread"} & set(by):
+        raw.append("tid")
+    return [*raw, *(column for column in ("category", "task_type") if column in by)]
+
+
+def _named(by: Sequence[str], raw: Sequence[str], key: Key, names: Names) -> Key:
+    values = dict(zip(raw, key, strict=True))
+    values["process"] = names.processes.get(values["pid"] or "")
+    values["thread"] = names.threads.get(thread_key(values["pid"], values.get("tid")))
+    return tuple(values[column] for column in by)
+
+
+def _add(sums: defaultdict[Key, list[int]], key: Key, count: int, duration: int) -> None:
+    entry = sums[key]
+    entry[0] += count
+    entry[1] += duration
+
+
+def _frame(by: Sequence[str], sums: dict[Key, list[int]]) -> pa.Table:
+    def longest_first(item: tuple[Key, list[int]]) -> tuple[int, list[str]]:
+        return -item[1][1], [part or "" for part in item[0]]
+
+    rows = sorted(((key, entry) for key, entry in sums.items() if entry[1] < _MAX_INT64), key=longest_first)
+    columns = {column: text_array([key[number] for key, _ in rows]) for number, column in enumerate(by)}
+    columns["count"] = integer_array([entry[0] for _, entry in rows])
+    columns["duration_ns"] = integer_array([entry[1] for _, entry in rows])
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _too_long(path: Path, sums: dict[Key, list[int]]) -> list[Finding]:
+    lost = sum(entry[0] for entry in sums.values() if entry[1] >= _MAX_INT64)
+    if not lost:
+        return []
+    message = say("{count} events last longer together than 64 bits of nanoseconds hold; they are left out", count=lost)
+    return [Finding("error", "timeline-event", str(path), message)]
+
+
+def _second_copies(path: Path, count: int) -> list[Finding]:
+    if not count:
+        return []
+    message = say("{count} events are second copies of hccl tasks (Stage..Step..); sums leave them out", count=count)
+    return [Finding("info", "hccl-stage-rows", str(path), message)]

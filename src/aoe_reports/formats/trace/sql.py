@@ -1,0 +1,337 @@
+"""Trace events through duckdb, for files in which every event is as the exporters write them.
+
+Nothing here judges an event: a query that fails, or an answer that holds something odd, sends the file to `walk`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
+from aoe_reports.formats.table import NO_ID
+from aoe_reports.formats.trace.shape import (
+    INTEGER_ARGS,
+    LATEST_NS,
+    LONGEST_US,
+    NO_ID_COLUMNS,
+    PACKED_FLOW,
+    RAW_FLOW,
+    SEPARATOR,
+    STAGE_ROW,
+    TEXT_ARGS,
+    Names,
+    TimelineLook,
+    text_array,
+)
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.texts import say
+
+MEMORY_LIMIT = "256MB"
+MAX_EVENT_BYTES = 2 << 20
+"""duckdb keeps buffers of twice this size."""
+BATCH_ROWS = 1 << 15
+_EXACT_US = 2**43
+"""Below this a float64 tells thousandths of a microsecond apart."""
+_THREE_DECIMALS_US = 2**46
+"""From here on no float64 is written with three decimals: what is, was a text."""
+
+START = "TRY_CAST(TRY_CAST(ts AS DECIMAL(22, 3)) * 1000 AS BIGINT)"
+"""Exact for texts and for whole numbers; another number has gone through a float64."""
+DURATION = "CAST(us * 1000 AS BIGINT)"
+NOT_JSON = r"[:\[,]-?(nan|NaN|inf|Inf|Infinity|INF)[,}\]]"
+
+LOOK = f"""
+SELECT ph, what, what_pid, what_tid, last(what_name) FILTER (what_name IS NOT NULL), count(*), min(start) FILTER (ph = 'X'),
+    max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact)
+FROM (
+    SELECT ph, start, duration,
+        CASE WHEN ph = 'M' AND name IN ('process_name', 'thread_name') THEN name END AS what,
+        CASE WHEN what IS NOT NULL THEN pid END AS what_pid,
+        CASE WHEN what IS NOT NULL THEN tid END AS what_tid,
+        CASE WHEN what IS NOT NULL THEN args ->> '$.name' END AS what_name,
+        ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}') AS stage,
+        coalesce(
+            ph <> 'M' AND (
+                (ts IS NOT NULL AND (start IS NULL OR abs(start) >= {LATEST_NS}))
+                OR (dur IS NOT NULL AND duration IS NULL)
+                OR (ph = 'X' AND (name IS NULL OR start IS NULL OR duration IS NULL))
+                OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
+                OR name IN ('true', 'false', 'NaN', 'nan', 'inf', 'Infinity')
+            ), false
+        ) OR coalesce(
+            (contains(args, 'NaN') OR contains(args, 'nan') OR contains(args, 'Inf') OR contains(args, 'inf'))
+            AND regexp_matches(args, '{NOT_JSON}'), false
+        ) AS odd,
+        ph <> 'M' AND start >= {_EXACT_US * 1000} AND NOT exact AND (
+            (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
+            OR (start < {_THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
+        ) AS inexact
+    FROM (
+        SELECT *, {START} AS start, CASE WHEN us >= 0 AND us < {LONGEST_US!r} THEN {DURATION} END AS duration
+        FROM (
+            SELECT *, TRY_CAST(dur AS DOUBLE) AS us FROM {{events}}
+        )
+    )
+)
+GROUP BY ph, what, what_pid, what_tid
+"""  # noqa: S608 -- of constants
+
+_ALL = dict.fromkeys(("ph", "name", "cat", "id", "ts", "dur", "pid", "tid"), "VARCHAR") | {"args": "JSON"}
+_COLUMNS = {
+    "ph": "ph",
+    "name": "name",
+    "category": "cat",
+    "flow_id": "id",
+    "pid": "pid",
+    "tid": "tid",
+    "process": "coalesce(pid, '')",
+    "thread": f"concat(pid, chr({ord(SEPARATOR)}), tid)",
+    "start_ns": START,
+    "duration_ns": "CAST(TRY_CAST(dur AS DOUBLE) * 1000 AS BIGINT)",
+    "stage_row": f"coalesce(ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}'), false)",
+    "args": "CAST(args AS VARCHAR)",
+}
+_FLOW_CONNECTION = f"""
+CASE WHEN cat = '{FLOW_CATEGORY}' THEN CASE
+    WHEN flow < {RAW_FLOW} THEN CAST(flow AS BIGINT)
+    WHEN flow < {PACKED_FLOW} OR (flow >> 32) & 65535 <> 0
+        THEN CAST((flow >> 32) + CASE WHEN flow & {RAW_FLOW - 1} = {RAW_FLOW - 1} THEN 1 ELSE 0 END AS BIGINT)
+END END
+"""
+
+TEXTS = r"""(
+    SELECT ph, name, cat, id, CASE WHEN exact THEN text ELSE parsed END AS ts, dur, pid, tid, args, exact
+    FROM (
+        SELECT unnest(event), event.ts AS parsed, text,
+            coalesce(once AND TRY_CAST(text AS DOUBLE) = TRY_CAST(event.ts AS DOUBLE), false) AS exact
+        FROM (
+            SELECT event, NOT contains(substr(json, place + 4), '"ts"') AS once,
+                regexp_extract(substr(json, place, 50), '^"ts"\s*:\s*"?(-?[0-9][-+0-9.eE]*)', 1) AS text
+            FROM (
+                SELECT json, json_transform(json, '{structure}') AS event, strpos(json, '"ts"') AS place
+                FROM read_json_objects('{source}', {options})
+            )
+        )
+    )
+)"""
+"""Events with their time stamps as they are written, where those are numbers too long for a float64."""
+
+
+class OddFileError(Exception):
+    """Something in this file has to be looked at event by event."""
+
+
+class InexactError(OddFileError):
+    """All there is to it: time stamps that have gone through a float64."""
+
+
+def look_by_sql(path: Path) -> TimelineLook:
+    """What `look_at_timeline` tells of a file without surprises; OddFileError else."""
+    try:
+        return _look(path, from_text=False)
+    except InexactError:
+        return _look(path, from_text=True)
+
+
+def _look(path: Path, *, from_text: bool) -> TimelineLook:
+    phases: dict[str, int] = {}
+    names = Names()
+    starts, ends, stage_rows, unsure = [], [], 0, 0
+    for row in _rows(path, LOOK, _ALL, from_text=from_text):
+        ph, what, pid, tid, name, count, start, end, stages, odd, inexact = row
+        if odd or ph is None or not (len(ph) == 1 and ph.isascii() and ph.isalpha()):
+            raise OddFileError
+        phases[ph] = phases.get(ph, 0) + count
+        names.learn(what, pid, tid, name)
+        stage_rows += stages
+        unsure += inexact
+        if start is not None:
+            starts.append(start)
+            ends.append(end)
+    if unsure:
+        raise OddFileError if from_text else InexactError
+    return TimelineLook(
+        events=sum(phases.values()),
+        phases=phases,
+        start_ns=min(starts, default=None),
+        end_ns=max(ends, default=None),
+        stage_rows=stage_rows,
+        names=names,
+        from_text=from_text,
+    )
+
+
+SUMS = """
+SELECT ph, name, pid, {keys} CASE WHEN ph = 'M' THEN args.name END AS label, count(*), sum(CAST(dur * 1000 AS UBIGINT)),
+    count(*) FILTER (dur >= 0 AND dur < {longest!r} AND ts > -{latest!r} AND ts < {latest!r})
+FROM {{events}}
+WHERE ph IS NULL OR ph IN ('X', 'M')
+GROUP BY ph, name, pid, label {groups}
+"""
+"""One scan for sums and names; a cast fails for a negative number or none, and the query with it."""
+_SUM_KEYS = {"tid": "tid", "category": "cat", "task_type": 'args."Task Type"'}
+
+
+def sums_by_sql(path: Path, columns: Sequence[str]) -> tuple[list[tuple[tuple[str | None, ...], int, int]], Names]:
+    """(columns, count, ns) of X events for each of their combinations with a name; OddFileError as for the look."""
+    extra = [column for column in columns if column in _SUM_KEYS]
+    keys = "".join(f"{_SUM_KEYS[column]} AS {column}_, " for column in extra)
+    query = SUMS.format(
+        longest=LONGEST_US, latest=LATEST_NS / 1000, keys=keys, groups="".join(f", {column}_" for column in extra)
+    )
+    read = {
+        "ph": "VARCHAR", "name": "VARCHAR", "ts": "DOUBLE", "dur": "DOUBLE", "pid": "VARCHAR", "tid": "VARCHAR",
+        "cat": "VARCHAR", "args": 'STRUCT(name VARCHAR, "Task Type" VARCHAR)',
+    }  # fmt: skip
+    found, told = [], []
+    for ph, name, pid, *rest in _rows(path, query, read):
+        values = dict(zip(extra, rest, strict=False))
+        label, count, total, usable = rest[len(extra) :]
+        if ph == "M":
+            told.append((name, pid, values.get("tid"), label))
+        elif ph is None or usable != count or _no_text(name):
+            raise OddFileError
+        else:
+            values |= {"name": name, "pid": pid}
+            found.append((tuple(values[column] for column in columns), count, int(total)))
+    return found, _names(told, threads="tid" in extra) or look_by_sql(path).names
+
+
+def _names(told: Sequence[tuple[str | None, ...]], *, threads: bool) -> Names | None:
+    """Names from groups of metadata; None where something has two of them: their order in the file decides."""
+    names = Names()
+    places: dict[tuple[str | None, ...], str] = {}
+    for what, pid, tid, label in told:
+        place = (what, pid, tid if what == "thread_name" else None)
+        if label is None or (what == "thread_name" and not threads):
+            continue
+        if what in {"process_name", "thread_name"} and places.setdefault(place, label) != label:
+            return None
+        names.learn(what, pid, tid, label)
+    return names
+
+
+def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The frame of a file that `look_by_sql` has found plain."""
+    query, read = _frame_query(schema)
+    with _connection() as connection, _opened(path) as source:
+        try:
+            reader = connection.sql(
+                query.replace("{events}", _events(source, read, from_text=look.from_text))
+            ).to_arrow_reader(BATCH_ROWS)
+            for batch in reader:
+                yield _with_names(batch, look.names, schema)
+        except (duckdb.Error, UnicodeError) as error:
+            what = say("it is not what it was a moment ago")
+            raise ReadError(path, what, say("a file that nobody writes to")) from error
+
+
+def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:
+    """The query for some columns of the frame, and what it reads; a step at a time, so that each text is cast once."""
+    asked = set(schema.names)
+    steps, columns = _casts(asked)
+    query = "{events}"
+    for step in steps:
+        query = f"(SELECT *{''.join(f', {text} AS {name}' for name, text in step.items())} FROM {query})"  # noqa: S608 -- of constants
+    chosen = ", ".join(f'{columns[name]} AS "{name}"' for name in schema.names)
+    return f"SELECT {chosen} FROM {query} WHERE ph <> 'M'", _ALL  # noqa: S608 -- of constants
+
+
+def _casts(asked: set[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """(what each step adds to the events, by name; what each column of the frame is after them)."""
+    keys = [key for column, some in (TEXT_ARGS | INTEGER_ARGS).items() if column in asked for key in some]
+    args = {key: f"found[{number}]" for number, key in enumerate(keys, 1)}
+    texts, numbers, columns = {}, {}, dict(_COLUMNS)
+    for column, some in TEXT_ARGS.items():
+        columns[column] = f"coalesce({', '.join(args.get(key, 'NULL') for key in some)})"
+    for column, some in INTEGER_ARGS.items():
+        if column in asked:
+            text, number = f"{column}_text", f"{column}_number"
+            texts[text] = f"coalesce({', '.join(args[key] for key in some)})"
+            numbers[number] = f"CASE WHEN NOT contains({text}, '.') THEN TRY_CAST({text} AS BIGINT) END"
+            absent = f" AND {number} <> {NO_ID}" if column in NO_ID_COLUMNS else ""
+            columns[column] = f"CASE WHEN {number} >= 0{absent} THEN {number} END"
+    if "connection_id" in asked:
+        texts["flow"] = "TRY_CAST(id AS UBIGINT)"
+        columns["connection_id"] = f"CASE WHEN ph = 'X' THEN {columns['connection_id']} ELSE {_FLOW_CONNECTION} END"
+    paths = ", ".join("'$.\"" + key + "\"'" for key in keys)
+    found = {"found": f"json_extract_string(args, [{paths}])"} if keys else {}
+    return [found, texts, numbers], columns
+
+
+def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.RecordBatch:
+    import pyarrow.compute as pc  # noqa: PLC0415 -- takes 10 MB, which a sum does without
+
+    columns = []
+    for spec in schema:
+        column = batch.column(spec.name)
+        if spec.name in {"process", "thread"}:
+            known = names.processes if spec.name == "process" else names.threads
+            indices = pc.index_in(column, value_set=text_array(list(known)))
+            column = pa.DictionaryArray.from_arrays(indices, text_array(list(known.values())))
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _no_text(name: str | None) -> bool:
+    """Whether a name may have been something else than a text in the file."""
+    return (
+        name is None or name[:1] in set("-0123456789[{") or name in {"true", "false", "NaN", "nan", "inf", "Infinity"}
+    )
+
+
+def _rows(path: Path, query: str, read: dict[str, str], *, from_text: bool = False) -> list[tuple[Any, ...]]:
+    with _connection() as connection, _opened(path) as source:
+        try:
+            return connection.sql(query.replace("{events}", _events(source, read, from_text=from_text))).fetchall()
+        except (duckdb.Error, UnicodeError) as error:
+            raise OddFileError from error
+
+
+def _events(source: str, read: dict[str, str], *, from_text: bool) -> str:
+    options = f"format='array', compression='uncompressed', maximum_object_size={MAX_EVENT_BYTES}"
+    if from_text:
+        structure = json.dumps(_ALL)
+        return TEXTS.replace("{structure}", structure).replace("{source}", source).replace("{options}", options)
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in read.items())
+    options += ", hive_partitioning=false, filename=false"
+    return f"(SELECT *, false AS exact FROM read_json('{source}', columns={{{columns}}}, {options}))"  # noqa: S608 -- of constants
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[str]:
+    """A name for the open file that duckdb takes as it is: in a path it would see patterns and quotes."""
+    try:
+        with path.open("rb") as file:
+            yield f"/dev/fd/{file.fileno()}"
+    except OSError as error:
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
+
+
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that downloads nothing and keeps what does not fit with the other temporary files."""
+    connection = duckdb.connect(
+        config={
+            "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": os.path.join(tempfile.gettempdir(), f"aoe_reports-{secrets.token_hex(8)}"),  # noqa: PTH118
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
+    try:
+        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
+        yield connection
+    finally:
+        connection.close()

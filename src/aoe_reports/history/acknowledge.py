@@ -1,0 +1,203 @@
+"""People's word on changes: accepting a new level, announcing a change, naming a run, taking such a word back."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import date, timedelta
+from typing import Any
+
+from aoe_reports.history.baselines import Acceptance, limit_of
+from aoe_reports.history.origin import origin_of
+from aoe_reports.history.pinned import is_date
+from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
+from aoe_reports.history.regressions import Examination, RegressionSelection, examine
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.texts import say
+from aoe_reports.store import History, equals
+
+Row = dict[str, Any]
+
+
+@row
+class Acknowledgement:
+    """What somebody said of a series, an incident or a workload, and what the store did with it."""
+
+    id: str = column("Id")
+    subject: str = column("About")
+    outcome: str = column("Store", "word")
+    series: int | None = column("Series", "integer")
+    who: str | None = column("Who")
+    reason: str = column("Reason", "sentence")
+
+
+@row
+class Expectation:
+    """A change that somebody announced; low and high are shares."""
+
+    id: str = column("Id")
+    subject: str = column("About")
+    outcome: str = column("Store", "word")
+    series: int | None = column()
+    who: str | None = column("Who")
+    reason: str = column("Reason", "sentence")
+    since: str = column("From", before="who")
+    until: str = column("Until", before="who")
+    low: float = column("from", "change", before="who")
+    high: float = column("to", "change", before="who")
+
+
+@row
+class Tag:
+    """A run that got a name."""
+
+    tag: str = column("Name")
+    run: str = column("Run")
+    night: str = column("Night")
+    workload: str = column("Workload")
+    outcome: str = column("Store", "word")
+
+
+EXPECTED_DAYS = 7
+"""How long an announced change is waited for unless told otherwise: an upgrade that slips by more is announced anew."""
+_RANGE = re.compile(r"\s*(?:(?P<low>[+-]?[0-9.]+)\s*%?\s*\.\.\s*)?(?P<high>[+-]?[0-9.]+)\s*%\s*")
+
+
+def acknowledge(store: str, subject: str, reason: str, who: str | None) -> Acknowledgement:
+    """Accept the level that a series, or all series of an incident, have now; what is not told yet is told with it."""
+    history = History.open(store, origin=origin_of("ack"))
+    examined = examine(history, RegressionSelection())
+    indexes = _open_series(examined, subject)
+    accepted = [_acceptance(examined, index) for index in indexes if examined.active_changes[index].open]
+    if not accepted:
+        active = _active_ack(examined, indexes)
+        if active is None:
+            raise UsageError(
+                say("{subject}: nothing is open here: no slow-down waits for an acknowledgement", subject=subject)
+            )
+        return _answer(subject, "unchanged", id=active.id, who=active.who, reason=active.reason, series=len(indexes))
+    examined.record({one["series_id"] for one in accepted})
+    body: Row = {"reason": reason, "who": _who(history, who), "accepted": accepted}
+    return _store(history, subject, "acknowledged", body, len(accepted))
+
+
+def _open_series(examined: Examination, subject: str) -> list[int]:
+    """The rows of the series that an id or an incident names."""
+    if subject in examined.places:
+        return [examined.places[subject]]
+    for incident in examined.incidents:
+        if incident.id == subject:
+            return sorted({examined.places[member.series] for member in incident.members})
+    raise UsageError(
+        say("{subject}: no series and no incident of the store is called so; `regressions` shows them", subject=subject)
+    )
+
+
+def _acceptance(examined: Examination, index: int) -> Row:
+    active = examined.active_changes[index]
+    series = examined.facts[index]["series_id"]
+    return {"series_id": series, "through": active.shifts[-1].since, "limit": limit_of(active)}
+
+
+def _active_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | None:
+    accepted = [examined.active_changes[index].accepted for index in indexes]
+    return next((one for one in accepted if isinstance(one, Acceptance)), None)
+
+
+def revoke(store: str, subject: str, reason: str, who: str | None) -> Acknowledgement:
+    """Take acknowledgements and expectations back: one by its id, or all of a series, an incident or a workload."""
+    history = History.open(store, origin=origin_of("ack"))
+    told = read_recorded(history)
+    ids = sorted(name for name, of in told.active.items() if subject in {name, of})
+    if not ids:
+        raise UsageError(
+            say(
+                "{subject}: no acknowledgement or expectation that stands is called so, or is about it", subject=subject
+            )
+        )
+    body: Row = {"reason": reason, "who": _who(history, who), "ids": ids}
+    timestamp_ns = time.time_ns()
+    history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
+    return _answer(subject, "revoked", id=", ".join(ids), who=body["who"], reason=reason)
+
+
+def expect(
+    store: str, workload: str, *, since: str, until: str | None, change: str, reason: str, who: str | None
+) -> Expectation:
+    """Announce a change: slow-downs of this size, of this workload, that begin between two nights fail no job."""
+    low, high = parse_range(change)
+    until = _later(since) if until is None else until
+    for name, night in (("--from", since), ("--until", until)):
+        if not is_date(night):
+            raise UsageError(say("{name} {night!r}: expected a date such as 2026-01-31", name=name, night=night))
+    if until < since:
+        raise UsageError(say("--until {until} is before --from {since}", until=until, since=since))
+    history = History.open(store, origin=origin_of("expect"))
+    places: Row = {"since": since, "until": until, "low": low, "high": high}
+    body = {"reason": reason, "who": _who(history, who), **places}
+    told = read_recorded(history)
+    for subject, one in told.expectations:
+        same = {"since": one.since, "until": one.until, "low": one.low, "high": one.high}
+        if subject == workload and same == places and one.reason == reason:
+            return Expectation(
+                **asdict(_answer(workload, "unchanged", id=one.id, who=one.who, reason=reason)), **places
+            )
+    return Expectation(**asdict(_store(history, workload, "expected", body, None)), **places)
+
+
+def parse_range(text: str) -> tuple[float, float]:
+    """`5%` (to either side), `0..5%` or `-3%..5%` as shares; UsageError for what is none."""
+    found = _RANGE.fullmatch(text)
+    try:
+        assert found is not None
+        high = float(found["high"]) / 100
+        low = -abs(high) if found["low"] is None else float(found["low"]) / 100
+        high = abs(high) if found["low"] is None else high
+    except (AssertionError, ValueError):
+        low, high = 1.0, 0.0
+    if not (math.isfinite(low) and math.isfinite(high) and -1 < low <= high):
+        raise UsageError(say("--change {text!r}: expected 5% (slower or faster), 0..5% or -3%..5%", text=text))
+    return low, high
+
+
+def _later(since: str) -> str:
+    if not is_date(since):
+        return since  # refused under its own name
+    try:
+        return (date.fromisoformat(since) + timedelta(days=EXPECTED_DAYS)).isoformat()
+    except OverflowError:
+        return since
+
+
+def tag(store: str, name: str, run: str, who: str | None) -> Tag:
+    """Give a run a name, by which `--baseline tag:NAME` finds it; the newest of equal names counts."""
+    history = History.open(store, origin=origin_of("tag"))
+    found = history.runs([equals("run_id", run)])
+    if not found:
+        raise UsageError(say("--run {run}: there is no such run; `history runs` lists them", run=run))
+    told: Recorded = read_recorded(history)
+    named = Tag(tag=name, run=run, night=found[0].night, workload=found[0].model, outcome="added")
+    if name in told.tags and told.tags[name].run == run:
+        return replace(named, outcome="unchanged")
+    body = {"run": run, "night": found[0].night, "who": _who(history, who)}
+    history.add_extra(ack_rows(name, "tag", body, time.time_ns()))
+    return named
+
+
+def _store(history: History, subject: str, state: str, body: Row, series: int | None) -> Acknowledgement:
+    timestamp_ns = time.time_ns()
+    name = ack_id(subject, body, timestamp_ns)
+    history.add_extra(ack_rows(subject, state, {**body, "id": name}, timestamp_ns))
+    return _answer(subject, "added", id=name, who=body["who"], reason=body["reason"], series=series)
+
+
+def _who(history: History, who: str | None) -> str | None:
+    return who if who is not None else history.log.origin.user
+
+
+def _answer(subject: str, outcome: str, **more: Any) -> Acknowledgement:
+    return Acknowledgement(**{"series": None, **more}, subject=subject, outcome=outcome)

@@ -1,0 +1,333 @@
+"""What a run could gain and what is worth tuning next, worked out while its tables are read, as rows for the store.
+
+What is stored is what people read: `advise` and `plan` on the profile itself have the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from aoe_reports.engine.captures import label_of
+from aoe_reports.facts.bounds import OperatorBounds, StepShares
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.ascend.names import PROFILER_DB
+from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.history.stored_advice import SAID
+from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.texts import Text, as_fields, say
+from aoe_reports.present.reports.names import shorten_middle
+from aoe_reports.present.reports.plan import headline as plan_headline
+from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks
+from aoe_reports.questions.advice.report import evidence_words
+from aoe_reports.questions.advise import AdviseOptions, rows_of_run, stated_rows
+from aoe_reports.questions.records.load import WideTables
+from aoe_reports.tuning.plan import Plan, document_of_plan
+from aoe_reports.tuning.planning import known_without_asking, next_plan, planned_first, soc_of
+from aoe_reports.tuning.prior_jobs import PriorJobs
+from aoe_reports.tuning.ranking import RANKED_BY
+
+Row = dict[str, Any]
+
+STORED_ADVICE = 20
+"""So much advice of a run is stored, what could gain most first; as many rows of msprof's own."""
+STORED_CANDIDATES = 20
+STORED_DEVICES = 8
+STORED_NOTES = 5
+LONGEST_TEXT = 500
+"""Characters of a name or a sentence that are stored; of a longer one its beginning and its end."""
+
+MOST_MORE_BYTES = 64 << 20
+"""Timelines, databases and tables of communication of a run that are looked into for advice: larger ones would take longer
+than all that is read for records."""
+_PACKED = 10
+"""So many times as large may what is compressed be."""
+
+
+@dataclass(slots=True)
+class Advisor:
+    """Works out advice for one run after the other; what it knows of banks is read once for each chip."""
+
+    environment: Mapping[str, str]
+    _known: dict[str | None, PriorJobs] = field(default_factory=dict)
+
+    def of_run(self, captures: Sequence[Capture]) -> Advising:
+        """The advice on one run, to be shown its tables."""
+        return Advising(self, tuple(captures))
+
+    def known(self, captures: Sequence[Capture]) -> PriorJobs:
+        """What is known of earlier tuning on the chip of these captures."""
+        soc = soc_of(captures)
+        if soc not in self._known:
+            self._known[soc] = known_without_asking(captures, self.environment)
+        return self._known[soc]
+
+
+@dataclass(slots=True)
+class _Longest:
+    """The device that is planned for: the one with the longest step so far."""
+
+    order: tuple[Any, ...]
+    tasks: TaskSet
+    shares: StepShares
+    bounds: OperatorBounds | None
+
+
+@dataclass(slots=True)
+class Advising:
+    """The advice on one run, while its captures are read one by one."""
+
+    advisor: Advisor
+    captures: tuple[Capture, ...]
+    _devices: list[DeviceAdvice] = field(default_factory=list)
+    _stated: list[Row] = field(default_factory=list)
+    _longest: _Longest | None = None
+    _findings: list[Finding] = field(default_factory=list)
+    _failed: str | None = None
+
+    def look(self, tables: WideTables) -> None:
+        """Work out what one capture tells; what cannot be read for it is told instead of advice, and keeps no run out."""
+        if self._failed is not None:
+            return
+        try:
+            self._look(tables)
+        except (AoeReportsError, OSError) as error:
+            self._failed = _reason(error)
+
+    def _look(self, tables: WideTables) -> None:
+        capture = self._light(tables.capture)
+        mine: list[DeviceAdvice] = []
+        sets = list(tables.tasks)
+        if sets and tables.stands_in:
+            message = say(
+                "no table of tasks with their operators here; task_time stands in (it tells no types, no counters)"
+            )
+            self._findings.append(Finding("info", "stands-in", str(capture.root), message))
+        for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self._findings):
+            if tasks is not None:
+                order = planned_first(tasks, device.shares)
+                if self._longest is None or order < self._longest.order:
+                    light = tasks.frame.select([name for name in RANKED_BY if name in tasks.frame.column_names])
+                    self._longest = _Longest(order, replace(tasks, frame=light), device.shares, device.bounds)
+            mine.append(device)
+        stated = stated_rows(label_of(self.captures), tables.capture, mine, _CHOSEN, self._findings)
+        self._stated += map(as_mapping, stated)
+        for device in mine:
+            device.bounds = None  # they may be many, and large
+        self._devices += mine
+
+    def _light(self, capture: Capture) -> Capture:
+        """The capture without what would take too long to be looked into."""
+        files = [file for one in self.captures for file in one.files if _is_more(file)]
+        size = sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
+        if size <= MOST_MORE_BYTES:
+            return capture
+        message = say(
+            "timelines, databases and tables of communication of {size_mb:,.0f} MB were not looked into; `advise` on the profile "
+            "does",
+            size_mb=size / 1e6,
+        )
+        said = Finding("info", "advice-limited", label_of(self.captures), message)
+        if said not in self._findings:
+            self._findings.append(said)
+        return replace(capture, files=tuple(file for file in capture.files if not _is_more(file)))
+
+    def rows(self) -> list[Row]:
+        """Rows of kind advice: one that sums up, then advice, msprof's own, candidates of a plan, what that leaves out."""
+        if self._failed is None:
+            try:
+                return [_stored(row) for row in self._rows()]
+            except (AoeReportsError, OSError) as error:
+                self._failed = _reason(error)
+        return [_stored(_summary({"why_not": self._failed}))]
+
+    def _rows(self) -> Iterator[Row]:
+        captures = [self._light(capture) for capture in self.captures]
+        rows, said = rows_of_run(label_of(self.captures), captures, self._devices, _CHOSEN, self._findings)
+        advice, headlines = _each_once([as_mapping(row) for row in rows]), [as_mapping(one) for one in said]
+        plan, longest = self._plan(), self._longest
+        why_not = None
+        if not headlines:
+            errors = [finding.message for finding in self._findings if finding.severity == "error"]
+            why_not = errors[0] if errors else say("neither tasks nor steps here that advice could be on")
+        headlines.sort(key=lambda row: -(row["step_us"] or 0.0))
+        yield _summary(
+            {
+                "why_not": why_not,
+                "found": len(advice),
+                "stated": len(self._stated),
+                "devices": len(headlines),
+                "headlines": [_without(row, "run") for row in headlines[:STORED_DEVICES]],
+                "plan": None if plan is None or longest is None else _plan_summary(plan, longest),
+                "notes": [
+                    say("{message} [{rule}]", message=one.message, rule=one.rule)
+                    for one in dict.fromkeys(self._findings)
+                ][:STORED_NOTES],
+            }
+        )
+        for position, row in enumerate(advice[:STORED_ADVICE], start=1):
+            yield {"state": "advice", **_advice_row(row, position)}
+        for position, row in enumerate(self._stated[:STORED_ADVICE], start=1):
+            yield {"state": "msprof", **_advice_row(row, position)}
+        if plan is not None:
+            yield from _plan_rows(plan, longest.tasks if longest is not None else None)
+
+    def _plan(self) -> Plan | None:
+        """What is worth tuning next; a bank that cannot be read takes no advice with it."""
+        longest = self._longest
+        if longest is None:
+            return None
+        try:
+            known = self.advisor.known(self.captures)
+            self._findings += known.findings
+            return next_plan(self.captures, longest.tasks, longest.shares, longest.bounds, known)
+        except (AoeReportsError, OSError) as error:
+            message = say("no plan could be made: {why}", why=_reason(error))
+            self._findings.append(Finding("warning", "plan-unknown", label_of(self.captures), message))
+            return None
+
+
+_CHOSEN = AdviseOptions(top=1000)
+"""Of each device so much is held against the other devices' before what is stored is chosen."""
+
+
+def _is_more(file: FoundFile) -> bool:
+    """Whether a file is read for advice alone."""
+    return file.name.timeline or file.name.kind == PROFILER_DB or file.name.kind.startswith(COMMUNICATION_KINDS)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _each_once(rows: Sequence[Row]) -> list[Row]:
+    """The same advice on several devices as one: that with the largest bound, and on how many it is; the largest first."""
+    found: dict[tuple[Any, ...], Row] = {}
+    of_device: Counter[tuple[Any, ...]] = Counter()
+    for row in rows:
+        about = ("op_type", "op_name", "input_shapes") if row["count"] is not None else ()  # else it is on the step
+        same = (row["rule"], *(row[name] for name in about))
+        device = (*same, row["rank_id"], row["device_id"])
+        key = (of_device[device], *same)  # several of one rule on one device (slow links) are several
+        of_device[device] += 1
+        known = found.get(key)
+        devices = 1 if known is None else known["devices"] + 1
+        if known is None or _least(row["bound_us"]) > _least(known["bound_us"]):
+            known = dict(row)
+        found[key] = {**known, "devices": devices}
+    return sorted(found.values(), key=lambda row: -_least(row["bound_us"]))
+
+
+def _least(bound: float | None) -> float:
+    return -1.0 if bound is None else bound
+
+
+def _advice_row(row: Row, position: int) -> Row:
+    """One piece of advice, the numbers that it rests on put into words."""
+    body = {
+        **_without(row, "run", "evidence", "rank_id", "device_id", "source", "rule", "op_type", "op_name"),
+        "position": position,
+        "evidence": _said(row),
+    }
+    columns = {name: row[name] for name in ("rank_id", "device_id", "source", "rule", "op_type", "op_name", "count")}
+    about = row["op_name"] or row["op_type"] if row["count"] is not None else None  # else the name is only evidence
+    return {**columns, "subject": about or "step", "body": body}
+
+
+def _said(row: Row) -> str | None:
+    if row["source"] != "prof_rule":
+        return evidence_words(row["evidence"]) or None
+    words = [row["evidence"][name] for name in ("section", "rule_type", "rule_description")]
+    return "; ".join(str(word) for word in words if word) or None
+
+
+def _plan_summary(plan: Plan, longest: _Longest) -> Row:
+    document = document_of_plan(plan)
+    names = (
+        "scenario", "mode", "step_us", "computing_share", "communication_not_overlapped_share", "free_share", "bound_saving_us",
+        "bound_saving_share",
+    )  # fmt: skip
+    return {
+        **{name: document[name] for name in names},
+        "headline": plan_headline(document),
+        "rank_id": longest.tasks.rank_id,
+        "device_id": longest.tasks.device_id,
+        "steps": longest.shares.steps,
+        "candidates": len(plan.candidates),
+        "expected_saving_us": round(sum(one.expected_saving_us or 0.0 for one in plan.candidates), 3),
+        "cost_s": round(sum(one.cost_s or 0.0 for one in plan.candidates), 3),
+        "rejected": len(plan.rejected),
+    }
+
+
+def _plan_rows(plan: Plan, tasks: TaskSet | None) -> Iterator[Row]:
+    whose = {"rank_id": tasks.rank_id, "device_id": tasks.device_id} if tasks is not None else {}
+    for position, one in enumerate(plan.candidates[:STORED_CANDIDATES], start=1):
+        names = (
+            "input_shapes", "count", "total_us", "share", "bound_by", "bound_saving_us", "expected_saving_us", "cost_s", "reason",
+        )  # fmt: skip
+        body = {"position": position, "kind": one.kind, **{name: getattr(one, name) for name in names}}
+        columns = {"op_type": one.op_type, "op_name": one.op_name, "count": one.count}
+        yield {**whose, **columns, "state": "candidate", "subject": one.op_name or one.op_type or "model", "body": body}
+    left: dict[str, Row] = {}
+    for entry in plan.rejected:
+        parts = entry.reason.values if isinstance(entry.reason, Text) else {"why": str(entry.reason)}
+        word = str(parts["why"])
+        row = left.setdefault(word, {"meaning": parts.get("meaning"), "operators": 0, "total_us": 0.0})
+        row["operators"] += parts.get("count", 1)
+        row["total_us"] = round(row["total_us"] + (entry.total_us or 0.0), 3)
+    ordered = sorted(left, key=lambda word: (-left[word]["total_us"], word))
+    for position, word in enumerate(ordered, start=1):
+        yield {
+            **whose,
+            "state": "left-out",
+            "rule": word,
+            "subject": word,
+            "body": {"position": position, **left[word]},
+        }
+
+
+def _summary(body: Row) -> Row:
+    return {"state": "summary", "subject": "run", "body": body}
+
+
+def _without(row: Mapping[str, Any], *names: str) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _stored(row: Row) -> Row:
+    """A row as the store takes it: texts capped, what has no column as JSON."""
+    return {**{name: _capped(value) for name, value in row.items()}, "body": canonical_json(_capped(row["body"]))}
+
+
+def _capped(value: Any) -> Any:
+    """A value as JSON; what its sentences were made of stands beside them, under `said`, for other languages."""
+    if isinstance(value, str):
+        return shorten_middle(value, LONGEST_TEXT)
+    if isinstance(value, dict):
+        said = {name: made for name, inner in value.items() if (made := _made_of(inner)) is not None}
+        capped = {name: _capped(inner) for name, inner in value.items()}
+        return {**capped, SAID: said} if said else capped
+    return [_capped(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _made_of(value: Any) -> Any:
+    """Template and values of a sentence, or of those of a list; None where there is none, and of one that is cut."""
+    if isinstance(value, Text):
+        return as_fields(value)[1:] if len(value) <= LONGEST_TEXT else None
+    if isinstance(value, list) and any(isinstance(one, Text) for one in value):
+        return [_made_of(one) for one in value]
+    return None
+
+
+def digest_of(rows: Sequence[Row]) -> str:
+    """What tells one run's advice from another without reading it: it stands in the row of the run."""
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,189 @@
+"""Care of the store, as commands do it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.formats.records import payloads
+from aoe_reports.formats.records.payloads import NotDecodableError
+from aoe_reports.history import stored_advice
+from aoe_reports.history.origin import origin_of
+from aoe_reports.history.recorded import change_of, word_of
+from aoe_reports.model.errors import LeftOutWarning, UsageError
+from aoe_reports.model.findings import Finding, has, in_order
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.texts import join, say
+from aoe_reports.store import History
+from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
+from aoe_reports.store.layout import ROWS, remade_message
+from aoe_reports.store.replay import UNREADABLE
+from aoe_reports.store.usable import unusable
+from aoe_reports.store.verify import verify
+
+Row = dict[str, Any]
+
+
+@row
+class StoreInfo:
+    """What the store holds."""
+
+    runs: int = column("Runs", "integer")
+    records: int = column("Records", "integer")
+    bytes: int = column("Bytes", "integer")
+    files: int = column("Files", "integer")
+    version: int = column("Version", "integer")
+    format: int | None = column("Format", "integer")
+    last_compaction: str | None = column("Last compaction")
+
+
+@row
+class Verified:
+    """How many files were looked at, and how many are not as they were written."""
+
+    files: int = column("Files", "integer")
+    damaged: int = column("Damaged", "integer")
+    unreadable: int = column()
+
+
+@row
+class Compacted:
+    """How many files there were and are, and how many rows were merged."""
+
+    files_before: int = column("Files before", "integer")
+    files: int = column("Files", "integer")
+    rows_merged: int = column("Rows merged", "integer")
+
+
+@row
+class Vacuumed:
+    """What was deleted."""
+
+    files_deleted: int = column("Files deleted", "integer")
+    bytes_deleted: int = column("Bytes", "integer")
+    days: int = column("Days kept", "integer")
+
+
+@row
+class Undone:
+    """The run that was taken out."""
+
+    night: str = column("Night")
+    run: str = column("Run")
+    workload: str = column("Workload")
+    path: str = column("Path")
+    state: str = column("State", "word")
+
+
+def store_info(store: str) -> StoreInfo:
+    """What the store holds."""
+    return StoreInfo(**asdict(info(History.open(store).log)))
+
+
+def verify_store(store: str) -> tuple[Verified, list[Finding], bool]:
+    """How much was looked at, what is damaged, and whether something could not be read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)  # what readers leave out is named here, file by file
+        findings, files = verify(store, origin_of("store verify"))
+        if not has(findings, "error"):
+            findings = in_order(_check_rows(History.open(store))) or findings  # notes are for a store that is whole
+    unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
+    damaged = {finding.path for finding in findings if finding.severity == "error"} - unreadable
+    return Verified(files=files, damaged=len(damaged), unreadable=len(unreadable)), findings, bool(unreadable)
+
+
+BODIES: Mapping[str, Callable[[Row], list[str] | None]] = {
+    **dict.fromkeys(("run", "verdict"), lambda one: payloads.unfit_names(one["body"])),
+    "advice": stored_advice.unfit_names,
+    "finding": lambda one: ["message"] if one["body"] and remade_message(one) is None else [],
+    "change": lambda one: _as_names(change_of, one),
+    "ack": lambda one: _as_names(word_of, one),
+}
+"""What of the body of a row is not as it was written, kind by kind."""
+
+
+def _as_names(read: Callable[[Row], Any], one: Row) -> list[str] | None:
+    try:
+        read(one)
+    except NotDecodableError as error:
+        return None if payloads.read_body(one["body"]) is None else [error.args[0]]
+    return []
+
+
+def _check_rows(history: History) -> Iterator[Finding]:
+    """Rows that say what nobody of us wrote: readers leave it out."""
+    for part in history.log.parts():
+        rows = history.log.folder.read_all(part, ROWS.names)
+        for wrong in wrong_in(rows, part.kind):
+            yield Finding("error", wrong.rule, f"{history.uri}/{part.path}", wrong.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with a row: its number from 0, the rule that it breaks, in words."""
+
+    row: int
+    rule: str
+    message: str
+
+
+def wrong_in(rows: pa.Table, kind: str) -> Iterator[Wrong]:
+    """What is wrong with rows of one kind, in their columns and in their bodies."""
+    said: set[int] = set()
+    runs, subjects = rows["run_id"], rows["subject"]
+    for one in unusable(rows, kind):
+        said.add(one.row)
+        about = runs[one.row].as_py() or subjects[one.row].as_py() or "?"
+        message = say("a row of kind {kind} about {about}: {what}", kind=kind, about=about, what=one.as_text())
+        yield Wrong(one.row, "store-row", message)
+    for number, stored in enumerate(
+        rows.select([*stored_advice.COLUMNS, "message", "subject"]).to_pylist() if kind in BODIES else ()
+    ):
+        if number not in said and (names := BODIES[kind](stored)) != []:
+            about = stored["run_id"] or stored["subject"] or "?"
+            yield Wrong(number, "store-body", _told_of(kind, about, names))
+
+
+def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:
+    if names is None:
+        return say(
+            "what a row of kind {kind} about {about} holds beside its columns is no JSON object", kind=kind, about=about
+        )
+    return say(
+        "what a row of kind {kind} about {about} holds beside its columns is not as it was written: {names}",
+        kind=kind,
+        about=about,
+        names=join(", ", sorted(names)),
+    )
+
+
+def compact_store(store: str) -> Compacted:
+    """Merge and sort what the store holds; how many files there were and are."""
+    done = compact(History.open(store, origin=origin_of("store compact")).log)
+    return Compacted(files_before=done.before, files=done.after, rows_merged=done.rows)
+
+
+def vacuum_store(store: str, days: int, *, force: bool) -> Vacuumed:
+    """Delete files that are no part of the store any more."""
+    if days < KEPT_DAYS and not force:
+        raise UsageError(
+            say(
+                "--days {days}: whoever still reads an older view of the store, or is writing into it, "
+                "needs files of the last {kept} days; --force deletes them all the same",
+                days=days,
+                kept=KEPT_DAYS,
+            )
+        )
+    done = vacuum(History.open(store, origin=origin_of("store vacuum")).log, days)
+    return Vacuumed(files_deleted=done.files, bytes_deleted=done.bytes, days=days)
+
+
+def undo_run(store: str, run_id: str) -> Undone:
+    """Take a run out of the store; who did it and when stands in the store from then on."""
+    gone = History.open(store, origin=origin_of("store undo")).undo(run_id, time.time_ns())
+    return Undone(night=gone.night, run=gone.run_id, workload=gone.model, path=gone.path, state="undone")

@@ -1,0 +1,173 @@
+"""What the store holds, as rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Literal
+
+from aoe_reports.formats.records.payloads import NotDecodableError, body_of, leave_out, verdict_of
+from aoe_reports.formats.records.record import Record
+from aoe_reports.formats.records.row import record_of_row
+from aoe_reports.history.export import documents_of
+from aoe_reports.history.stored_advice import listed_rows
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
+from aoe_reports.store import History, Run, Where, equals
+from aoe_reports.store.layout import RECORD_COLUMNS
+
+_COLUMNS = (
+    "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
+    "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ns", "series_id",
+)  # fmt: skip
+
+
+def list_history(
+    store: str,
+    what: Literal["runs", "records", "changes", "acks", "advice", "verdicts"],
+    *,
+    workload: str | None = None,
+    scope: str | None = None,
+    since: str | None = None,
+    last: int | None = None,
+    run: str | None = None,
+) -> list[dict[str, Any]]:
+    """Runs, records, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
+
+    Oldest first, `last` keeps the newest; `run` is asked of runs, records and advice.
+    """
+    _refuse_no_date(since)
+    if run is not None and what not in {"runs", "records", "advice"}:
+        raise UsageError(say("--run goes with runs, records and advice; {what} belong to no run", what=what))
+    history = History.open(store)
+    where: list[Any] = [] if since is None else [equals("night", since, ">=")]
+    where += [] if run is None else [equals("run_id", run)]
+    if what == "runs":
+        rows = _runs(history, workload, where)
+    elif what == "records":
+        rows = _records(history, workload, scope, where)
+    elif what == "advice":
+        rows = listed_rows(history, where, workload)
+    elif what == "verdicts":
+        rows = verdict_rows(history, where, workload, scope)
+    else:
+        rows = _words(history, what, workload, scope, since)
+    return rows[-last:] if last is not None else rows
+
+
+def stored_documents(
+    store: str, *, workload: str | None = None, scope: str | None = None, since: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Records as the JSON objects they were, run by run, oldest first."""
+    _refuse_no_date(since)
+    history = History.open(store)
+    where = [*_conditions(workload, scope), *([] if since is None else [equals("night", since, ">=")])]
+    rows = history.records((*RECORD_COLUMNS, "night"), where).to_pylist()
+    rows.sort(key=lambda row: (row["run_id"], *_place(row)))
+    by_run = {run_id: list(of_run) for run_id, of_run in groupby(rows, lambda row: row["run_id"])}
+    for header in history.runs():
+        run = Run(header, list(_sound_records(by_run.get(header.run_id, []))), [])
+        yield from documents_of(run, whole=workload is None and scope is None)
+
+
+def _sound_records(rows: Sequence[Mapping[str, Any]]) -> Iterator[Record]:
+    for row in rows:
+        try:
+            yield record_of_row(row)
+        except NotDecodableError as error:
+            leave_out(say("the record"), row, error.args[0])
+
+
+def _refuse_no_date(since: str | None) -> None:
+    if since is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", since):
+        raise UsageError(say("--since {since!r}: expected a date such as 2026-01-31", since=since))
+
+
+def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:
+    return [
+        {
+            "night": header.night,
+            "run": header.run_id,
+            "kind": header.run_kind,
+            "workload": header.model,
+            "hardware": header.hardware,
+            "status": header.status,
+            "time": datetime.fromtimestamp(header.timestamp_ns // 1_000_000_000, UTC).isoformat(),
+            "timestamp_ns": header.timestamp_ns,
+            "members": len(header.members),
+            "path": header.path,
+        }
+        for header in history.runs(where)
+        if workload in {None, header.model}
+    ]
+
+
+def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[dict[str, Any]]:
+    rows = history.records(_COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
+    rows.sort(key=_place)
+    return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What records are put in order by."""
+    return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"], row["run_id"]
+
+
+_ABOUT = ("night", "timestamp_ns", "state", "subject", "workload", "scope", "op_type", "op_name", "hardware", "rank_id")
+
+
+def _words(
+    history: History, what: Literal["changes", "acks"], workload: str | None, scope: str | None, since: str | None
+) -> list[dict[str, Any]]:
+    """Rows of changes (undone runs are such, too) or of acknowledgements, with what stands in their bodies."""
+    found = []
+    for row in history.rows("change" if what == "changes" else "ack", (*_ABOUT, "model", "body")).to_pylist():
+        model, body = row.pop("model"), body_of(row.pop("body"))
+        if workload not in {None, model, row["workload"], row["subject"]} or scope not in {None, row["scope"]}:
+            continue
+        if since is not None and (row["night"] or _date(row["timestamp_ns"])) < since:
+            continue
+        when = datetime.fromtimestamp(row["timestamp_ns"] // 1_000_000_000, UTC).isoformat()
+        found.append({"when": when, **{name: value for name, value in body.items() if name not in row}, **row})
+    found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position") or 0, str(row["state"])))
+    return found
+
+
+_OF_VERDICT = (
+    "op_type", "op_name", "input_shapes", "verdict", "claimed_before_us", "claimed_after_us", "measured_before_us",
+    "measured_after_us", "claim", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
+)  # fmt: skip
+
+
+def verdict_rows(
+    history: History, where: Where, workload: str | None = None, scope: str | None = None
+) -> list[dict[str, Any]]:
+    """What `verify` said, oldest first: the step, then types and operators by name."""
+    columns = ("run_id", "night", "timestamp_ns", "model", "hardware", "rank_id", "scope", "subject", "state", "body")
+    rows = history.rows("verdict", columns, where).to_pylist()
+    rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"], row["scope"] != "step", str(row["subject"])))
+    return [
+        {
+            "night": row["night"],
+            "job": row["run_id"],
+            "timestamp_ns": row["timestamp_ns"],
+            "workload": row["model"],
+            **{name: row[name] for name in ("hardware", "rank_id", "scope")},
+            **{name: body.get(name) for name in _OF_VERDICT},
+            "verdict": row["state"],
+        }
+        for row in rows
+        if workload in {None, row["model"]} and scope in {None, row["scope"]}
+        for body in [verdict_of(row["body"])]
+    ]
+
+
+def _date(timestamp_ns: int) -> str:
+    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).date().isoformat()
+
+
+def _conditions(workload: str | None, scope: str | None) -> Where:
+    of_scope = [] if scope is None else [equals("scope", scope)]
+    return of_scope if workload is None else [*of_scope, (equals("model", workload), equals("workload", workload))]

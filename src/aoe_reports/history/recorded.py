@@ -1,0 +1,279 @@
+"""What the store remembers of changes beside the nights themselves: which were told, acknowledged, announced; named runs."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
+
+import pyarrow as pa
+from msgspec import to_builtins
+
+from aoe_reports.formats.records.payloads import (
+    WORDS,
+    Acknowledged,
+    Expected,
+    Found,
+    NotDecodableError,
+    Revoked,
+    Seen,
+    Tagged,
+    Withdrawn,
+    decode,
+)
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
+from aoe_reports.history.detector import VERSION, Parameters
+from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS
+from aoe_reports.model.errors import LeftOutWarning
+from aoe_reports.model.texts import say
+from aoe_reports.store import History
+from aoe_reports.store.layout import month_of, table_of
+
+Row = dict[str, Any]
+
+WITHDRAWN, UNDONE = "withdrawn", "undone"
+_FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
+"""What a row of a change says of its series: one that AOE claims, which has a phase, is never judged."""
+SHIFT_STATES = ("confirmed", "drift", "recovered", "improved")
+_SHIFT_FIELDS = (
+    "since", "since_run", "before", "after", "ci_low", "ci_high", "before_nights", "after_nights", "reach", "until",
+    "incident", "found", "memory",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A name that somebody gave to a run."""
+
+    name: str
+    run: str
+    night: str
+
+
+@dataclass(slots=True)
+class Recorded:
+    """Changes and acceptances by series, expectations by workload, runs by name: those that stand."""
+
+    shifts: dict[str, list[LevelShift]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many rows of changes each series has, those of withdrawn ones among them."""
+    acceptances: dict[str, list[Acceptance]] = field(default_factory=dict)
+    expectations: list[tuple[str, Expectation]] = field(default_factory=list)
+    tags: dict[str, Tag] = field(default_factory=dict)
+    active: dict[str, str] = field(default_factory=dict)
+    """The subject of each acknowledgement and expectation that stands, by its id."""
+    incidents: dict[str, list[tuple[str, Seen]]] = field(default_factory=dict)
+    """By incident: what was seen of it, oldest first, each with the night on which that was recorded; withdrawn changes stay."""
+
+    def expectations_of(self, facts: Mapping[str, Any]) -> list[Expectation]:
+        """What was announced of a series: of its model, of its workload, or of what that is a part of."""
+        workload = str(facts.get("workload"))
+        return [
+            expected
+            for subject, expected in self.expectations
+            if subject in {facts.get("model"), workload} or workload.startswith(f"{subject}/")
+        ]
+
+
+def read_recorded(history: History) -> Recorded:
+    """What the store remembers; rows that nobody can make sense of are left out aloud: a baseline hangs on them."""
+    recorded = Recorded()
+    _read_changes(history, recorded)
+    _read_words(history, recorded)
+    return recorded
+
+
+def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
+    """What a row of kind change says of a series; None of one that tells of a run that was undone.
+
+    NotDecodableError where that is not as it was written.
+    """
+    if row["state"] == UNDONE:
+        decode(row["body"], dict[str, Any])
+        return None
+    if row["state"] == WITHDRAWN:
+        return cast("Withdrawn", decode(row["body"], Withdrawn))
+    if row["state"] not in SHIFT_STATES:
+        raise NotDecodableError(say("a state that is not known"))
+    found = cast("Found", decode(row["body"], Found))
+    if not all(LEAST_MS / 2 < time < MOST_MS * 2 for time in (found.before, found.after)):
+        raise NotDecodableError(say("a duration outside the possible range"))
+    return found
+
+
+def word_of(row: Mapping[str, Any]) -> Acknowledged | Expected | Revoked | Tagged:
+    """What a row of kind ack says; NotDecodableError where that is not as it was written."""
+    if row["state"] not in WORDS:
+        raise NotDecodableError(say("a state that is not known"))
+    word: Acknowledged | Expected | Revoked | Tagged = decode(row["body"], WORDS[row["state"]])
+    return word
+
+
+_Body = TypeVar("_Body")
+
+
+def _sound(
+    history: History, kind: str, columns: Sequence[str], read: Callable[[Row], _Body]
+) -> list[tuple[Row, _Body]]:
+    """Rows of a kind with their bodies; those that are not as they were written are left out aloud."""
+    found = []
+    for row in history.rows(kind, columns).to_pylist():
+        try:
+            found.append((row, read(row)))
+        except NotDecodableError as error:
+            subject, why = row["subject"], error.args[0]
+            warnings.warn(LeftOutWarning(_unusable(history, kind, subject, why)), stacklevel=2)
+    return found
+
+
+def _unusable(history: History, kind: str, subject: object, why: str) -> str:
+    return say(
+        "{uri}: a row of kind {kind} about {subject} is left out: its body is not as it was written ({why}); what is told of "
+        "that series may be wrong until it is mended: `store export` writes .jsonl, `store import` leaves such rows out",
+        uri=history.uri,
+        kind=kind,
+        subject=subject,
+        why=why,
+    )
+
+
+def _read_changes(history: History, recorded: Recorded) -> None:
+    rows = _sound(history, "change", ("subject", "state", "body"), change_of)
+    changes = [(row["subject"], row["state"], body) for row, body in rows if body is not None]
+    changes.sort(key=lambda one: (one[2].position, canonical_json(to_builtins(one[2]))))
+    for series, state, body in changes:
+        recorded.counts[series] = max(recorded.counts.get(series, 0), body.position + 1)
+        recorded.shifts[series] = _after(recorded.shifts.get(series, []), state, body)
+    found = [body for _, _, body in changes if isinstance(body, Found)]
+    for body in sorted(found, key=_first_of_incident):
+        seen = body.seen or Seen(body.since, body.since_run, None)
+        recorded.incidents.setdefault(body.incident, []).append((body.found, seen))
+
+
+def _first_of_incident(body: Found) -> tuple[Any, ...]:
+    """Order of what was recorded of incidents; older rows tell of their change alone: the surest of a night dated the incident."""
+    return body.found, body.seen is None, body.reach, body.since, body.since_run or ""
+
+
+def _read_words(history: History, recorded: Recorded) -> None:
+    """Acknowledgements, expectations and names, in the order in which they were given."""
+    rows = _sound(history, "ack", ("subject", "state", "body", "timestamp_ns"), word_of)
+    rows.sort(key=lambda one: (one[0]["timestamp_ns"], one[0]["state"] == "revoked", one[0]["subject"], one[0]["body"]))
+    gone: set[str] = set()
+    for row, word in rows:
+        if isinstance(word, Revoked):
+            gone |= set(word.ids)
+        elif isinstance(word, Tagged):
+            recorded.tags[row["subject"]] = Tag(row["subject"], word.run, word.night)
+        else:
+            recorded.active[word.id] = row["subject"]
+    recorded.active = {name: subject for name, subject in recorded.active.items() if name not in gone}
+    for row, word in rows:
+        if isinstance(word, Acknowledged | Expected) and word.id in recorded.active:
+            _take(recorded, row, word)
+
+
+def _after(shifts: list[LevelShift], state: str, body: Found | Withdrawn) -> list[LevelShift]:
+    """The told changes of a series after one more row."""
+    if isinstance(body, Withdrawn):
+        return [shift for shift in shifts if (shift.since, shift.incident) != (body.since, body.incident)]
+    fields = {name: getattr(body, name) for name in _SHIFT_FIELDS}
+    shift = LevelShift(state=state, first_since=body.since, **fields)  # type: ignore[arg-type] # of MOVE_STATES
+    return [*shifts, shift]
+
+
+def _take(recorded: Recorded, row: Row, word: Acknowledged | Expected) -> None:
+    who: dict[str, Any] = {"id": word.id, "who": word.who, "when": _when(row["timestamp_ns"]), "reason": word.reason}
+    if isinstance(word, Expected):
+        recorded.expectations.append((row["subject"], Expectation(word.since, word.until, word.low, word.high, **who)))
+        return
+    for one in word.accepted:
+        recorded.acceptances.setdefault(one.series_id, []).append(Acceptance(one.through, one.limit, **who))
+
+
+def _when(timestamp_ns: int) -> str:
+    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What is to be remembered of one series: changes that nobody told yet, and told ones that hold no more."""
+
+    facts: Mapping[str, Any]
+    timestamp_ns: int
+    """Of the newest run of the series: the same nights make the same row, whoever looks at them, and when."""
+    last_night: str
+    shifts: Sequence[LevelShift]
+    withdrawn: Sequence[LevelShift] = ()
+    seen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is seen of the incidents of the changes, by their ids."""
+
+
+def record_news(
+    history: History, recorded: Recorded, news: Iterable[News], parameters: Parameters, false_alarms_per_year: float
+) -> int:
+    """Store what is new, in one commit; how many rows that were. What is there already adds nothing."""
+    by = {
+        "detector": VERSION,
+        "parameters": asdict(parameters),
+        "false_alarms_per_year": false_alarms_per_year,
+    }
+    rows = []
+    for one in news:
+        position = recorded.counts.get(one.facts["series_id"], 0)
+        for shift in one.shifts:
+            seen = one.seen.get(shift.incident or "")
+            body = {**_shift_body(shift), "found": one.last_night, "change": shift.change, "seen": seen, **by}
+            rows.append(_row(one, shift, shift.state, {**body, "position": position}))
+            position += 1
+        for shift in one.withdrawn:
+            body = {**_shift_body(shift), "change": shift.change, "withdrawn": one.last_night, **by}
+            rows.append(_row(one, shift, WITHDRAWN, {**body, "position": position}))
+            position += 1
+    return history.add_extra(table_of(rows)) if rows else 0
+
+
+def _shift_body(shift: LevelShift) -> dict[str, Any]:
+    return {name: getattr(shift, name) for name in _SHIFT_FIELDS}
+
+
+def _row(news: News, shift: LevelShift, state: str, body: dict[str, Any]) -> dict[str, Any]:
+    facts = news.facts
+    return {
+        "kind": "change",
+        "month": month_of(news.timestamp_ns),
+        "run_id": shift.since_run or "",
+        "timestamp_ns": news.timestamp_ns,
+        "night": shift.since,
+        **{name: facts.get(name) for name in _FACTS_OF_CHANGE},
+        "series_id": facts["series_id"],
+        "subject": facts["series_id"],
+        "state": state,
+        "body": canonical_json(body),
+    }
+
+
+def ack_rows(subject: str, state: str, body: Mapping[str, Any], timestamp_ns: int) -> pa.Table:
+    """One row of kind ack: an acknowledgement, an expectation, a name, or that one of them is revoked."""
+    return table_of(
+        [
+            {
+                "kind": "ack",
+                "month": month_of(timestamp_ns),
+                "run_id": "",
+                "timestamp_ns": timestamp_ns,
+                "subject": subject,
+                "state": state,
+                "body": canonical_json(dict(body)),
+            }
+        ]
+    )
+
+
+def ack_id(subject: str, body: Mapping[str, Any], timestamp_ns: int) -> str:
+    """What an acknowledgement or an expectation is called."""
+    return hashlib.sha256(canonical_json([subject, dict(body), timestamp_ns]).encode()).hexdigest()[:12]

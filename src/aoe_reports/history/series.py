@@ -1,0 +1,189 @@
+"""Histories: records of many nights as one table of series against nights, and what the detector says of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aoe_reports.history.detector import VERSION, Change, Parameters, Verdict, detect_changes
+from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
+from aoe_reports.stats.noise import Floats
+
+FACTS = (
+    "workload",
+    "model",
+    "scope",
+    "op_type",
+    "op_name",
+    "metric",
+    "hardware",
+    "engine",
+    "source",
+    "phase",
+    "rank_id",
+    "device_id",
+)
+"""What a series is; a column that the records lack is null. Its identity is `series_id`, which hardware and inputs are part of."""
+
+
+LEAST_MS, MOST_MS = 1e-12, 1e15
+"""Times beyond are none of a run, but a wrong unit or garbage: a femtosecond, thirty thousand years."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """Series against nights, both in a fixed order: by workload and id, by date."""
+
+    facts: pl.DataFrame
+    """A row a series: series_id and FACTS, as the newest run has them."""
+    nights: tuple[str, ...]
+    values_ms: Floats
+    """(series, nights): the median of the runs of a night, NaN where none ran, 0 where no run has a possible time."""
+    spreads_ms: Floats
+    """(series, nights): sample standard deviation of the runs of a night, NaN for fewer than two."""
+    runs: np.ndarray[Any, np.dtype[np.object_]]
+    """(series, nights): the newest run of a night, None where none ran."""
+    totals_ms: Floats
+    """(series, nights): what all calls of a run took together, the median of the runs of a night; NaN where none ran."""
+
+
+def put_together(records: pl.DataFrame) -> Histories:
+    """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of FACTS and total_ns what there is.
+
+    A time that is missing or not a number is no run; a night has an impossible one (0) only where none of its runs has another.
+    The order of rows does not matter, nor whether one is there twice.
+    """
+    missing = [pl.lit(None, dtype=pl.String).alias(name) for name in FACTS if name not in records.columns]
+    if "total_ns" not in records.columns:
+        missing.append(pl.lit(None, dtype=pl.Int64).alias("total_ns"))
+    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *FACTS, "total_ns"]
+    ordered = (
+        records.with_columns(missing)
+        .select(columns)
+        .filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
+        .sort(columns, nulls_last=True)
+        .unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
+    )
+    possible = (pl.col("runtime_ms_mean") > LEAST_MS) & (pl.col("runtime_ms_mean") < MOST_MS)
+    times = pl.col("runtime_ms_mean").filter(possible)
+    all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
+    facts = (
+        ordered.group_by("series_id", maintain_order=True)
+        .agg(pl.col(*FACTS).last())
+        .sort("workload", "series_id", nulls_last=True)
+        .with_row_index("row")
+    )
+    nights = ordered.select(pl.col("night").unique().sort()).with_row_index("column")
+    cells = (
+        ordered.group_by("series_id", "night", maintain_order=True)
+        .agg(
+            times.median().fill_null(0.0).alias("value"),
+            times.std().alias("spread"),
+            all_calls.filter(possible).median().fill_null(math.nan).alias("total"),
+            pl.col("run_id").last(),
+        )
+        .join(facts.select("series_id", "row"), on="series_id")
+        .join(nights, on="night")
+    )
+    shape = (facts.height, nights.height)
+    values, spreads, runs = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    totals = np.full(shape, np.nan)
+    places = cells["row"].to_numpy(), cells["column"].to_numpy()
+    values[places] = cells["value"].to_numpy()
+    spreads[places] = cells["spread"].fill_null(np.nan).to_numpy()
+    runs[places] = cells["run_id"].to_list()
+    totals[places] = cells["total"].to_numpy()
+    return Histories(
+        facts=facts.drop("row"),
+        nights=tuple(nights["night"].to_list()),
+        values_ms=values,
+        spreads_ms=spreads,
+        runs=runs,
+        totals_ms=totals,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts on histories, under the budget that their number gave each."""
+
+    histories: Histories
+    verdicts: tuple[Verdict, ...]
+    eligible: int
+    """Series with enough nights: those that share the budget."""
+    false_alarms_per_year: float
+    parameters: Parameters = field(default_factory=Parameters)
+    version: int = VERSION
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row a series: its facts, its state and newest change, what it could not have shown. Times in ms.
+
+        In hindsight a row for each of its changes.
+        """
+        return (row for _, _, row in self.told())
+
+    def told(self) -> Iterator[tuple[int, Change | None, dict[str, Any]]]:
+        """Each of `rows` with the number of its series and the change that it tells; None where there is none."""
+        for series, (facts, verdict) in enumerate(
+            zip(self.histories.facts.iter_rows(named=True), self.verdicts, strict=True)
+        ):
+            changes: list[Change | None] = [*verdict.changes] or [None]
+            if not self.parameters.hindsight:
+                changes = [verdict.suspect or changes[-1]]
+            for change in changes:
+                row = {
+                    **facts,
+                    "state": None if change is None else change.state,
+                    "reason": verdict.reason,
+                    "nights": verdict.nights,
+                    "left_out": verdict.left_out,
+                    **self._change(series, change),
+                    "smallest_detectable": verdict.smallest_detectable,
+                }
+                yield series, change, row
+
+    def _change(self, row: int, change: Change | None) -> dict[str, Any]:
+        if change is None:
+            return dict.fromkeys(("since", "since_run", "before", "after", "change", "ci_low", "ci_high"))
+        return {
+            "since": self.histories.nights[change.night],
+            "since_run": self.histories.runs[row, change.night],
+            "before": change.before,
+            "after": change.after,
+            "change": change.change,
+            "ci_low": change.ci_low,
+            "ci_high": change.ci_high,
+        }
+
+
+def judge_histories(
+    histories: Histories,
+    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
+    parameters: Parameters | None = None,
+    *,
+    within: int | None = WATCHED_NIGHTS,
+) -> Judged:
+    """Every series judged by its last `within` nights; the budget is shared by those that can be judged.
+
+    Without `within` whole histories are looked at once, in hindsight: the budget is what that look may show.
+    """
+    parameters = replace(parameters or Parameters(), hindsight=within is None)
+    values = histories.values_ms if within is None else histories.values_ms.copy()
+    if within is not None:
+        values[:, : max(values.shape[1] - within, 0)] = np.nan
+    times = np.isfinite(values) & (values > 0)
+    eligible = int((times.sum(axis=1) >= parameters.least_nights).sum())
+    parameters = replace(parameters, budget=Budget.shared(false_alarms_per_year, eligible))
+    verdicts = tuple(detect_changes(values, parameters))
+    return Judged(
+        histories=histories,
+        verdicts=verdicts,
+        eligible=eligible,
+        false_alarms_per_year=false_alarms_per_year,
+        parameters=parameters,
+    )

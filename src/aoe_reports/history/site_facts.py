@@ -1,0 +1,159 @@
+"""What pages are made of: plain facts of series and runs, as the store has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Row = Mapping[str, Any]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Days = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedShift:
+    """A level shift: columns into the series' own nights, levels in ms, `change` as after / before - 1."""
+
+    start: int
+    until: int
+    state: str
+    before: float
+    after: float
+    change: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFacts:
+    """One series: the row that `regressions` prints, and its whole history."""
+
+    row: Row
+    model: str
+    engine: str
+    source: str
+    nights: tuple[str, ...]
+    """Dates with a time, oldest first."""
+    values_ms: Floats
+    runs: tuple[str, ...]
+    """The newest run of each night."""
+    shifts: tuple[PlacedShift, ...]
+    level: float | None
+    """Of the newest nights in ms."""
+    sigma: float | None
+    """Relative scatter from night to night."""
+    watched: int
+    """So many of the newest nights were judged."""
+    share_of_step: float | None
+    """Time in the newest run over the time of its steps; None where the store cannot tell."""
+    step_series: str | None
+    """The series of the step of the same run, rank and device."""
+    hindsight: tuple[PlacedShift, ...] = ()
+    """Changes of the whole history looked at once, as `regressions --whole-history` tells them; the watch's are `shifts`."""
+    hindsight_level: float | None = None
+    """Of the newest nights in ms, by the same look."""
+
+    @property
+    def id(self) -> str:
+        """Its identity."""
+        return str(self.row["series_id"])
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run as the store's row has it, with what was found wrong in it."""
+
+    run_id: str
+    kind: str
+    night: str
+    timestamp_ns: int
+    model: str
+    hardware: str
+    status: str
+    path: str
+    facts: Mapping[str, str]
+    """What else is known of how it ran: one level of names and texts."""
+    body: Mapping[str, Any]
+    findings: Sequence[Row] = ()
+    content: str = ""
+    """What its records come from: content hash and version of the normaliser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The types, operators and communications of one run, each with all that it took."""
+
+    keys: tuple[tuple[Any, ...], ...] = ()
+    """scope, rank_id, device_id, op_type, op_name, workload_args as JSON, in order: the same in two runs is the same work."""
+    counts: Sequence[int | None] = ()
+    totals_ns: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """The records of one run, as far as its page shows them."""
+
+    steps: Sequence[Row] = ()
+    """step_ms, std_ms, and of what is known computing_ms, communication_ms, free_ms; rank_id, device_id, series_id."""
+    types: Sequence[Row] = ()
+    """Operator types by total: rank_id, device_id, op_type, task_type, count, total_us, mean_us, share of its rank and device."""
+    operators: Sequence[Row] = ()
+    """The longest operators: op_name, op_type, input_shapes, count, total_us, mean_us, share, series_id."""
+    type_count: int = 0
+    """Different ones: a type of two ranks is one."""
+    operator_count: int = 0
+    computing_us: float | None = None
+    """All compute tasks of all ranks."""
+    claims: Sequence[Row] = ()
+    """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
+    groups: Groups = Groups()
+    """Everything of the run that can be held against another run."""
+    untimed: int = 0
+    """Records that tell no total and are in no group."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAdvice:
+    """What was stored of advice when a run was: the summary, and rows in order."""
+
+    summary: Row
+    """why_not, found, stated, devices, headlines, plan, notes."""
+    advice: Sequence[Row] = ()
+    """Ours: rule, rank_id, device_id, op_type, op_name, input_shapes, evidence, bound_us, bound_share, advice, source, devices."""
+    stated: Sequence[Row] = ()
+    """That of msprof, under the same names, without a bound."""
+    candidates: Sequence[Row] = ()
+    """What is worth tuning next: op_type, op_name, input_shapes, expected_saving_us, bound_saving_us, cost_s, reason."""
+    left_out: Sequence[Row] = ()
+    """What is not, by reason: rule, meaning, operators, total_us."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """Everything but the records of single runs."""
+
+    series: Sequence[SeriesFacts]
+    """In the order in which `regressions` tells of them."""
+    runs: Sequence[RunFacts]
+    """Oldest first."""
+    verdicts: Sequence[Row]
+    """What `verify` stored: model, night, scope, op_type, op_name, verdict, and its row."""
+    budget: Row
+    nights: Sequence[str]
+    """Every date with a run, oldest first."""
+    watched_nights: int
+    regressions: Sequence[Row] = ()
+    """The rows that `regressions` prints: series that changed."""
+    remark: str | None = None
+    """Why nothing can be said of changes, where that is so."""
+    findings: Sequence[Row] = ()
+    by_id: Mapping[str, RunFacts] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """Of each tuning run what AOE says it changed: scope, name, before_us, after_us."""
+    failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
+    incidents: Mapping[str, Row] = field(default_factory=dict)
+    """What changed together, by its name, as `regressions` tells it."""

@@ -1,0 +1,1 @@
+"""Whole jobs that go through several rooms: nightly, the night report, verify, demo."""

@@ -1,0 +1,45 @@
+"""The main job over simulated nights: does the report name the operator that was made slower?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aoe_reports.jobs.nightly import NightlyResult, run_nightly
+from aoe_reports.model.texts import Language
+from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """What the main job said, where its report is, and whether it found what was planted."""
+
+    nightly: NightlyResult
+    folder: Path
+    found: bool
+    planted: str
+    planted_night: str
+
+
+def run_demo(folder: Path, language: Language = "en") -> DemoResult:
+    """Write the simulated nights into `folder`, do the main job over them, compare with what was planted."""
+    nights = write_nights(folder / "nights")
+    options = RunOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", zone_given=True)
+    result = run_nightly(
+        [folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True, language=language
+    )
+    planted_night = nights[SLOW_NIGHT - 1].name
+    found = _names(result, SLOW_OPERATOR, planted_night)
+    return DemoResult(result, folder, found, SLOW_OPERATOR, planted_night)
+
+
+def _names(result: NightlyResult, operator: str, since: str) -> bool:
+    """Whether the operator, and no other one, is said to be slower since that night."""
+    slower: Sequence[tuple[object, str]] = [
+        (change["op_name"], change["since"])
+        for change in result.changes
+        if change["state"] == "confirmed" and change["op_name"]
+    ]
+    return list(slower) == [(operator, since)]

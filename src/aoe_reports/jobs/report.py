@@ -1,0 +1,451 @@
+"""One report of one night from the stored history alone, and its figures as files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from aoe_reports.engine.output import write_whole
+from aoe_reports.formats.records.payloads import body_of
+from aoe_reports.history.detector import Parameters
+from aoe_reports.history.listing import verdict_rows
+from aoe_reports.history.pinned import is_date
+from aoe_reports.history.regressions import Regressions, RegressionSelection, find_regressions
+from aoe_reports.history.series import FACTS, put_together
+from aoe_reports.history.site_facts import RunFacts
+from aoe_reports.history.stored_advice import read_advice
+from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.report import BarChart, Report
+from aoe_reports.model.texts import Language, join, say
+from aoe_reports.present.as_json import FORMAT_VERSION
+from aoe_reports.present.night import night_report
+from aoe_reports.present.reports.names import shorten_middle
+from aoe_reports.present.reports.night_content import (
+    Advised,
+    Hotspots,
+    Night,
+    StoredRun,
+    Trend,
+    TuningRun,
+    TypeTime,
+    lead_of,
+)
+from aoe_reports.site.stored import read_details
+from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import ROWS, message_of
+
+Row = dict[str, Any]
+
+SHOWN_NIGHTS = 5
+"""Nights and workloads that are named where another was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Which night (None: the newest) of which workload (None: all), and how many false alarms a year are bearable."""
+
+    workload: str | None = None
+    night: str | None = None
+    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR
+
+
+@dataclass(frozen=True, slots=True)
+class NightReport:
+    """The report, the facts it is made of, and every finding; `rows` are those of `regressions`, times in ms."""
+
+    report: Report
+    content: Night
+    rows: list[Row]
+    findings: list[Finding]
+    reasons: list[str]
+
+    def as_data(self) -> Row:
+        """What the JSON form has beside rows, findings and reasons; times in ms or us, as the names say."""
+        content, trend, hot, lead = self.content, self.content.trend, self.content.hotspots, self.content.lead
+        return {
+            "night": content.night,
+            "workload": content.workload,
+            "headline": self.report.headline,
+            "lead": None if lead is None else lead["series_id"],
+            "budget": dict(content.budget or {}),
+            "incidents": list(content.incidents),
+            "history": None
+            if trend is None
+            else {name: value for name, value in asdict(trend).items() if name != "model"},
+            "hotspots": None
+            if hot is None
+            else {
+                "run": hot.run,
+                "workload": hot.model,
+                "ranks": hot.ranks,
+                "total_us": hot.total_us,
+                "types": [asdict(one) for one in hot.types],
+            },
+            "advice": None
+            if content.advised is None
+            else {**asdict(content.advised), "workload": content.advised.model},
+            "tunings": [asdict(one) for one in content.tunings],
+            "claims": list(content.claims),
+            "verdicts": list(content.verdicts),
+            "runs": [asdict(one) for one in content.runs],
+            "other_workloads": list(content.others),
+            "later_nights": list(content.later),
+        }
+
+
+def report_night(store: str, options: ReportOptions | None = None) -> NightReport:
+    """What the store knows of a night: changes, the history of what changed, hotspots, AOE's claims, findings.
+
+    Of the newest night changes are those that `regressions` tells; of a past one those that the nights up to it show.
+    Raises UsageError for a night or workload that has no run.
+    """
+    options = options or ReportOptions()
+    history = History.open(store)
+    runs = stored_runs(history)
+    night, newest = _chosen(runs, options)
+    until = night if night is not None and newest is not None and night < newest else None
+    found = find_regressions(
+        history,
+        RegressionSelection(
+            workload=options.workload, false_alarms_per_year=options.false_alarms_per_year, until=until
+        ),
+    )
+    mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
+    content = read_night(history, found, night, mine, _incomplete(runs))
+    findings = list(found.findings)
+    if night is not None:
+        findings += in_order(_findings_of(history, night, mine))
+        content = _with_others(content, runs, night, options)
+    content = replace(content, workload=options.workload, findings=findings)
+    reasons = [reason for reason in found.reasons if reason == "not-enough-data"]
+    return NightReport(
+        report=night_report(content), content=content, rows=found.rows, findings=findings, reasons=reasons
+    )
+
+
+def _with_others(content: Night, runs: Sequence[Row], night: str, options: ReportOptions) -> Night:
+    """With what else was stored: other workloads of the night, and nights after it where no night was asked for."""
+    named = options.workload or (None if content.trend is None else content.trend.model)
+    mine = {run.workload for run in content.runs}
+    later = {run["night"] for run in runs if run["night"] > night}
+    return replace(content, others=sorted(mine - {named}), later=sorted(later) if options.night is None else [])
+
+
+def read_night(
+    history: History, found: Regressions | None, night: str | None, runs: Sequence[Row], incomplete: Sequence[str]
+) -> Night:
+    """What the store knows of some runs of a night beside what changed, which is `found`; None where nothing was measured."""
+    changes = [] if found is None else found.rows
+    content = Night(
+        night=night,
+        changes=changes,
+        incidents=[] if found is None else found.incidents,
+        budget=None if found is None else found.budget,
+        remark=None if found is None else found.remark,
+        least_nights=Parameters().least_nights,
+    )
+    if night is None:
+        return content
+    trend = _trend(history, changes, night, runs, incomplete)
+    model = None if trend is None else trend.model
+    tunings, claims = _tunings(history, runs)
+    return replace(
+        content,
+        trend=trend,
+        hotspots=_hotspots(history, runs, model),
+        advised=_advised(history, runs, model),
+        tunings=tunings,
+        claims=claims,
+        verdicts=_verdicts(history, night, runs),
+        runs=_run_rows(history, night, runs),
+    )
+
+
+_RUN = ("run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body")
+
+
+def stored_runs(history: History) -> list[Row]:
+    """All runs, oldest first."""
+    rows: list[Row] = history.rows("run", _RUN).to_pylist()
+    for row in rows:
+        row["model"] = row["model"] or "unknown"
+    return sorted(rows, key=lambda row: (row["timestamp_ns"], row["run_id"]))
+
+
+def _incomplete(runs: Sequence[Row]) -> list[str]:
+    return [run["run_id"] for run in runs if run["status"] == "incomplete"]
+
+
+def _chosen(runs: Sequence[Row], options: ReportOptions) -> tuple[str | None, str | None]:
+    """The night of the report, and the newest one on which something was measured; None where the store is empty.
+
+    AOE's own runs measure nothing: a bank that was copied in the morning does not hide the night.
+    """
+    models = sorted({run["model"] for run in runs})
+    if options.workload is not None and options.workload not in models:
+        held = _held(models)
+        raise UsageError(
+            say("--workload {workload!r}: no run of it is stored; {held}", workload=options.workload, held=held)
+        )
+    mine = [run for run in runs if options.workload in {None, run["model"]}]
+    nights = sorted({run["night"] for run in mine})
+    newest = max((run["night"] for run in mine if run["run_kind"] != "tuning"), default=nights[-1] if nights else None)
+    if options.night is None:
+        return newest, newest
+    if options.night not in nights:
+        raise UsageError(_no_such_night(options.night, nights))
+    return options.night, newest
+
+
+def _no_such_night(night: str, nights: Sequence[str]) -> str:
+    """Which nights there are, where another was asked for; of a date those next to it."""
+    held: str = say("the store is empty")
+    named = {"count": len(nights), "first": nights[0], "last": nights[-1]} if nights else {}
+    if not is_date(night):
+        if nights:
+            held = say("the store has {count} from {first} to {last}", **named)
+        return say("--night {night!r}: expected a date such as 2026-01-31; {held}", night=night, held=held)
+    if nights:
+        near = sorted(nights, key=lambda one: (_apart(one, night), one))[:SHOWN_NIGHTS]
+        held = say(
+            "the store has {count} from {first} to {last}, next to it {near}", near=join(", ", sorted(near)), **named
+        )
+    return say("--night {night!r}: no run of that night is stored; {held}", night=night, held=held)
+
+
+def _apart(night: str, wanted: str | None) -> int:
+    """How far apart two dates are, in days; what is no date is far from all."""
+    try:
+        return abs((date.fromisoformat(night) - date.fromisoformat(wanted or "")).days)
+    except ValueError:
+        return FAR
+
+
+FAR = 10**7
+
+
+def _held(models: Sequence[str]) -> str:
+    """Which workloads there are."""
+    if not models:
+        return say("the store is empty")
+    shown: str = join(", ", (shorten_middle(name, 100) for name in models[:SHOWN_NAMES]))
+    if len(models) > SHOWN_NAMES:
+        shown = say("{names} and {count} more", names=shown, count=len(models) - SHOWN_NAMES)
+    return say("the store has workload {names}" if len(models) == 1 else "the store has workloads {names}", names=shown)
+
+
+SHOWN_NAMES = 20
+
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *FACTS)
+
+
+def _trend(
+    history: History, rows: Sequence[Row], night: str, runs: Sequence[Row], incomplete: Sequence[str]
+) -> Trend | None:
+    """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
+    lead = lead_of(rows)
+    series = lead["series_id"] if lead is not None else _slowest(history, night, runs, incomplete)
+    series = series or next((row["series_id"] for row in rows), None)
+    if series is None:
+        return None
+    columns = [name for name in _TIMES if name in ROWS.names]
+    table = history.records(columns, [equals("series_id", series), equals("night", night, "<=")])
+    together = put_together(pl.DataFrame(table).filter(~pl.col("run_id").is_in(list(incomplete))))
+    if not together.nights:
+        return None
+    facts = together.facts.row(0, named=True)
+    return Trend(
+        series_id=series,
+        workload=facts["workload"],
+        model=facts["model"] or "unknown",
+        rank_id=facts["rank_id"],
+        device_id=facts["device_id"],
+        nights=together.nights[-WATCHED_NIGHTS:],
+        values_ms=together.values_ms[0, -WATCHED_NIGHTS:].tolist(),
+    )
+
+
+def _slowest(history: History, night: str, runs: Sequence[Row], incomplete: Sequence[str]) -> str | None:
+    """The series of the longest step of a night; where no run has steps, of the longest whole model."""
+    ours = {run["run_id"] for run in runs} - set(incomplete)
+    where: Where = [
+        equals("night", night),
+        equals("source", "aoe", "!="),
+        (equals("scope", "step"), equals("scope", "model")),
+    ]
+    columns = ("series_id", "scope", "run_id", "runtime_ms_mean")
+    rows = [
+        row
+        for row in history.records(columns, where).to_pylist()
+        if row["run_id"] in ours and row["runtime_ms_mean"] is not None
+    ]
+    rows.sort(key=lambda row: (row["scope"] != "step", -row["runtime_ms_mean"], row["series_id"]))
+    return rows[0]["series_id"] if rows else None
+
+
+def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotspots | None:
+    """The operator types of the newest profile of the night, of this model where it has one."""
+    profiles = [run for run in runs if run["run_kind"] == "profile"]
+    for run in [*(run for run in reversed(profiles) if run["model"] == model), *reversed(profiles)]:
+        columns = ("rank_id", "device_id", "op_type", "workload_args", "count", "total_ns")
+        where: Where = [equals("run_id", run["run_id"]), equals("scope", "op_type")]
+        records = pl.DataFrame(history.records(columns, where)).filter(pl.col("total_ns").is_not_null())
+        if records.is_empty():
+            continue
+        types = (
+            records.with_columns(pl.col("workload_args").str.json_path_match("$.task_type").alias("task_type"))
+            .group_by("op_type", "task_type")
+            .agg(pl.col("count", "total_ns").sum())
+            .sort("total_ns", "op_type", "task_type", descending=[True, False, False], nulls_last=True)
+        )
+        whole = int(types["total_ns"].sum())
+        rows = [
+            TypeTime(
+                position=position,
+                op_type=row["op_type"],
+                task_type=row["task_type"],
+                count=row["count"],
+                total_us=row["total_ns"] / 1000,
+                mean_us=row["total_ns"] / row["count"] / 1000 if row["count"] else None,
+                share=row["total_ns"] / whole if whole else None,
+            )
+            for position, row in enumerate(types.iter_rows(named=True), start=1)
+        ]
+        ranks = records.select("rank_id", "device_id").unique().height
+        return Hotspots(run["run_id"], run["model"], ranks, rows, whole / 1000)
+    return None
+
+
+def _advised(history: History, runs: Sequence[Row], model: str | None) -> Advised | None:
+    """The advice that is stored with the newest profile of the night, of this model where it has one."""
+    profiles = [run for run in reversed(runs) if run["run_kind"] == "profile" and "advice" in (run["body"] or "")]
+    for run in [*(run for run in profiles if run["model"] == model), *profiles]:
+        facts = _facts_of(run)
+        stored = read_advice(history, [facts]).get(facts.run_id)
+        if stored is not None:
+            return Advised(facts.run_id, facts.model, stored.summary, stored.advice, stored.stated, stored.candidates)
+    return None
+
+
+def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[Row]:
+    """What `verify` stored of a night for the workloads that ran in it."""
+    models = {run["model"] for run in runs}
+    return [row for row in verdict_rows(history, [equals("night", night)]) if row["workload"] in models]
+
+
+def _facts_of(run: Row) -> RunFacts:
+    return RunFacts(
+        run_id=run["run_id"], kind=run["run_kind"], night=run["night"], timestamp_ns=run["timestamp_ns"], model=run["model"], hardware=run["hardware"] or "unknown",
+        status=run["status"] or "unknown", path=run["path"] or "", facts={}, body=body_of(run["body"]),
+    )  # fmt: skip
+
+
+def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], list[Row]]:
+    """AOE's runs of the night with what they claim of the model, and their claims on parts, the largest saving first."""
+    facts = [one for one in map(_facts_of, runs) if one.kind == "tuning" and one.body.get("kind") in {"opat", "sgat"}]
+    rows, claims = [], []
+    for run, details in read_details(history, facts):
+        whole = next((one for one in details.claims if one["scope"] == "model"), None)
+        before, after = (None if whole is None else whole[f"claimed_{side}_us"] for side in ("before", "after"))
+        rows.append(
+            TuningRun(
+                night=run.night,
+                run=run.run_id,
+                workload=run.model,
+                tuning_name=run.body.get("tuning_name"),
+                kind=run.body.get("kind"),
+                status=run.status,
+                modified=run.body.get("modified"),
+                before_ms=None if before is None else before / 1000,
+                after_ms=None if after is None else after / 1000,
+                speed_up=None if whole is None else whole["speed_up"],
+            )
+        )
+        claims += [{"run": run.run_id, **one} for one in details.claims if one["scope"] != "model"]
+    claims.sort(key=lambda one: -((one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0)))
+    return rows, claims
+
+
+def _run_rows(history: History, night: str, runs: Sequence[Row]) -> list[StoredRun]:
+    steps: dict[str, float] = {}
+    where: Where = [equals("night", night), equals("scope", "step")]
+    for row in history.records(("run_id", "runtime_ms_mean"), where).to_pylist():
+        if row["runtime_ms_mean"] is not None:
+            steps[row["run_id"]] = max(row["runtime_ms_mean"], steps.get(row["run_id"], 0.0))
+    return [
+        StoredRun(
+            night=run["night"],
+            run=run["run_id"],
+            kind=run["run_kind"],
+            workload=run["model"],
+            hardware=run["hardware"],
+            step_ms=steps.get(run["run_id"]),
+            status=run["status"],
+            path=run["path"],
+        )
+        for run in runs
+    ]
+
+
+def _findings_of(history: History, night: str, runs: Sequence[Row]) -> list[Finding]:
+    ours = {run["run_id"] for run in runs}
+    asked = ("severity", "rule", "path", "line", "column", "pointer")
+    rows = history.rows("finding", ("run_id", "message", "body", *asked), [equals("night", night)]).to_pylist()
+    return [
+        Finding(message=message_of(row), **{name: row[name] for name in asked}) for row in rows if row["run_id"] in ours
+    ]
+
+
+INDEX = "figures.json"
+
+
+def write_figures(report: Report, folder: Path, beside: Path, language: Language = "en") -> tuple[Report, list[Row]]:
+    """Write the charts as PNG files into a folder, and `figures.json` beside them: file, alt, width and height (pixels), title.
+
+    Gives the report with links to them, as they are seen from the folder `beside`. Pictures that an earlier report left there
+    and this one lacks are deleted: a picture of another night is worse than none. Raises AoeReportsError where nothing can be written.
+    """
+    from aoe_reports.present.figures import draw_png  # noqa: PLC0415 -- half a second that other forms save
+
+    sections, told = [], []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stale = _prior_pictures(folder)
+        for section in report.sections:
+            if not section.figure or section.chart is None or isinstance(section.chart, BarChart):
+                sections.append(section)
+                continue
+            picture, name = draw_png(section.chart, language), f"{section.figure}.png"
+            write_whole(folder / name, picture.png)
+            stale.discard(name)
+            told.append({"file": name, "alt": picture.alt, "width": picture.width, "height": picture.height})
+            sections.append(replace(section, link=os.path.relpath(folder / name, beside)))
+        document = {"format_version": FORMAT_VERSION, "figures": told}
+        write_whole(folder / INDEX, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        for name in sorted(stale):
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or error
+        raise AoeReportsError(say("{path}: the figures cannot be written: {why}", path=folder, why=why)) from error
+    return replace(report, sections=sections), told
+
+
+FIGURES = frozenset({"history.png", "attribution.png", "hotspots.png"})
+
+
+def _prior_pictures(folder: Path) -> set[str]:
+    """The pictures that an earlier report wrote, by its own list."""
+    try:
+        listed = json.loads((folder / INDEX).read_text(encoding="utf-8"))["figures"]
+        return {one["file"] for one in listed} & FIGURES
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()

@@ -1,0 +1,437 @@
+"""Verifies a tuning job: its tuner's claims against two profiles, the page that tells the whole story, the verdict for `adopt`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from aoe_reports.engine.output import write_whole
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.formats.tuner_files import TUNERS
+from aoe_reports.history.origin import origin_of
+from aoe_reports.jobs.verify_case import (
+    ACCEPT,
+    Accept,
+    Case,
+    Pair,
+    VerifyWish,
+    are_comparable,
+    read_pair,
+    verify_finding,
+)
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, has, reasons_of
+from aoe_reports.model.findings import in_order as findings_in_order
+from aoe_reports.model.report import Report
+from aoe_reports.model.texts import say
+from aoe_reports.model.timestamps import night_of
+from aoe_reports.present import RENDERERS
+from aoe_reports.present.reports.language import report_in
+from aoe_reports.present.reports.verified import verified_report
+from aoe_reports.questions.records.load import EPOCH_FROM_NS
+from aoe_reports.store import History
+from aoe_reports.store.layout import month_of, table_of
+from aoe_reports.tuning.bank import difference, digest_of
+from aoe_reports.tuning.bank_files import list_bank
+from aoe_reports.tuning.job import BANK_BEFORE
+from aoe_reports.tuning.plan import document_of_plan, to_json
+from aoe_reports.tuning.plan_folder import (
+    BANK,
+    RUNS,
+    VERIFY,
+    keep_verification,
+    locked,
+    next_kept_name,
+    read_listing,
+    read_outcome,
+    read_plan,
+    read_state,
+    read_verify_document,
+)
+from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
+from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, LEAST_CONTROLS, Noise
+from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
+from aoe_reports.tuning.verification import (
+    PASSED,
+    Verdict,
+    Verification,
+    document_of_verification,
+    says_the_same,
+    verification_of_document,
+)
+
+REPORTS = {"verify.md": "markdown", "verify.html": "html"}
+
+
+@dataclass(slots=True)
+class VerifyOutcome:
+    """The rows, the report, what was found, why the exit code is not 0, and the facts around it."""
+
+    rows: list[dict[str, Any]]
+    report: Report | None
+    findings: list[Finding]
+    reasons: list[str]
+    unreadable: bool
+    more: dict[str, Any]
+
+
+def verify(folder: Path, wish: VerifyWish) -> VerifyOutcome:
+    """Hold what is claimed in a plan's folder against two profiles; verify.json and the reports are left in it.
+
+    Where something cannot be read nothing is written, and what measured nothing never takes the place of a sound verdict; another
+    sound one does, and the former one is kept as verify-NNN.json.
+    """
+    plan = read_plan(folder)
+    read_state(folder)
+    with locked(folder):
+        return _verify(Case(folder, plan, wish))
+
+
+def _verify(case: Case) -> VerifyOutcome:
+    findings: list[Finding] = []
+    claims, unreadable = _claims(case, findings)
+    pair, missing = read_pair(case, findings)
+    if pair is None or unreadable or missing:
+        found = findings_in_order(findings)
+        return VerifyOutcome([], None, found, reasons_of(found, strict=case.wish.strict) or ["damage"], True, {})
+    digest = _bank_digest(case)
+    verified = None
+    if are_comparable(case, pair, findings):
+        verified = verify_claims(claims, pair.before.side, pair.after.side)
+        verified = replace(verified, signs=_signs(case, verified))
+        findings += _remarks(case, pair, verified, digest)
+    return _closed(case, pair, claims, _Measured(verified, digest), findings)
+
+
+# What is claimed
+
+
+def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
+    """(what the results of a job claim, whether one of them could not be read)."""
+    missing = [path for path in case.wish.results if not path.exists()]
+    findings += [Finding("error", "unreadable", str(path), say("no such file or folder")) for path in missing]
+    read = _read_claims(case)
+    findings += [finding for one in read for finding in one.findings]
+    whole = tuple(c.op_type for c in case.plan.operators if c.op_type and not c.op_name)
+    claims = replace(claims_together(one.claims for one in read), whole_types=whole)
+    if not claims.operators and not claims.subgraphs and not has(findings, "error"):
+        text = say("no result of AOE here claims a change; verdicts are by the clock alone")
+        findings.append(verify_finding("verify-nothing-claimed", str(case.folder), text))
+    return claims, bool(missing) or any(one.unreadable for one in read)
+
+
+def _read_claims(case: Case) -> list[ClaimsRead]:
+    """What the files that are named claim, whoever's they are; else what the plan's own tuner left in the job's folder."""
+    if case.wish.results:
+        there = [path for path in case.wish.results if path.exists()]
+        return [tuner(name).read_results(there) for name in TUNERS]
+    runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
+    places = sorted(runs.iterdir(), key=_in_turn) if runs.is_dir() else []
+    return [own.read_results([path for place in places for path in _files(place) if own.is_result(path.name)])]
+
+
+def _files(place: Path) -> list[Path]:
+    """The files directly in a folder; of what is none, or cannot be entered, none."""
+    with suppress(OSError):
+        return sorted(path for path in place.iterdir() if path.is_file())
+    return []
+
+
+def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
+    """The order of runs: the tenth by hand is behind the second."""
+    parts = re.split(r"([0-9]+)", place.name)
+    return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)], place.name
+
+
+# What whoever relies on the verdict has to know
+
+
+def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> list[Finding]:
+    where = str(pair.after.path)
+    found = [*_remarks_on_profiles(case, pair, verified), *_remarks_on_noise(verified.noise, where)]
+    found += [verify_finding("verify-bank-not-used", where, sign) for sign in verified.signs]
+    for row in verified.rows:
+        if row.scope == "operator" and row.change is None:
+            shapes = row.input_shapes or say("shapes unknown")
+            text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
+            found.append(verify_finding("verify-operator-changed", where, text))
+    left = read_outcome(case.folder).get("bank")
+    told = left.get("digest") if isinstance(left, dict) else None
+    if told is not None and digest is not None and told != digest:
+        text = say("its content is not what `tune` left: which bank was measured is not certain")
+        found.append(verify_finding("verify-bank-changed", str(case.folder / BANK), text))
+    return found
+
+
+def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator[Finding]:
+    before, after, where = pair.before, pair.after, str(pair.after.path)
+    if case.plan.baseline_hash not in {None, before.digest}:
+        text = say("not the profile that the plan was made from (its content is another one)")
+        yield verify_finding("verify-other-baseline", str(before.path), text)
+    if before.side.blocks != after.side.blocks:
+        text = say("{before} steps before, {after} after", before=before.side.blocks, after=after.side.blocks)
+        yield verify_finding("verify-steps-differ", where, text)
+    if not is_same_work(verified.work_ratio):
+        text = say(
+            "a step holds {work_ratio:.3g} times the calls of one before; does the export tell steps?",
+            work_ratio=verified.work_ratio,
+        )
+        yield verify_finding("verify-other-step", where, text)
+    if verified.claims_differ:
+        model, operators = (one.change for one in verified.step_claims)
+        text = say(
+            "AOE claims two things of a step: by its times of the model {model:+.2%}, by those of its operators {operators:+.2%} "
+            "(after/before - 1); the step is judged by the model's",
+            model=model,
+            operators=operators,
+        )
+        yield verify_finding("verify-claims-differ", where, text)
+
+
+def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
+    if noise.drift is None:
+        text = say(
+            "{controls} untouched operators in both profiles; {least} tell how far captures are apart",
+            controls=noise.controls,
+            least=LEAST_CONTROLS,
+        )
+        yield verify_finding("verify-noise-unknown", where, text)
+    elif abs(noise.drift) > LARGE_DRIFT:
+        text = say(
+            "{controls} untouched operators take {drift:+.1%}: clock, load or temperature were others",
+            controls=noise.controls,
+            drift=noise.drift,
+        )
+        yield verify_finding("verify-drift", where, text)
+
+
+def _bank_digest(case: Case) -> str | None:
+    """The digest of the private bank; null: there is none."""
+    root = case.folder / BANK
+    return digest_of(list_bank(bank_of_tuner(case.plan), root)) if root.is_dir() else None
+
+
+def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
+    """The signs that the profiles show, and what the bank itself shows beside them."""
+    folder = case.folder
+    if not (verified.signs and (folder / BANK_BEFORE).exists() and (folder / BANK).is_dir()):
+        return verified.signs
+    if difference(read_listing(folder / BANK_BEFORE), list_bank(bank_of_tuner(case.plan), folder / BANK)):
+        return verified.signs
+    return (*verified.signs, say("no file of the private bank is another one than before tuning"))
+
+
+# What comes of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What was found by comparing, and on which bank."""
+
+    verified: Verified | None
+    """Null where the profiles may not be compared."""
+    digest: str | None
+
+    @property
+    def verdict(self) -> Verdict:
+        return "not-comparable" if self.verified is None else self.verified.verdict
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [] if self.verified is None else [row.as_dict() for row in self.verified.rows]
+
+
+def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, findings: list[Finding]) -> VerifyOutcome:
+    folder, wish, verified, rows = case.folder, case.wish, measured.verified, measured.rows
+    accepted = verified is not None and is_accepted(verified.verdict, verified.rows, wish.accept)
+    verification = Verification(
+        measured.verdict, measured.digest, pair.before.digest, _damaged(findings), str(pair.after.path)
+    )
+    evidence = {**document_of_verification(verification), "after_hash": pair.after.digest, "rows": rows}
+    replaces = _replaces(folder, verification, evidence, findings)
+    found = findings_in_order(findings)
+    more = {
+        "verdict": measured.verdict,
+        "verdict_is_about": None if verified is None else _subject(verified.subject),
+        "accepted": accepted,
+        "accept": wish.accept,
+        "rule": ACCEPT[wish.accept],
+        "before": str(pair.before.path),
+        "after": str(pair.after.path),
+        "rank_id": pair.before.device.tasks.rank_id,
+        **_facts(verified),
+        "stored": 0,
+    }
+    report = verified_report(
+        document_of_plan(case.plan),
+        _claims_of(claims, case),
+        outcome=read_outcome(folder),
+        rows=rows,
+        facts=more,
+        findings=found,
+    )
+    if wish.store is not None and verified is not None:
+        more["stored"] = _store(wish.store, case, pair, measured)
+    more["kept_as"] = keep_verification(folder) if replaces == "another" else None
+    if replaces != "nothing":
+        document = {**document_of_verification(verification), **more, "after_hash": pair.after.digest, "rows": rows}
+        write_whole(folder / VERIFY, to_json({name: value for name, value in document.items() if name != "kept_as"}))
+        for name, form in REPORTS.items():
+            write_whole(folder / name, RENDERERS[form](report_in(report, wish.language)))
+    reasons = _reasons(found, verified, accepted=accepted, strict=wish.strict)
+    return VerifyOutcome(rows, report, found, reasons, False, more)
+
+
+def _reasons(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
+    """Why the exit code is not 0."""
+    reasons = reasons_of(found, strict=strict)
+    if verified is None:
+        return [*dict.fromkeys([*(r for r in reasons if r != "damage" or _damaged(found)), "not-comparable"])]
+    return reasons if accepted else [*reasons, "verification"]
+
+
+def _facts(verified: Verified | None) -> dict[str, Any]:
+    """What the comparison shows beside its rows, as JSON."""
+    if verified is None:
+        empty: dict[str, Any] = {
+            "noise": None,
+            "reconciliation": None,
+            "step_claims": [],
+            "signs": [],
+            "same_operators_share": None,
+        }
+        return {**empty, "method": {}}
+    parts, share = verified.reconciliation, verified.same_share
+    return {
+        "noise": _noise(verified.noise),
+        "reconciliation": None if parts is None else parts.as_dict(),
+        "step_claims": [one.as_dict() for one in verified.step_claims],
+        "signs": list(verified.signs),
+        "same_operators_share": None if share is None else round(share, 6),
+        "method": dict(verified.facts),
+    }
+
+
+def _replaces(
+    folder: Path, verification: Verification, evidence: Mapping[str, Any], findings: list[Finding]
+) -> Literal["nothing", "same", "another"]:
+    """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
+    where, name = str(folder / VERIFY), next_kept_name(folder)
+    try:
+        document = read_verify_document(folder)
+    except ReadError as error:
+        text = say("the verdict before cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
+        findings.append(verify_finding("verify-replaced", where, text))
+        return "another"
+    if document is None or says_the_same(document, evidence):
+        return "same"
+    former = verification_of_document(document)
+    said = {"verdict": say(former.verdict), "after": former.after or say("a profile that it does not name")}
+    if former.sound and not verification.sound:
+        text = say("verify.json is unchanged ({verdict}, by {after}): this run measured nothing usable", **said)
+        findings.append(verify_finding("verify-kept", where, text))
+        return "nothing"
+    severity: Severity = "warning" if former.passed and not verification.passed else "info"
+    text = say("the verdict before ({verdict}, by {after}) is kept as {name}", name=name, **said)
+    findings.append(verify_finding("verify-replaced", where, text, severity))
+    return "another"
+
+
+_REFUSALS = frozenset(
+    {"verify-same-profile", "verify-order", "verify-other-workload", "not-comparable", "comparability-unknown"}
+)
+
+
+def _damaged(findings: Sequence[Finding]) -> bool:
+    """Whether any error is about something damaged, and not about what cannot be compared."""
+    return any(f.severity == "error" and f.rule not in _REFUSALS | FAILED_TUNING for f in findings)
+
+
+def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
+    """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
+    step = next(row for row in rows if row.scope == "step")
+    verdicts = {row.verdict for row in rows}
+    operators = [row for row in rows if row.scope == "operator"]
+    if accept == "step":
+        return step.verdict == "confirmed"
+    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
+        return False
+    if accept == "all":
+        return bool(operators) and all(row.verdict == "confirmed" for row in operators)
+    return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
+
+
+def _subject(row: Row) -> dict[str, Any]:
+    """What the verdict on the whole is about: the step, or the tuned operators as one."""
+    return {**row.as_dict(), "scope": "step" if row.scope == "step" else "operators"}
+
+
+def _noise(noise: Noise) -> dict[str, Any]:
+    return {
+        "controls": noise.controls,
+        "drift": None if noise.drift is None else round(noise.drift, 6),
+        "spread": None if noise.spread is None else round(noise.spread, 6),
+    }
+
+
+def _claims_of(claims: Claims, case: Case) -> Mapping[str, Any]:
+    """The claims as the report takes them; those of nobody are the plan's own tuner's."""
+    operators = [
+        {
+            "op_name": claim.op_name,
+            "op_type": ", ".join(claim.op_types),
+            "before_us": claim.before_us,
+            "after_us": claim.after_us,
+            "speed_up": claim.before_us / claim.after_us - 1,
+            "saved": -claim.change,
+        }
+        for claim in claims.operators
+    ]
+    return {
+        "tuner": " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title,
+        "operators": operators,
+        "model_us": claims.model_us,
+        "subgraphs": claims.subgraphs,
+        "unproven": list(claims.unproven),
+    }
+
+
+def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
+    """Put the verdicts into the store; the same ones once."""
+    plan, after, bank = case.plan, pair.after, measured.digest
+    time_ns = after.first_ns if after.first_ns is not None and after.first_ns >= EPOCH_FROM_NS else None
+    time_ns = time_ns if time_ns is not None else after.device.capture.info.start_ns or after.device.capture.modified_ns
+    facts = (plan.baseline_hash, after.digest, bank)
+    run_id = "verify-" + hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+    common = {
+        "kind": "verdict",
+        "month": month_of(time_ns),
+        "run_id": run_id,
+        "timestamp_ns": time_ns,
+        "night": night_of(time_ns),
+        "model": case.wish.workload or "unknown",
+        "hardware": plan.soc,
+        "engine_version": plan.engine_version,
+        "content_hash": after.digest,
+        "rank_id": pair.before.device.tasks.rank_id,
+    }
+    stored = [
+        {
+            **common,
+            "scope": row["scope"],
+            "op_type": row["op_type"],
+            "op_name": row["op_name"],
+            "subject": " ".join(
+                str(row[name]) for name in ("scope", "op_type", "op_name", "input_shapes") if row[name]
+            ),
+            "state": row["verdict"],
+            "body": canonical_json({**row, "bank_digest": bank, "verdict_of_job": measured.verdict}),
+        }
+        for row in measured.rows
+    ]
+    return History.open(store, create=True, origin=origin_of("verify")).add_extra(table_of(stored))

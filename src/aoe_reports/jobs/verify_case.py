@@ -1,0 +1,214 @@
+"""What is verified: a plan's folder, what is asked, the two profiles, and whether they may be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.model.columns import has_value, integers
+from aoe_reports.model.errors import ReadError, UsageError
+from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.texts import Language, say
+from aoe_reports.questions.compared_runs import ComparedRun, may_be_compared
+from aoe_reports.questions.records.load import EPOCH_FROM_NS
+from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
+from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
+from aoe_reports.tuning.verification import VERIFY_RULES
+
+Accept = Literal["confirmed", "partly", "step", "all"]
+
+ACCEPT: dict[Accept, str] = {
+    "confirmed": say("the verdict on the whole is a gain, and something was confirmed"),
+    "partly": say("the verdict on the whole is a gain, at least in part"),
+    "step": say("the step itself is confirmed to be faster"),
+    "all": say("the verdict on the whole is a gain, and every operator that AOE claims was confirmed"),
+}
+"""What a job has to show to pass."""
+
+_COLUMNS = frozenset(
+    {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyWish:
+    """What is asked of `verify`."""
+
+    before: Path | None
+    """None: the profile that the plan was made from."""
+    after: Path
+    results: tuple[Path, ...] = ()
+    accept: Accept = "confirmed"
+    store: str | None = None
+    workload: str | None = None
+    rank: int | None = None
+    device: int | None = None
+    force: bool = False
+    strict: bool = False
+    max_expanded: int | None = None
+    language: Language = "en"
+    """Of the pages in the plan's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One of the two profiles."""
+
+    path: Path
+    device: MeasuredDevice
+    side: MeasuredSide
+    digest: str
+    first_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A plan's folder with its plan, and what is asked."""
+
+    folder: Path
+    plan: Plan
+    wish: VerifyWish
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two profiles of one rank."""
+
+    before: Profile
+    after: Profile
+
+
+def verify_finding(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
+    """A finding of one of VERIFY_RULES."""
+    return Finding(severity or VERIFY_RULES[rule][0], rule, path, message)
+
+
+def read_pair(case: Case, findings: list[Finding]) -> tuple[Pair | None, bool]:
+    """(the two profiles, where each has something to compare; whether anything could not be read)."""
+    before, missing = _read_profile(_profile_before(case), None, case.wish, findings)
+    rank = before.device.tasks.rank_id if before is not None else case.wish.rank
+    after, missing_after = _read_profile(case.wish.after, (rank,), case.wish, findings)
+    pair = Pair(before, after) if before is not None and after is not None else None
+    return pair, missing or missing_after
+
+
+def _profile_before(case: Case) -> Path:
+    if case.wish.before is not None:
+        return case.wish.before
+    if case.plan.profile is None:
+        raise UsageError(say("verify: the plan names no profile; expected --before PROFILE"))
+    return Path(case.plan.profile)
+
+
+def _read_profile(
+    path: Path, ranks: tuple[int | None] | None, wish: VerifyWish, findings: list[Finding]
+) -> tuple[Profile | None, bool]:
+    """(the device of a profile that is compared, whether something could not be read)."""
+    captures, unreadable = captures_of_run(path, wish.max_expanded, findings)
+    try:
+        devices = read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device)
+        best, number = _longest(devices, ranks)
+    except (ReadError, OSError) as error:
+        findings.append(Finding("error", "unreadable", str(path), str(error)))
+        return None, True
+    if best is None:
+        if not unreadable and not has(findings, "error"):
+            findings.append(Finding("error", "nothing-measured", str(path), say("no tasks here to compare")))
+        return None, True
+    if number > 1 and ranks is None:
+        findings.append(_chosen_of_several(best, number, path))
+    frame = best.tasks.frame
+    side = side_of_tasks(frame, best.own_steps, best.shares)
+    light = replace(best, tasks=replace(best.tasks, frame=side.frame))
+    return Profile(path, light, side, digest_of_captures(captures), _first_start(best.tasks)), unreadable
+
+
+def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None) -> tuple[MeasuredDevice | None, int]:
+    """(the device with the longest step, of one of these ranks where there is one; how many devices there are)."""
+    best: tuple[tuple[bool, float, int, int], MeasuredDevice] | None = None
+    number = 0
+    for one in devices:  # one by one: their tasks may be many
+        number += 1
+        other = ranks is not None and one.tasks.rank_id not in ranks
+        rank, device = (-1 if n is None else n for n in _whose(one.tasks))
+        order = (other, -(one.shares.step_us or 0.0), rank, device)
+        if best is None or order < best[0]:
+            best = (order, one)
+    return (None if best is None else best[1]), number
+
+
+def _chosen_of_several(best: MeasuredDevice, devices: int, path: Path) -> Finding:
+    rank, number = _whose(best.tasks)
+    text = say(
+        "rank {rank}, device {number}: the longest step of {devices} devices (--rank, --device choose another)",
+        rank=rank,
+        number=number,
+        devices=devices,
+    )
+    return verify_finding("verify-device", str(path), text)
+
+
+def _first_start(tasks: TaskSet) -> int | None:
+    if not has_value(tasks.frame, "task_start_ns"):
+        return None
+    starts, there = integers(tasks.frame["task_start_ns"])
+    return int(starts[there].min())
+
+
+def _whose(tasks: TaskSet) -> tuple[int | None, int | None]:
+    return tasks.rank_id, tasks.device_id
+
+
+def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
+    """Whether the two profiles may be compared; what speaks against it is found."""
+    before, after = pair.before, pair.after
+    if before.digest == after.digest:
+        text = say("the same content as {path}: nothing was measured again", path=before.path)
+        findings.append(verify_finding("verify-same-profile", str(after.path), text))
+        return False
+    severity: Severity = "warning" if case.wish.force else "error"
+    changed_places = _changed_places(case, pair)
+    if changed_places is not None:
+        findings.append(verify_finding("verify-order", str(after.path), changed_places, severity))
+        if not case.wish.force:
+            return False
+    runs = [
+        ComparedRun(
+            str(one.path), (one.device.capture,), [one.device.tasks], list(one.device.own_steps), one.device.metrics
+        )
+        for one in (before, after)
+    ]
+    fits = may_be_compared(runs[0], runs[1], findings, by="shape", force=case.wish.force, leave_out={"number of steps"})
+    least = SAME_WORKLOAD_SHARE if case.plan.mode == "opat" else 0.0
+    share = same_workload_share(before.side, after.side)
+    if fits and (share < least or not share):
+        text = say(
+            "operators that take {share:.1%} of the time before are in it with the same names and shapes; "
+            "another model?",
+            share=share,
+        )
+        findings.append(verify_finding("verify-other-workload", str(after.path), text, severity))
+        return case.wish.force
+    return fits
+
+
+def _changed_places(case: Case, pair: Pair) -> str | None:
+    """Why the profile after is certainly the one before; None where nothing says so."""
+    if case.plan.baseline_hash == pair.after.digest:
+        return say("it is the profile that the plan was made from, taken before anything was tuned")
+    if _was_taken_first(pair.after, pair.before):
+        return say("it was taken before {path}", path=pair.before.path)
+    return None
+
+
+def _was_taken_first(one: Profile, other: Profile) -> bool:
+    """Whether one profile is certainly the older one; clocks that count from a start-up tell nothing."""
+    times = (one.first_ns, other.first_ns)
+    if any(time is None or time < EPOCH_FROM_NS for time in times):
+        return False
+    return (one.first_ns or 0) < (other.first_ns or 0)

@@ -1,0 +1,1 @@
+"""Shapes without input or output: errors, findings, texts, columns, time, intervals."""

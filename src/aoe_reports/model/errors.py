@@ -1,0 +1,113 @@
+"""Everything that can stop us, on one page. What was merely found wrong in a file is a Finding, not an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aoe_reports.model.texts import Text, say
+
+_OF_THE_SYSTEM = frozenset(
+    {
+        say("Bad file descriptor"),
+        say("Device or resource busy"),
+        say("Directory not empty"),
+        say("Disk quota exceeded"),
+        say("File exists"),
+        say("File name too long"),
+        say("File too large"),
+        say("Input/output error"),
+        say("Invalid argument"),
+        say("Is a directory"),
+        say("No space left on device"),
+        say("No such file or directory"),
+        say("No such device or address"),
+        say("Not a directory"),
+        say("Operation not permitted"),
+        say("Permission denied"),
+        say("Read-only file system"),
+        say("Resource temporarily unavailable"),
+        say("Stale file handle"),
+        say("Too many levels of symbolic links"),
+        say("Too many open files"),
+        say("Transport endpoint is not connected"),
+    }
+)
+
+
+def of_the_system(words: str) -> str:
+    """What the operating system says of a file, as a text that can be translated where it is a usual one."""
+    return say(words) if words in _OF_THE_SYSTEM else words
+
+
+class AoeReportsError(Exception):
+    """The parent of every error of this package; `exit_code` is what the command line ends with."""
+
+    exit_code = 3
+
+    def __str__(self) -> str:
+        """The message; one that can be translated stays one."""
+        return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
+
+
+class ToldWarning(UserWarning):
+    """What is said meanwhile, and is no result: the command line prints it on stderr at once."""
+
+    def __str__(self) -> str:
+        """The message; one that can be translated stays one."""
+        return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], Text) else super().__str__()
+
+
+class NoticeWarning(ToldWarning):
+    """Something worth knowing that changes nothing: a wait, a leftover."""
+
+
+class LeftOutWarning(ToldWarning):
+    """A row of a store, or a value in it, cannot be used, and what is read goes on without it.
+
+    The command line tells each once, and ends with 3.
+    """
+
+
+class UsageError(AoeReportsError):
+    """The command cannot mean anything as it was written."""
+
+    exit_code = 2
+
+
+class ReadError(AoeReportsError):
+    """A file or folder cannot be opened or read at all."""
+
+    def __init__(self, path: Path, what: str, expected: str, line: int | None = None) -> None:
+        """State where, what is wrong and what was expected."""
+        what = of_the_system(what)
+        super().__init__(path, what, expected, line)
+        self.path, self.what, self.expected, self.line = path, what, expected, line
+
+    def __str__(self) -> str:
+        """`<path>: [line n:] <what is wrong>; <what was expected>`."""
+        if self.line is not None:
+            told = {"path": self.path, "line": self.line, "what": self.what, "expected": self.expected}
+            return say("{path}: line {line}: {what}; {expected}", **told)
+        return say("{path}: {what}; {expected}", path=self.path, what=self.what, expected=self.expected)
+
+
+class SchemaMissingError(AoeReportsError):
+    """A JSON Schema is neither in the installed package nor in the checkout."""
+
+
+class StoreError(AoeReportsError):
+    """The store cannot be opened, read or written."""
+
+
+class ForeignStoreError(StoreError):
+    """The store was written by a newer version, or is some other table."""
+
+
+class WorkloadConflictError(StoreError):
+    """The same content is already stored under another workload name, or a workload's series would hold two workloads."""
+
+    def __init__(self, path: str, what: str, stored_as: str | None = None) -> None:
+        """State which file it is, what is wrong with it, and under which name the same content is stored."""
+        super().__init__(say("{path}: {text}", path=path, text=what))
+        self.what = what
+        self.stored_as = stored_as

@@ -1,0 +1,50 @@
+"""Sets of time: unions of intervals [start, end) in whole nanoseconds, as numpy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aoe_reports.model.columns import Ints, exact_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Intervals that neither touch nor overlap, by time."""
+
+    starts: Ints
+    ends: Ints
+
+    @property
+    def total(self) -> int:
+        """How long they are together."""
+        return exact_sum(self.ends - self.starts)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def union(starts: Ints, ends: Ints) -> Intervals:
+    """The time that any of some intervals covers; what touches becomes one."""
+    if not len(starts):
+        return Intervals(starts, ends)
+    order = np.argsort(starts, kind="stable")
+    starts, reach = starts[order], ends[order]
+    del order  # there may be millions
+    np.maximum.accumulate(reach, out=reach)
+    begins = np.flatnonzero(np.append(True, starts[1:] > reach[:-1]))
+    return Intervals(starts[begins], reach[np.append(begins[1:], len(starts)) - 1])
+
+
+def united(one: Intervals, other: Intervals) -> Intervals:
+    """The time that either covers."""
+    if not len(one) or not len(other):
+        return other if len(other) else one
+    return union(np.concatenate([one.starts, other.starts]), np.concatenate([one.ends, other.ends]))
+
+
+def covered(intervals: Intervals, start: int, end: int) -> int:
+    """How much of the time from `start` to `end` is covered."""
+    inside = np.minimum(intervals.ends, end) - np.maximum(intervals.starts, start)
+    return int(inside[inside > 0].sum())

@@ -1,0 +1,104 @@
+"""Report and Section: what is to be said, in order, in no format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aoe_reports.model.rows import Column
+from aoe_reports.model.texts import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: columns and rows of plain values (shares and changes as fractions)."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line over nights with marked points: drawn by a renderer that can, described in words for all."""
+
+    title: str
+    nights: Sequence[str]
+    lines: Mapping[str, Sequence[float | None]]
+    unit: str
+    description: str
+    marked: str | None = None
+    """The night at which something changed."""
+    subtitle: str = ""
+    """More words under the title; a chart that has them is drawn as large as a message's picture."""
+    levels: Sequence[tuple[str, str, float]] = ()
+    """Levels before and after what is marked: first night, last night, value."""
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Bars side by side for each label, in the order of the labels; drawn by a renderer that can, described for all."""
+
+    title: str
+    labels: Sequence[str]
+    bars: Mapping[str, Sequence[float | None]]
+    unit: str
+    description: str
+    intervals: Mapping[str, Sequence[tuple[float, float] | None]] = field(default_factory=dict)
+    """(low, high) of some of the bars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Bars from the longest to the shortest, with words beside each; drawn as large as a message's picture."""
+
+    title: str
+    subtitle: str
+    labels: Sequence[str]
+    values: Sequence[float]
+    words: Sequence[str]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """Differences that add up to a whole, each from where the one before ended; drawn as large as a message's picture."""
+
+    title: str
+    subtitle: str
+    parts: Sequence[tuple[str, float]]
+    whole: tuple[str, float]
+    unit: str
+    description: str
+
+
+Drawing = Chart | BarChart | Ranking | Waterfall
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with sentences and at most one table and one chart under it."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    grid: Grid | None = None
+    chart: Drawing | None = None
+    lines: Sequence[str] = ()
+    """A list of lines that are shown whole, each as it is."""
+    figure: str = ""
+    """What the chart is called where it becomes a file of its own."""
+    link: str = ""
+    """Where that file lies, seen from the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A title, a headline that says it all, and sections."""
+
+    title: str
+    headline: str
+    sections: Sequence[Section]
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The same facts for programs: what the JSON form adds to its rows."""
+    language: Language = "en"
+    """What it is told in."""

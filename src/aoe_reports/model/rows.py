@@ -1,0 +1,209 @@
+"""Rows of an answer, declared once: JSON keys, the header of CSV, titles, units and JSON Schemas are taken from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import NoneType
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from aoe_reports.model.classes import declared_fields, is_record, is_union, once_a_class, record
+
+Kind = Literal[
+    "text", "sentence", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "alarm", "word", "bars"
+]
+"""`sentence` is read as a whole, and takes several lines in a terminal where it is long;
+`change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
+translated, `state` one that says how something ended, with more behind a colon, `alarm` one that says what a series does: both are
+called confirmed, a gain that was proved and a slow-down; `bars` are two lengths between 0 and 1, which show
+as a picture what other columns say in numbers: a renderer that draws nothing leaves them out."""
+
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+_KEY = "column"
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: the row's key, the words above it, how its values are to be shown."""
+
+    key: str
+    title: str
+    kind: Kind = "text"
+
+
+class Unit(NamedTuple):
+    """What a field's name ends with, what its key ends with, and how many of the first make one of the second."""
+
+    field: str
+    key: str
+    factor: int
+    kind: Kind
+
+
+US = Unit(field="_ns", key="_us", factor=1000, kind="us")
+"""Nanoseconds that leave as microseconds."""
+MS = Unit(field="_ns", key="_ms", factor=1_000_000, kind="ms")
+"""Nanoseconds that leave as milliseconds."""
+
+
+class Cell(NamedTuple):
+    """What a column declares beside its name and type."""
+
+    title: str
+    kind: Kind
+    unit: Unit | None
+    before: str | None = None
+
+
+@record
+class Field:
+    """A column of a row class: the attribute, the key it leaves under, how its value leaves, what people see of it."""
+
+    name: str
+    key: str
+    type: Any
+    cell: Cell
+
+    def value(self, row: object) -> Any:
+        """The value as it leaves: in the key's unit, a row within the row as a mapping."""
+        value = getattr(row, self.name)
+        if value is None:
+            return None
+        if self.cell.unit is not None:
+            return round(value / self.cell.unit.factor, _DIGITS)
+        return as_mapping(value) if is_record(type(value)) else value
+
+
+def column(title: str = "", kind: Kind = "text", *, unit: Unit | None = None, before: str | None = None) -> Any:
+    """One column of a row; without a title it stands in JSON and CSV, and people are not shown it.
+
+    `before` names the field that it stands before where people see it, if that is another place than in JSON and CSV.
+    """
+    kind = kind if unit is None else unit.kind
+    return field(metadata={_KEY: Cell(title=title, kind=kind, unit=unit, before=before)})
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))
+def row(cls: type[T]) -> type[T]:
+    """A class of rows: frozen, all by keyword; every field is a column."""
+    return record(cls)
+
+
+@once_a_class
+def fields_of(cls: type[Any]) -> tuple[Field, ...]:
+    """The columns of a row class, in the order of JSON and CSV."""
+    hints = get_type_hints(cls)
+    return tuple(
+        Field(name=name, key=_key(name, one.metadata[_KEY]), type=hints[name], cell=one.metadata[_KEY])
+        for name, one in declared_fields(cls).items()
+    )
+
+
+def _key(name: str, cell: Cell) -> str:
+    return name if cell.unit is None else name.removesuffix(cell.unit.field) + cell.unit.key
+
+
+def as_mapping(one: object) -> dict[str, Any]:
+    """A row under its keys, in its units: what JSON and CSV hold."""
+    return {each.key: each.value(one) for each in fields_of(type(one))}
+
+
+@once_a_class
+def columns_of(cls: type[Any]) -> tuple[Column, ...]:
+    """What people are shown of a row class; the columns of a row within the row stand among its own."""
+    found: list[Column] = []
+    for each in _as_shown(fields_of(cls)):
+        inner = _row_within(each.type)
+        if inner is not None:
+            found += columns_of(inner)
+        elif each.cell.title:
+            found.append(Column(each.key, each.cell.title, each.cell.kind))
+    return tuple(found)
+
+
+def _row_within(annotation: Any) -> type[Any] | None:
+    """The class of a row within the row, where a column may hold one."""
+    kinds = get_args(annotation) if is_union(annotation) else (annotation,)
+    return next((kind for kind in kinds if is_record(kind)), None)
+
+
+def _as_shown(every: Sequence[Field]) -> list[Field]:
+    """The columns in the order in which people see them."""
+    found = list(every)
+    for each in every:
+        if each.cell.before is not None:
+            found.remove(each)
+            found.insert([one.name for one in found].index(each.cell.before), each)
+    return found
+
+
+def shown(one: object) -> Mapping[str, Any]:
+    """A row as people are shown it: the cells of a row within the row stand among its own."""
+    cells = as_mapping(one)
+    for each in fields_of(type(one)):
+        if _row_within(each.type) is not None and cells[each.key] is not None:
+            cells |= cells[each.key]
+    return cells
+
+
+@record
+class Rows(Generic[R_co]):
+    """One table of an answer: what its rows are called in JSON, their class, what people are told above them."""
+
+    type: type[R_co]
+    rows: Sequence[R_co]
+    key: str = "rows"
+    title: str = ""
+    sentences: Sequence[str] = ()
+    """What is said above the table."""
+    of_runs: bool = False
+    """Whether the column of runs is said above the table where all rows are of one run."""
+    without: frozenset[str] = frozenset()
+    """Columns that people are not shown: something else says the same."""
+
+    def mappings(self) -> list[dict[str, Any]]:
+        """The rows as JSON and CSV hold them."""
+        return [as_mapping(one) for one in self.rows]
+
+
+def schema_of(cls: type[Any]) -> dict[str, Any]:
+    """The JSON Schema of a row class."""
+    properties = {each.key: _schema(each.type, each) for each in fields_of(cls)}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_TYPES: Mapping[Any, str] = {int: "integer", float: "number", str: "string", bool: "boolean", NoneType: "null"}
+
+
+def _schema(annotation: Any, each: Field) -> dict[str, Any]:
+    if is_union(annotation):
+        kinds = [_schema(kind, each) for kind in get_args(annotation)]
+        words = [kind["type"] for kind in kinds if set(kind) == {"type"}]
+        return {"type": words} if len(words) == len(kinds) else {"anyOf": kinds}
+    if get_origin(annotation) is Literal:
+        return {"enum": list(get_args(annotation))}
+    if is_record(annotation):
+        return schema_of(annotation)
+    if annotation is int and each.cell.unit is not None:
+        annotation = float
+    if get_origin(annotation) is Mapping:
+        return {"type": "object"}
+    kind = "array" if get_origin(annotation) in {list, tuple, Sequence} else _TYPES.get(annotation)
+    return {} if kind is None else {"type": kind}
+
+
+def telling_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Those of some columns that say anything in any row."""
+    silent = {column.key for column in columns}
+    for row in rows:
+        silent = {key for key in silent if not _says(row.get(key))}
+        if not silent:
+            break
+    return tuple(column for column in columns if column.key not in silent)
+
+
+def _says(value: Any) -> bool:
+    """Whether a cell tells anything: 0 does."""
+    return value is not None and value is not False and value not in ("", [])

@@ -1,0 +1,65 @@
+"""The contract's one JSON object: command, inputs, rows, findings, reasons."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aoe_reports.model.findings import Finding
+
+FORMAT_VERSION = 1
+
+
+def render_rows(
+    command: str,
+    inputs: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    findings: Iterable[Finding],
+    reasons: Sequence[str],
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """One object, NaN and infinities as null; ends with a line end."""
+    document = {
+        "command": command,
+        "format_version": FORMAT_VERSION,
+        "inputs": list(inputs),
+        "rows": list(rows),
+        "findings": [finding.as_dict() for finding in findings],
+        "reasons": list(reasons),
+        **(more or {}),
+    }
+    return json.dumps(_finite(document), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def render_pieces(
+    command: str, inputs: Sequence[str], batches: Iterable[Sequence[Mapping[str, Any]]], findings: Callable[[], Any]
+) -> Iterator[str]:
+    """The same object piece by piece, for rows that are too many to be held; `findings` gives (findings, reasons)."""
+    lead = {"command": command, "format_version": FORMAT_VERSION, "inputs": list(inputs)}
+    yield json.dumps(_finite(lead), ensure_ascii=False)[:-1] + ', "rows": ['
+    separator = "\n"
+    for rows in batches:
+        for row in rows:
+            yield separator + json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
+            separator = ",\n"
+    found, reasons = findings()
+    yield '\n], "findings": ['
+    separator = "\n"
+    for finding in found:
+        yield separator + json.dumps(_finite(finding.as_dict()), ensure_ascii=False)
+        separator = ",\n"
+    yield '\n], "reasons": ' + json.dumps(list(reasons), ensure_ascii=False) + "}\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # a lone surrogate (an odd file name) is no JSON text
+    return value

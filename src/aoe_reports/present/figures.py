@@ -1,0 +1,406 @@
+"""Charts as SVG and PNG, drawn by matplotlib: the same bytes for the same chart, no text taken for markup."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
+
+from aoe_reports.model.report import BarChart, Chart, Drawing, Ranking, Waterfall
+from aoe_reports.model.texts import Language, in_language, in_value, say
+from aoe_reports.present.reports.language import drawing_in
+from aoe_reports.present.reports.names import shorten_middle
+from aoe_reports.present.values import plain, wide_characters
+
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "aoe-reports",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+}
+MAX_LABELS = 10
+
+
+def draw(chart: Drawing, language: Language = "en") -> str:
+    """The chart as an SVG document; what is written into it beside the chart's own words is in a language."""
+    if isinstance(chart, BarChart):
+        return _draw_bars(chart)
+    if isinstance(chart, Chart) and not chart.subtitle:
+        return _draw_lines(chart, language)
+    with _fixed_style(_PICTURE | _STYLE), warnings.catch_warnings():
+        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        return _as_svg(_paint(chart, lambda text: plain(in_value(text, language))))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart as a PNG file, and what it shows in words: in English, as everything for programs is."""
+
+    png: bytes
+    alt: str
+    width: int
+    """In pixels, as the height is."""
+    height: int
+
+
+def draw_png(chart: Chart | Ranking | Waterfall, language: Language = "en") -> Picture:
+    """The chart as a picture for messages: legible at half its size, its words in the file's metadata, too.
+
+    What the metadata say is in the language; so is what is drawn, where `can_draw` it.
+    """
+    told = shorten_middle(plain(in_language(chart.description, language)), MAX_ALT)
+    drawn = language if can_draw(language) else "en"
+    with _fixed_style(_PICTURE):
+        figure = _paint(drawing_in(chart, drawn), lambda text: _drawable(in_value(text, drawn)))
+        FigureCanvasAgg(figure)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": told})
+    wide, high = (round(inches * _DPI) for inches in figure.get_size_inches())
+    return Picture(buffer.getvalue(), shorten_middle(plain(chart.description), MAX_ALT), wide, high)
+
+
+def can_draw(language: Language) -> bool:
+    """Whether a font is installed that has a language's characters: without one there would be boxes."""
+    return _glyphs() >= set(map(ord, in_language(_SAMPLE, language)))
+
+
+_SAMPLE = "communication"
+"""A word that charts show."""
+
+
+MAX_ALT = 4000
+"""Characters: a screen reader says it all."""
+_DPI = 100
+_PICTURE: dict[Any, Any] = {
+    "figure.dpi": _DPI,
+    "savefig.dpi": _DPI,
+    "figure.figsize": (12, 6),
+    "font.family": ["DejaVu Sans"],
+    "font.size": 16,  # 11 pixels at half size
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+}
+_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
+"""Of the palette of Okabe and Ito, which colour-blind people tell apart."""
+_SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
+
+
+@contextmanager
+def _fixed_style(style: dict[Any, Any]) -> Iterator[None]:
+    """Drawn alike whatever stands in the user's own matplotlibrc."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(style)
+        if len(_fallbacks()):
+            mpl.rcParams["font.family"] = ["DejaVu Sans", *_fallbacks()]
+        yield
+
+
+_CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN",
+        "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Heiti SC",
+        "Noto Serif CJK SC", "Noto Serif CJK JP", "Droid Sans Fallback", "Arial Unicode MS")  # fmt: skip
+_CJK_FILE = re.compile(
+    r"cjk|sourcehan|notosanssc|wqy|msyh|simhei|pingfang|heiti|droidsansfallback|arialuni", re.IGNORECASE
+)
+
+
+@cache
+def _fallbacks() -> tuple[str, ...]:
+    """The first font for Chinese that is installed; matplotlib's own list may be older than the font."""
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    if known.isdisjoint(_CJK):
+        for path in sorted(font_manager.findSystemFonts()):
+            if _CJK_FILE.search(Path(path).name):
+                try:
+                    font_manager.fontManager.addfont(path)
+                except (OSError, RuntimeError, ValueError):  # a font file that is damaged is none
+                    continue
+        known = {font.name for font in font_manager.fontManager.ttflist}
+    return tuple(name for name in _CJK if name in known)[:1]
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    """All characters that can be drawn."""
+    names = ("DejaVu Sans", *_fallbacks())
+    fonts = (font_manager.get_font(font_manager.findfont(name)) for name in names)
+    return frozenset(code for font in fonts for code in font.get_charmap())
+
+
+def _drawable(text: str) -> str:
+    """Text without control characters; what no font can draw is spelled out as they are, not drawn as boxes."""
+    known = _glyphs()
+    return "".join(char if ord(char) in known else f"\\x{ord(char):02x}" for char in plain(text))
+
+
+def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> Figure:
+    figure = Figure(layout=ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.985, 0.84)))
+    axes = figure.add_subplot()
+    title = figure.suptitle("", x=0.01, y=0.97, ha="left", va="top", fontsize=_TITLE_SIZE, fontweight="bold")
+    subtitle = figure.text(0.01, 0.895, "", ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=_GREY)
+    _fit(title, spell(chart.title))
+    _fit(subtitle, spell(chart.subtitle))
+    if isinstance(chart, Chart):
+        _paint_history(axes, chart, spell)
+    elif isinstance(chart, Ranking):
+        _paint_ranking(axes, chart, spell)
+    else:
+        _paint_waterfall(axes, chart, spell)
+    return figure
+
+
+_LINE_PIXELS, _LINE_CHARACTERS = 1170, 200
+
+
+def _fit(place: Text, words: str, pixels: float = _LINE_PIXELS) -> None:
+    """Put words in a line of the picture, shortened in the middle until they fit."""
+    most = min(len(words), _LINE_CHARACTERS)
+    place.set_text(shorten_middle(words, most))
+    while (taken := _taken(place)) > pixels and most > 1:
+        most = min(int(most * pixels / taken), most - 1)
+        place.set_text(shorten_middle(words, most))
+
+
+def _taken(place: Text) -> float:
+    """The pixels that a text takes; without a font for Chinese a character is measured as a box, which is narrower."""
+    measured = place.get_window_extent().width
+    if _fallbacks():
+        return measured
+    return measured + wide_characters(place.get_text()) * _BOX_LACKS * float(place.get_fontsize()) * _DPI / 72
+
+
+_BOX_LACKS = 0.4
+"""The part of a square that the box lacks in width."""
+
+
+_DOTTED = 70
+"""Up to so many nights each has a dot that stands out."""
+_GAP_DAYS = 7
+"""A week-end, or a holiday, is no gap."""
+_DATES = 6
+
+
+def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> None:
+    """Times over days: nights without a run are gaps on the axis, not missing."""
+    days = [date.fromisoformat(night).toordinal() for night in chart.nights]
+    place = dict(zip(chart.nights, days, strict=True))
+    for values in chart.lines.values():
+        known = [(day, value) for day, value in zip(days, values, strict=True) if value is not None]
+        points = []
+        for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
+            if day - earlier > _GAP_DAYS:
+                points.append((day, math.nan))  # the line is broken where nothing ran
+            points.append((day, value))
+        size = 6 if len(known) <= _DOTTED else 3
+        axes.plot(*zip(*points, strict=True), color=_BLUE, linewidth=2, marker="o", markersize=size)
+    for number, (first, last, value) in enumerate(chart.levels):
+        ends = [place[first] - 0.5, place[last] + 0.5]
+        axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
+    if chart.marked in place:
+        at = place[chart.marked] - 0.5
+        axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
+        words = say("since {night}", night=chart.marked)
+        if len(chart.levels) == len(("before", "after")):
+            levels = " → ".join(_level(value) for _, _, value in chart.levels)
+            words = say("{since}: {levels} {unit}", since=words, levels=levels, unit=chart.unit)
+        late = at > (days[0] + days[-1]) / 2
+        axes.annotate(
+            spell(words), (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
+            textcoords="offset points", ha="right" if late else "left", va="top", color=_RED, fontweight="bold",
+        )  # fmt: skip
+        axes.margins(x=0.03)
+    span = days[-1] - days[0]
+    shown = sorted({days[0] + span * number // (_DATES - 1) for number in range(_DATES)})
+    axes.set_xticks(shown, [date.fromordinal(day).isoformat() for day in shown], fontsize=14)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    axes.set_ylabel(spell(chart.unit))
+    axes.grid(axis="y", color="#dddddd", linewidth=1)
+    axes.set_axisbelow(True)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low - 0.03 * (high - low), high + 0.12 * (high - low))  # the words at the mark stand above the line
+
+
+def _level(value: float) -> str:
+    """Five digits, also where the last are zeros."""
+    return f"{value:#,.5g}" if _LEAST_PLAIN <= abs(value) < _GROUPED else f"{value:,.6g}"
+
+
+_LEAST_PLAIN, _GROUPED = 1e-3, 1e4
+
+_ACROSS, _LABEL_PIXELS, _WORDS_PIXELS = 1140, 430, 520
+"""Pixels: what labels, bars and the words behind them share, and the most that labels and words take of it."""
+
+
+def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> None:
+    places = range(len(chart.values))
+    axes.barh(places, chart.values, height=0.7, color=_BLUE)
+    taken = _name_rows(axes, chart.labels, spell)
+    words, needed = _fitted(axes, [spell(one) for one in chart.words], _WORDS_PIXELS)
+    for place, value, one in zip(places, chart.values, words, strict=True):
+        axes.annotate(
+            one, (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=_SUBTITLE_SIZE
+        )
+    room = _ACROSS - taken
+    axes.set_xlim(0, (max([*chart.values, 0]) or 1) * room / (room - needed))
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) -> None:
+    edges = [0.0]
+    for _, size in chart.parts:
+        edges.append(edges[-1] + size)
+    bars = [(name, edges[place], size) for place, (name, size) in enumerate(chart.parts)] + [
+        (chart.whole[0], 0.0, chart.whole[1])
+    ]
+    low, high = min(*edges, chart.whole[1], 0.0), max(*edges, chart.whole[1], 0.0)
+    room = (high - low) or 1.0
+    for place, (_, start, size) in enumerate(bars):
+        last = place == len(bars) - 1
+        colour = _GREY if last else _RED if size > 0 else _BLUE
+        axes.barh(
+            place,
+            size,
+            left=start,
+            height=0.66,
+            color=colour,
+            hatch="" if last or size > 0 else "//",
+            edgecolor="white",
+        )
+        axes.annotate(
+            f"{size:+,.3f}" if abs(size) < 1 else f"{size:+,.1f}",
+            (max(start, start + size), place), xytext=(8, 0), textcoords="offset points", va="center",
+            fontweight="bold" if last else "normal", color=colour,
+        )  # fmt: skip
+        if not last:
+            axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
+    axes.axvline(0, color="black", linewidth=1)
+    across = _ACROSS - _name_rows(axes, [name for name, _, _ in bars], spell)
+    _, needed = _fitted(axes, [f"{size:+,.1f}" for _, _, size in bars], _WORDS_PIXELS)
+    axes.set_xlim(low - 0.03 * room, low + (high - low or 1.0) * across / (across - 1.2 * needed))
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
+    axes.set_xlabel(spell(chart.unit))
+
+
+_LEAST_ROWS = 4
+"""One bar is not to fill the picture."""
+
+
+def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> float:
+    """Put names beside the bars; gives the pixels that they take."""
+    names, taken = _fitted(axes, [spell(label) for label in labels], _LABEL_PIXELS)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(max(len(names), _LEAST_ROWS) - 0.5, -0.5)
+    return taken
+
+
+def _fitted(axes: Axes, lines: Sequence[str], pixels: float) -> tuple[list[str], float]:
+    """Lines shortened to so many pixels, and the room that the longest takes."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    probe, found, widest = figure.text(0, 0, ""), [], 0.0
+    for line in lines:
+        _fit(probe, line, pixels)
+        found.append(probe.get_text())
+        widest = max(widest, _taken(probe) + _SPACE)
+    probe.remove()
+    return found, widest
+
+
+_SPACE = 15
+"""Pixels between a bar and its words."""
+
+
+def _draw_bars(chart: BarChart) -> str:
+    """Horizontal bars, the first label on top: names of operators are long."""
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        count, width = len(chart.labels), 0.8 / max(len(chart.bars), 1)
+        figure = Figure(figsize=(9, 1.2 + 0.35 * count), layout="constrained")
+        axes = figure.add_subplot()
+        for number, (name, values) in enumerate(chart.bars.items()):
+            places = [place + (number - (len(chart.bars) - 1) / 2) * width for place in range(count)]
+            axes.barh(places, [0.0 if v is None else v for v in values], height=width * 0.9, label=plain(name))
+            for place, ends in zip(places, chart.intervals.get(name, ()), strict=False):
+                if ends is not None:
+                    axes.plot(list(ends), [place, place], color="black", linewidth=1)
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set_yticks(range(count), [_short(plain(label)) for label in chart.labels], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xlabel(plain(chart.unit))
+        axes.set_title(plain(chart.title), fontsize=10, loc="left")
+        figure.legend(fontsize=8, frameon=False, loc="outside upper right", ncols=len(chart.bars))
+        return _as_svg(figure)
+
+
+def _short(label: str) -> str:
+    """A long name keeps its end, which tells names apart."""
+    return label if len(label) <= MAX_LABEL else "…" + label[-(MAX_LABEL - 1) :]
+
+
+MAX_LABEL = 48
+
+
+def _as_svg(figure: Figure) -> str:
+    buffer = io.StringIO()
+    FigureCanvasSVG(figure)
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def _draw_lines(chart: Chart, language: Language) -> str:
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = Figure(figsize=(9, 3), layout="constrained")
+        axes = figure.add_subplot()
+        places = range(len(chart.nights))
+        for name, values in chart.lines.items():
+            axes.plot(
+                places, [float("nan") if v is None else v for v in values], marker="o", markersize=3, label=plain(name)
+            )
+        if chart.marked is not None and chart.marked in chart.nights:
+            at = list(chart.nights).index(chart.marked)
+            axes.axvline(at - 0.5, color="tab:red", linestyle="--", linewidth=1)
+            axes.annotate(
+                plain(in_language(say("since {night}", night=chart.marked), language)),
+                (at - 0.5, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(-4, -4),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                color="tab:red",
+                fontsize=8,
+            )
+        step = max(1, -(-len(chart.nights) // MAX_LABELS))
+        axes.set_xticks(
+            list(places)[::step], [plain(night) for night in chart.nights[::step]], rotation=30, ha="right", fontsize=8
+        )
+        axes.set_ylabel(plain(chart.unit))
+        axes.set_title(plain(chart.title), fontsize=10, loc="left")
+        return _as_svg(figure)

@@ -1,0 +1,53 @@
+"""What `check` found as workflow commands of GitHub Actions: an annotation a finding."""
+
+from __future__ import annotations
+
+from aoe_reports.model.findings import SEVERITIES, Finding, Severity
+from aoe_reports.present.places import below_here, cell, character_column
+from aoe_reports.present.reports.checked import Checked
+from aoe_reports.present.values import plain
+
+KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
+MOST_SHOWN = 10
+"""Annotations of one kind that GitHub shows for one step; the others stand in its log only."""
+
+
+def render(checked: Checked) -> str:
+    """A command a finding, then a line that counts them."""
+    return "".join(line + "\n" for line in [*map(_command, checked.findings), _count(checked)])
+
+
+def _command(finding: Finding) -> str:
+    properties: dict[str, object] = {"file": below_here(finding.path) or finding.path}
+    if finding.line is not None:
+        properties["line"] = finding.line
+        if (column := character_column(finding)) is not None:
+            properties["col"] = column
+    properties["title"] = finding.rule
+    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    number = cell(finding)
+    within = f" at {finding.pointer}" if finding.pointer else "" if number is None else f" in column {number}"
+    return f"::{KINDS[finding.severity]} {told}::{_data(finding.message + within)}"
+
+
+def _count(checked: Checked) -> str:
+    counts = {KINDS[s]: sum(finding.severity == s for finding in checked.findings) for s in SEVERITIES}
+    said = ", ".join(_number(count, kind) for kind, count in counts.items())
+    line = f"{_number(len(checked.rows), 'file')} checked: {said}"
+    if max(counts.values()) > MOST_SHOWN:
+        line += f"; GitHub shows {MOST_SHOWN} annotations of each kind a step, the log above has all"
+    return line
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _data(text: str) -> str:
+    """Text behind the second `::`: line ends as GitHub escapes them, other control characters spelled out."""
+    return plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def _property(text: str) -> str:
+    """Text in a property: the characters that end it are escaped, too."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,84 @@
+"""A report as one HTML page that needs nothing but itself: no script, no request, every text escaped."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from aoe_reports.locale import html_tag
+from aoe_reports.model.report import Drawing, Grid, Report, Section
+from aoe_reports.model.rows import Column
+from aoe_reports.model.texts import Language, Text
+from aoe_reports.present.values import STATES, WORDS, plain, show
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("aoe_reports.present")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template("report.html.j2")
+
+
+def render(report: Report) -> str:
+    """The whole report, charts as pictures inside the page."""
+    return (
+        _template().render(
+            language=html_tag(report.language),
+            title=plain(report.title),
+            headline=plain(report.headline),
+            sections=[_section(section, report.language) for section in report.sections],
+        )
+        + "\n"
+    )
+
+
+def _section(section: Section, language: Language) -> dict[str, Any]:
+    grid = section.grid or Grid((), ())
+    return {
+        "title": plain(section.title),
+        "sentences": [plain(sentence) for sentence in section.sentences],
+        "lines": [plain(line) for line in section.lines],
+        "figure": _picture(section.chart, language) if section.chart else "",
+        "alt": plain(section.chart.description) if section.chart else "",
+        "head": [{"text": plain(column.title), "kind": _class(column)} for column in grid.columns],
+        "rows": [[_cell(row, column) for column in grid.columns] for row in grid.rows],
+    }
+
+
+def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
+    value = row.get(column.key)
+    if column.kind == "bars":
+        return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
+    text = show(value, column.kind)
+    if column.kind in STATES:
+        word = (value.template if isinstance(value, Text) else text).partition(":")[0]
+        looks = _STATES if column.kind == "state" else _QUICKER if (row.get("change") or 0) < 0 else _ALARMS
+        return {"text": text, "kind": looks.get(word, "text")}
+    return {"text": text, "kind": "text long" if column.kind in WORDS and len(text) > LONG else _class(column)}
+
+
+def _class(column: Column) -> str:
+    return "text" if column.kind in WORDS else column.kind if column.kind in STATES | {"bars"} else "number"
+
+
+LONG = 24
+"""Characters from which on a text gets a wider column to wrap in."""
+_STATES = (
+    dict.fromkeys(("pass", "successful", "confirmed"), "good")
+    | dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd")
+    | dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad")
+)
+"""How words on a state look; others look like any text."""
+_QUICKER = dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good") | {"suspect": "odd"}
+_ALARMS = _QUICKER | dict.fromkeys(("confirmed", "drift"), "bad")
+"""How words on what a series does look, of one that got quicker and of any other."""
+
+
+def _picture(chart: Drawing, language: Language) -> str:
+    from aoe_reports.present.figures import draw  # noqa: PLC0415 -- half a second that a page without charts saves
+
+    return "data:image/svg+xml;base64," + base64.b64encode(draw(chart, language).encode()).decode()

@@ -1,0 +1,124 @@
+"""Incidents as sections: what moved on one night, the largest impact first, who accepted it, what else changed there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.texts import count_of, join, say
+from aoe_reports.present.reports.rows import shown_columns
+
+Row = Mapping[str, Any]
+
+SHOWN_MEMBERS = 20
+
+
+def is_slower(row: Row) -> bool:
+    """Whether a row tells of a slow-down that is more than a suspicion."""
+    return row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0
+
+
+def is_open(row: Row) -> bool:
+    """Whether a row tells of a slow-down that nobody accepted, of a series that is still measured."""
+    return is_slower(row) and row.get("acknowledged") is None and not row.get("ended")
+
+
+def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Section]:
+    """One section an incident, its members under it: as their rows say where the incident is where those begin."""
+    by_series = {row["series_id"]: row for row in rows}
+    sections = []
+    for incident in incidents:
+        members = [
+            _member(member, by_series.get(member["series_id"]), incident["incident"]) for member in incident["members"]
+        ]
+        sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"]), *_date(incident)]
+        if len(members) > SHOWN_MEMBERS:
+            sentences.append(
+                say(
+                    "The first {shown} of {count} series are listed; the JSON form has them all.",
+                    shown=SHOWN_MEMBERS,
+                    count=len(members),
+                )
+            )
+        shown = members[:SHOWN_MEMBERS]
+        grid = Grid(shown_columns("incident", shown), shown)
+        title = say("{since}: {title}", since=incident["since"], title=incident["title"])
+        sections.append(Section(title, sentences, grid))
+    return sections
+
+
+def _member(member: Row, row: Row | None, incident: str) -> Row:
+    """A member, as its row tells it: against the baseline that is frozen, if its row begins with this incident."""
+    return row if row is not None and row["incident"] == incident else member
+
+
+def _where(incident: Row) -> list[str]:
+    return [
+        say(
+            "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
+            **{name: incident[name] for name in ("incident", "model", "hardware")},
+            run=say(", run {run}", run=incident["since_run"]) if incident["since_run"] else "",
+            series=count_of(len(incident["members"]), "{number} series", "{number} series"),
+            state=say("Open." if incident["open"] else "Nothing of it is open."),
+        )
+    ]
+
+
+def _words(members: Sequence[Row]) -> Iterator[str]:
+    """Who accepted what, and what was held against a baseline further back; equal sentences once."""
+    said: dict[str, None] = {}  # equal in English is equal in every language
+    for row in members:
+        accepted = row.get("acknowledged")
+        if accepted is not None:
+            words = say(
+                "Acknowledged {when} by {who}: {reason}"
+                if accepted["kind"] == "ack"
+                else "Expected, announced {when} by {who}: {reason}",
+                when=accepted["when"],
+                who=accepted["who"] or say("nobody named"),
+                reason=accepted["reason"],
+            )
+            said[words] = None
+        if len(row.get("moves", ())) > 1:
+            words = say(
+                "{workload} is held against the level before the first of its changes: {steps}.",
+                workload=row["workload"],
+                steps=join(", ", (f"{move['change']:+.1%} {move['since']}" for move in row["moves"])),
+            )
+            said[words] = None
+        if row.get("ended"):
+            words = say(
+                "{workload} (series {series}) is not measured any more since {night}.",
+                workload=row["workload"],
+                series=row["series_id"],
+                night=row["last_night"],
+            )
+            said[words] = None
+    yield from said
+
+
+def _metadata(changed: Sequence[Row]) -> list[str]:
+    """What was recorded first stays the answer; what the nights say otherwise now follows it."""
+    first = [one for one in changed if one["seen"] != "later"]
+    only_first = [one for one in changed if one["seen"] == "first-only"]
+    later = [one for one in changed if one["seen"] == "later"]
+    said: list[str] = []
+    if first:
+        said.append(say("What else changed there: {facts}.", facts=_facts(first)))
+    if only_first:
+        said.append(say("Of that, the nights now do not show: {facts}.", facts=_facts(only_first)))
+    if later:
+        said.append(say("Seen there later than it was first recorded: {facts}.", facts=_facts(later)))
+    return said
+
+
+def _facts(changed: Sequence[Row]) -> str:
+    return join("; ", (f"{one['name']} {one['before']} -> {one['after']}" for one in changed))
+
+
+def _date(incident: Row) -> list[str]:
+    if incident["since_now"] is None:
+        return []
+    since, now = incident["since"], incident["since_now"]
+    return [say("First recorded since {since}; the nights now say {now}.", since=since, now=now)]

@@ -1,0 +1,131 @@
+"""A report in the language of those who read it: everything of ours is translated, nothing that comes from files is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, overload
+
+from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section
+from aoe_reports.model.rows import Column, Kind
+from aoe_reports.model.texts import Language, Text, in_language
+
+Shape = TypeVar("Shape", bound=Drawing)
+"""A kind of drawing."""
+
+
+def report_in(report: Report, language: Language) -> Report:
+    """The same report in a language; in English it is the report itself."""
+    if language == "en":
+        return report
+    return replace(
+        report,
+        title=in_language(report.title, language),
+        headline=in_language(report.headline, language),
+        sections=[_section(section, language) for section in report.sections],
+        language=language,
+    )
+
+
+def _section(section: Section, language: Language) -> Section:
+    return replace(
+        section,
+        title=in_language(section.title, language),
+        sentences=[in_language(sentence, language) for sentence in section.sentences],
+        grid=section.grid and _grid(section.grid, language),
+        chart=section.chart and drawing_in(section.chart, language),
+        lines=[_told(line, language) for line in section.lines],
+    )
+
+
+def _grid(grid: Grid, language: Language) -> Grid:
+    columns = tuple(replace(column, title=in_language(column.title, language)) for column in grid.columns)
+    return Grid(columns, _Rows(grid.rows, grid.columns, language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows(Sequence[Mapping[str, Any]]):
+    """Rows that are translated while they are gone through: there may be too many to be held."""
+
+    rows: Sequence[Mapping[str, Any]]
+    columns: Sequence[Column]
+    language: Language
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return map(self._row, self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        if isinstance(index, slice):
+            return _Rows(self.rows[index], self.columns, self.language)
+        return self._row(self.rows[index])
+
+    def _row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {column.key: cell_in(row.get(column.key), column.kind, self.language) for column in self.columns}
+
+
+def cell_in(value: Any, kind: Kind, language: Language) -> Any:
+    """A value of a table in a language: names and numbers stay, texts and words of ours do not."""
+    if isinstance(value, bool):
+        return in_language("yes" if value else "no", language)
+    if isinstance(value, str):
+        if kind in {"state", "alarm"}:
+            return _state(value, language)
+        return in_language(value, language) if kind == "word" else _told(value, language)
+    if isinstance(value, list | tuple) and any(isinstance(part, Text) for part in value):
+        return [_told(part, language) for part in value]
+    return value
+
+
+def _state(value: str, language: Language) -> str:
+    """A state's word, with what stands behind its colon; how it looks is known by the English word."""
+    if isinstance(value, Text):
+        said = in_language(value, language)
+    else:
+        word, colon, more = value.partition(":")
+        said = in_language(word, language) + colon + more
+    shown = Text(said)
+    shown.template, shown.values, shown.more = value, {}, None
+    return shown
+
+
+def _told(value: Any, language: Language) -> Any:
+    return in_language(value, language) if isinstance(value, Text) else value
+
+
+def drawing_in(drawing: Shape, language: Language) -> Shape:
+    """A drawing's titles, labels, units and descriptions in a language; where a label is a name it stays what it is."""
+    if language == "en":
+        return drawing
+    names = ("title", "subtitle", "unit", "description")
+    said: dict[str, Any] = {
+        name: in_language(getattr(drawing, name), language) for name in names if hasattr(drawing, name)
+    }
+    return replace(drawing, **said, **_parts(drawing, language))
+
+
+def _parts(drawing: Drawing, language: Language) -> dict[str, Any]:
+    """What a drawing shows, under names in a language."""
+    if isinstance(drawing, Chart):
+        return {"lines": {_told(name, language): line for name, line in drawing.lines.items()}}
+    if isinstance(drawing, BarChart):
+        return {
+            "labels": [_told(label, language) for label in drawing.labels],
+            "bars": {in_language(name, language): bar for name, bar in drawing.bars.items()},
+            "intervals": {in_language(name, language): bar for name, bar in drawing.intervals.items()},
+        }
+    if isinstance(drawing, Ranking):
+        return {
+            "labels": [_told(one, language) for one in drawing.labels],
+            "words": [_told(one, language) for one in drawing.words],
+        }
+    return {
+        "parts": [(_told(name, language), value) for name, value in drawing.parts],
+        "whole": (_told(drawing.whole[0], language), drawing.whole[1]),
+    }

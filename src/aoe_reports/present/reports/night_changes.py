@@ -1,0 +1,236 @@
+"""What changed, as sections: the price of an alarm, what is told tonight, incidents; the trend of the lead and what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from aoe_reports.model.causes import cause_words
+from aoe_reports.model.report import Chart, Grid, Section, Waterfall
+from aoe_reports.model.rows import Column
+from aoe_reports.model.texts import capital, count_of, join, say
+from aoe_reports.present.reports.incidents import incident_sections, is_open
+from aoe_reports.present.reports.night_content import (
+    Night,
+    Row,
+    Trend,
+    is_news,
+)
+from aoe_reports.present.reports.night_words import (
+    line_name,
+    place_words,
+    subject_words,
+    title_name,
+    whole_name,
+)
+from aoe_reports.present.reports.rows import shown_columns
+
+SHOWN_CHANGES = 20
+SHOWN_INCIDENTS = 10
+LEVEL_NIGHTS = 14
+"""The level before a change is drawn over so many nights: what was before those may have been another one."""
+
+
+def changes_sections(night: Night) -> Iterator[Section]:
+    """What is told tonight: its price, its counts, what belongs to no incident, then the incidents."""
+    budget = night.budget
+    if budget is None:
+        yield Section("What changed", [say("Nothing was measured.")])
+        return
+    told = [row for row in night.changes if is_news(row)]
+    apart = [{**row, "what": subject_words(row)} for row in told if row["incident"] is None]
+    sentences: list[str] = [_price(budget)]
+    if budget["baseline"] != "segment":
+        sentences.append(say("The baseline was chosen: {baseline}.", baseline=budget["baseline"]))
+    if night.remark is not None:
+        sentences.append(say("{text}.", text=capital(night.remark)))
+    sentences.append(_counted_changes(night.changes, told))
+    if len(apart) > SHOWN_CHANGES:
+        sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(apart)))
+    columns = (
+        Column("state", "State", "alarm"),
+        Column("what", "What"),
+        Column("change", "Change (after/before - 1)", "change"),
+        Column("ci_low", "from", "change"),
+        Column("ci_high", "to", "change"),
+        Column("before", "Before (ms)", "ms"),
+        Column("after", "After (ms)", "ms"),
+        Column("since", "Since"),
+    )
+    yield Section("What changed", sentences, Grid(columns, apart[:SHOWN_CHANGES]) if apart else None)
+    yield from _incidents(night, told)
+
+
+def _price(budget: Row) -> str:
+    return say(
+        (
+            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise {alarms:g} false "
+            "alarms a year. Change is after / before - 1; before is the level since the last accepted change, after the newest "
+            "one; the impact is what all calls of a run take longer."
+        ),
+        eligible=budget["eligible"],
+        series=budget["series"],
+        alarms=budget["false_alarms_per_year"],
+    )
+
+
+def _counted_changes(changes: Sequence[Row], told: Sequence[Row]) -> str:
+    counts = [
+        say("{count} series slower", count=sum(is_open(row) for row in told)),
+        say("{count} suspect (run the night again)", count=sum(row["state"] == "suspect" for row in told)),
+        say("{count} slower and accepted", count=sum(row["acknowledged"] is not None for row in told)),
+        say("{count} quicker", count=sum(row["state"] in {"recovered", "improved"} for row in told)),
+        say("{count} with a change that was told before and is settled", count=len(changes) - len(told)),
+    ]
+    known = [one for one in counts if one.values["count"]]
+    return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
+
+
+def _incidents(night: Night, told: Sequence[Row]) -> Iterator[Section]:
+    """What changed together, of what is told tonight: what is open first."""
+    wanted = {move["incident"] for row in told for move in row["moves"]}
+    shown = [incident for incident in night.incidents if incident["incident"] in wanted]
+    shown.sort(key=lambda incident: not incident["open"])
+    yield from incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
+    if len(shown) > SHOWN_INCIDENTS:
+        count = len(shown) - SHOWN_INCIDENTS
+        yield Section("", [say("{count} more incidents: `--format json` has them all.", count=count)])
+
+
+def trend_section(night: Night, trend: Trend) -> Section:
+    place = place_words({"rank_id": trend.rank_id, "device_id": trend.device_id})
+    low, high = min(trend.values_ms), max(trend.values_ms)
+    nights = trend.nights
+    row = night.lead
+    counted = count_of(len(nights), "{number:,} night", "{number:,} nights")
+    described = say(
+        (
+            "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
+            "in the newest"
+        ),
+        what=join("", (whole_name(trend.workload), place)),
+        nights=counted,
+        first=nights[0],
+        last=nights[-1],
+        low=low,
+        high=high,
+        newest=trend.values_ms[-1],
+    )
+    title = join("", (title_name(trend.workload), place))
+    levels: tuple[tuple[str, str, float], ...] = ()
+    marked = None
+    if row is not None and row["change"] is not None and row["since"] in nights:
+        marked = str(row["since"])
+        at = list(nights).index(marked)
+        if at and row["before"] and row["after"]:
+            first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
+            levels = ((first, last, row["before"]), (marked, nights[-1], row["after"]))
+        title = say("{what}: {change:+.1%}", what=title, change=row["change"])
+        described += say(
+            "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
+            state=say(row["state"]),
+            change=row["change"],
+            since=marked,
+            before=row["before"],
+            after=row["after"],
+        )
+        state = say(row["state"])
+    elif len(nights) < night.least_nights:
+        state = say("too few nights to judge, {number} of {least}", number=len(nights), least=night.least_nights)
+        described += say("; {state}", state=state)
+    else:
+        state = say("no change")
+        described += say("; no change is marked")
+    subtitle = say(
+        "Night {night}: {state}. Mean time of {nights}, lower is better",
+        night=night.night,
+        state=state,
+        nights=counted,
+    )
+    alt = say("Line chart: {what}", what=described)
+    chart = Chart(
+        title=title,
+        nights=nights,
+        lines={trend.workload: trend.values_ms},
+        unit="ms",
+        description=alt,
+        marked=marked,
+        subtitle=subtitle,
+        levels=levels,
+    )
+    return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
+
+
+_PARTS = {
+    "other_operators_us": say("other operators"),
+    "communication_not_overlapped_us": say("communication, not overlapped"),
+    "free_us": say("free time"),
+    "unattributed_us": say("unattributed"),
+}
+
+
+def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
+    operators = told["operators"]
+    parts: list[tuple[str, float]] = [
+        (
+            whole_name(one["op_name"] or one["op_type"]) if one["op_name"] or one["op_type"] else say("unknown"),
+            one["difference_us"],
+        )
+        for one in operators
+    ]
+    parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
+    listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
+    described = say(
+        "Where the change of {what} since {since} is, in us a step: {parts}; together {total:+,.3f}",
+        what=join("", (whole_name(row["workload"]), place_words(row))),
+        since=row["since"],
+        parts=join(", ", listed),
+        total=told["total_us"],
+    )
+    chart = Waterfall(
+        title=say(
+            "{what}: where {total:+,.1f} us a step are",
+            what=join("", (title_name(row["workload"]), place_words(row))),
+            total=told["total_us"],
+        ),
+        subtitle=say(
+            "Night {night}: change since {since}, {before:,.1f} us before, {after:,.1f} us after",
+            night=night.night,
+            since=row["since"],
+            before=told["before_us"],
+            after=told["after_us"],
+        ),
+        parts=parts,
+        whole=(say("the step"), told["total_us"]),
+        unit=say("change of a step (us)"),
+        description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
+    )
+    sentences = [say("{text}.", text=described)]
+    sentences += [
+        say(
+            "{sources} became {targets} ({moved:,.3f} us moved).",
+            sources=join(", ", map(whole_name, shift["from"])),
+            targets=join(", ", map(whole_name, shift["to"])),
+            moved=shift["moved_us"],
+        )
+        for shift in told["shifts"]
+    ]
+    sentences += [
+        say(
+            "AOE tuned {operator} in run {run} of {night}.",
+            operator=whole_name(one["op_name"] or one["op_type"]),
+            run=one["repository_run"],
+            night=one["repository_night"],
+        )
+        for one in operators
+        if one.get("repository_run")
+    ]
+    others = sum(bool(one.get("attribution")) for one in night.changes) - 1
+    if others > 0:
+        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
+        sentences.append(say("`regressions` divides {steps} in the same way.", steps=steps))
+    listed_rows = [
+        {**one, "op_name": one["op_name"] and line_name(one["op_name"]), "cause": cause_words(one["cause"])}
+        for one in operators
+    ]
+    grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
+    return Section("Where the change is", sentences, grid, chart, figure="attribution")

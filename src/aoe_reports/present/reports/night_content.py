@@ -1,0 +1,166 @@
+"""What the night report is made of: plain facts of one night, as a store or a job knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aoe_reports.model.findings import Finding
+from aoe_reports.present.reports.incidents import is_open, is_slower
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The history of the series that the report is about, up to its night."""
+
+    series_id: str
+    workload: str
+    model: str
+    rank_id: int | None
+    device_id: int | None
+    nights: Sequence[str]
+    values_ms: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTime:
+    """What the tasks of one operator type on one kind of core took in a run."""
+
+    position: int
+    op_type: str | None
+    task_type: str | None
+    count: int
+    total_us: float
+    mean_us: float | None
+    share: float | None
+    """Of all compute tasks of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hotspots:
+    """The operator types of one run, those of all its ranks together."""
+
+    run: str
+    model: str
+    ranks: int
+    types: Sequence[TypeTime]
+    total_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """The advice and the next plan that are stored with one run; rows as `history advice` lists them."""
+
+    run: str
+    model: str
+    summary: Row
+    advice: Sequence[Row]
+    stated: Sequence[Row]
+    candidates: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """A run of AOE, with what it claims of the model."""
+
+    night: str
+    run: str
+    workload: str
+    tuning_name: str | None
+    kind: str | None
+    status: str
+    modified: int | None
+    before_ms: float | None
+    after_ms: float | None
+    speed_up: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run of the night, as the store has it; its step is that of the slowest rank."""
+
+    night: str
+    run: str
+    kind: str
+    workload: str
+    hardware: str | None
+    step_ms: float | None
+    status: str | None
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What only the job knows that read the night."""
+
+    read: Sequence[Row]
+    """The runs that were read, with what the store did with each."""
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """Everything the report is made of."""
+
+    night: str | None
+    """None: nothing is stored."""
+    workload: str | None = None
+    """The one that was asked for."""
+    changes: Sequence[Row] = ()
+    """Rows of `regressions`."""
+    incidents: Sequence[Row] = ()
+    budget: Row | None = None
+    """How the budget of false alarms was shared; None where nothing was measured."""
+    remark: str | None = None
+    """Why nothing can be said of changes, where that is so."""
+    least_nights: int = 0
+    """From how many nights on a series can be judged."""
+    trend: Trend | None = None
+    hotspots: Hotspots | None = None
+    advised: Advised | None = None
+    """What was stored of advice with the newest profile of the night that has some."""
+    tunings: Sequence[TuningRun] = ()
+    claims: Sequence[Row] = ()
+    verdicts: Sequence[Row] = ()
+    """What `verify` stored of that night."""
+    runs: Sequence[StoredRun] = ()
+    findings: Sequence[Finding] = ()
+    """What is to be known of the comparison, and what was wrong with what was read."""
+    others: Sequence[str] = ()
+    """Other workloads with a run that night."""
+    later: Sequence[str] = ()
+    """Nights after the newest with a measurement: of AOE's own runs, or of other workloads."""
+    job: Job | None = None
+
+    @property
+    def lead(self) -> Row | None:
+        """The row that the report is about."""
+        return lead_of(self.changes)
+
+
+WHOLE = ("step", "model")
+"""Scopes of what is measured as a whole."""
+
+
+def lead_of(changes: Sequence[Row]) -> Row | None:
+    """The row that a report is about: a step that got slower, else the operator with the largest impact that did.
+
+    Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
+    """
+    for slower in ([row for row in changes if is_open(row)], [row for row in changes if is_slower(row)]):
+        if slower:
+            by_impact = sorted(slower, key=lambda row: (row["scope"] != "op", -(row["impact_ms"] or 0.0)))
+            return next((row for row in slower if row["scope"] in WHOLE), by_impact[0])
+    return next((row for row in changes if row["state"] is not None and row["scope"] in WHOLE), None)
+
+
+def is_news(row: Row) -> bool:
+    """Whether a change is told tonight: what is open or suspected is until it is settled, the rest in the night that it is new."""
+    return (
+        is_open(row)
+        or row["state"] == "suspect"
+        or (row["state"] is not None and (row["new"] or row["incident"] is None))
+    )

@@ -1,0 +1,302 @@
+"""What ran, as sections: hotspots, advice, what AOE claims, verdicts, the runs themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from aoe_reports.model.report import Grid, Ranking, Section
+from aoe_reports.model.rows import Column, columns_of, telling_columns
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.present.reports.night_content import (
+    Advised,
+    Job,
+    Night,
+    Row,
+)
+from aoe_reports.present.reports.night_words import (
+    line_name,
+    title_name,
+    whole_name,
+)
+from aoe_reports.present.reports.rows import shown_columns
+from aoe_reports.questions.advise import Advised as AdviceRow
+
+SHOWN_HOTSPOTS = 10
+SHOWN_CLAIMS = 10
+SHOWN_ADVICE = 5
+SHOWN_VERDICTS = 15
+SHOWN_RUNS = 15
+
+
+def hotspots_section(night: Night) -> Section:
+    title, hot = "Where device time goes", night.hotspots
+    if hot is None:
+        return Section(title, [say("No run of that night tells of operators.")])
+    columns = (
+        Column("position", "#", "integer"),
+        Column("op_type", "Operator type"),
+        Column("task_type", "Core"),
+        Column("count", "Tasks", "integer"),
+        Column("total_us", "Total (us)", "us"),
+        Column("mean_us", "Mean (us)", "us"),
+        Column("share", "Share of computing", "percent"),
+    )
+    ranks = say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
+    about = say(
+        "Compute tasks of run {run} ({model}) by operator type{ranks}, {total:,.3f} us in all",
+        run=hot.run,
+        model=whole_name(hot.model),
+        ranks=ranks,
+        total=hot.total_us,
+    )
+    shown = hot.types[:SHOWN_HOTSPOTS]
+    if len(hot.types) > len(shown):
+        about += say("; the first {shown} of {count} types", shown=len(shown), count=len(hot.types))
+    listed = [
+        say("{name} {total:,.3f} us", name=whole_name(row.op_type), total=row.total_us)
+        + (say(" ({share:.1%})", share=row.share) if row.share is not None else "")
+        for row in shown
+    ]
+    chart = Ranking(
+        say("{model}: where device time goes", model=title_name(hot.model)),
+        say(
+            "Night {night}: {total:,.0f} us of compute tasks by operator type{ranks}",
+            night=night.night,
+            total=hot.total_us,
+            ranks=ranks,
+        ),
+        [f"{row.op_type} ({row.task_type})" if row.task_type else str(row.op_type) for row in shown],
+        [row.total_us for row in shown],
+        [
+            (f"{row.share:.1%}   " if row.share is not None else "")
+            + say(
+                "{total:,.1f} us, {tasks}",
+                total=row.total_us,
+                tasks=count_of(row.count, "{number:,} task", "{number:,} tasks"),
+            )
+            for row in shown
+        ],
+        say("Bar chart, night {night}. {about}: {types}", night=night.night, about=about, types=join(", ", listed)),
+    )
+    return Section(
+        title,
+        [say("{text}.", text=about)],
+        Grid(columns, [{**asdict(row), "op_type": line_name(row.op_type)} for row in shown]),
+        chart,
+        figure="hotspots",
+    )
+
+
+def tuning_sections(night: Night) -> list[Section]:
+    if not night.tunings:
+        return []
+    columns = (
+        Column("night", "Night"),
+        Column("tuning_name", "Task"),
+        Column("kind", "Mode"),
+        Column("workload", "Workload"),
+        Column("run", "Run"),
+        Column("status", "Status", "state"),
+        Column("modified", "Changed", "integer"),
+        Column("before_ms", "Model before, claimed (ms)", "ms"),
+        Column("after_ms", "Model after, claimed (ms)", "ms"),
+        Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
+    )
+    sentences: list[str] = [
+        say("These are AOE's own claims from its microbenchmarks: only a profile before and after proves them.")
+    ]
+    shown_tunings = [asdict(run) for run in night.tunings[-SHOWN_RUNS:]]
+    if len(night.tunings) > SHOWN_RUNS:
+        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
+    sections = [Section("What AOE claims", sentences, Grid(columns, shown_tunings))]
+    if night.claims:
+        named = (
+            Column("run", "Run"),
+            Column("name", "Operator or subgraph"),
+            Column("op_type", "Operator type"),
+            Column("claimed_before_us", "Claimed before (us)", "us"),
+            Column("claimed_after_us", "Claimed after (us)", "us"),
+            Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
+        )
+        shown = night.claims[:SHOWN_CLAIMS]
+        said = say(
+            "The {shown} largest of {claims} on operators and subgraphs.",
+            shown=len(shown),
+            claims=count_of(len(night.claims), "{number:,} claim", "{number:,} claims"),
+        )
+        sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
+    return sections
+
+
+def advice_sections(advised: Advised) -> list[Section]:
+    """What could be gained and what is worth tuning next, by what was stored with the run."""
+    summary, title = advised.summary, "What could be gained"
+    if summary["why_not"] is not None:
+        why = summary["why_not"]
+        none = say("No advice could be worked out of run {run}: {why}.", run=advised.run, why=_said(why))
+        return [Section(title, [none])]
+    sentences = [_first_headline(advised)]
+    shown = [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in advised.advice[:SHOWN_ADVICE]]
+    if shown:
+        sentences.append(
+            say(
+                (
+                    "The {shown} with the largest bound of {count:,}. Bound is the most by which a step could get shorter; it is no "
+                    "forecast, and bounds do not add up."
+                ),
+                shown=len(shown),
+                count=summary["found"],
+            )
+        )
+    columns = [
+        column
+        for column in telling_columns(columns_of(AdviceRow), shown)
+        if column.key not in {"input_shapes", "bound_by"}
+    ]
+    ours = dict.fromkeys((row["rule"], row["advice"]) for row in shown)
+    lines: list[str] = [say("{rule}: {advice}.", rule=rule, advice=said) for rule, said in ours]
+    lines += [
+        say("msprof (prof_rule), {rule}: {advice}", rule=row["rule"], advice=row["advice"])
+        for row in advised.stated[:SHOWN_ADVICE]
+    ]
+    sections = [Section(title, sentences, Grid(tuple(columns), shown) if shown else None, lines=lines)]
+    if summary["plan"] is not None:
+        rows = [
+            {**row, "op_name": row["op_name"] and line_name(row["op_name"])}
+            for row in advised.candidates[:SHOWN_ADVICE]
+        ]
+        told = [_said(summary["plan"].get("headline"))]
+        if rows:
+            told.append(
+                say(
+                    "The first {shown} of {count}; expected and bound are us of one step.",
+                    shown=len(rows),
+                    count=summary["plan"].get("candidates"),
+                )
+            )
+        planned = [
+            column for column in shown_columns("plan", rows) if column.key not in {"input_shapes", "reason", "prior"}
+        ]
+        sections.append(Section("Next tuning plan", told, Grid(tuple(planned), rows) if rows else None))
+    return sections
+
+
+def _first_headline(advised: Advised) -> Text:
+    """Of which run it is, and where to look first on its longest step."""
+    summary = advised.summary
+    headlines, devices = summary["headlines"], summary["devices"]
+    of = {"run": advised.run, "model": whole_name(advised.model)}
+    if not headlines:
+        return say("Of run {run} ({model}).", **of)
+    first = _said(headlines[0].get("headline"))
+    if devices > 1:
+        return say(
+            "Of run {run} ({model}): {headline} (the longest step of {devices} devices).",
+            headline=first,
+            devices=devices,
+            **of,
+        )
+    return say("Of run {run} ({model}): {headline}.", headline=first, **of)
+
+
+def _said(text: Any) -> str:
+    """A stored sentence: one that can be translated stays one, any other is cut to what a report has room for."""
+    return text if isinstance(text, Text) else whole_name(text)
+
+
+def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
+    if not verdicts:
+        return []
+    shown = verdicts[:SHOWN_VERDICTS]
+    said = say("What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1.")
+    if len(verdicts) > len(shown):
+        first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
+        said = join(" ", (said, first))
+    rows = [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in shown]
+    columns = [
+        column for column in shown_columns("verdicts", rows) if column.key not in {"night", "input_shapes", "reason"}
+    ]
+    return [Section("Claims against the clock", [said], Grid(tuple(columns), rows))]
+
+
+def run_sections(night: Night) -> list[Section]:
+    """The runs of the night, as the store has them."""
+    if night.night is None:
+        return []
+    columns = (
+        Column("run", "Run"),
+        Column("kind", "Kind", "word"),
+        Column("workload", "Workload"),
+        Column("hardware", "Hardware"),
+        Column("step_ms", "Step (ms)", "ms"),
+        Column("status", "Status", "state"),
+        Column("path", "Path"),
+    )
+    sentences: list[str] = [
+        say(
+            "{runs} stored of {night}. Step is that of the slowest rank.",
+            runs=_counted_runs(len(night.runs)),
+            night=night.night,
+        )
+    ]
+    sentences += _cut_off(run.status for run in night.runs)
+    if len(night.runs) > SHOWN_RUNS:
+        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
+    if night.others:
+        some = join(", ", map(whole_name, night.others[:SHOWN_RUNS]))
+        sentences.append(
+            say(
+                "Other workloads with a run that night: {workloads}. `--workload` makes the report one of them.",
+                workloads=some,
+            )
+        )
+    if night.later:
+        later = count_of(len(night.later), "{number:,} later night", "{number:,} later nights")
+        some = join(", ", night.later[-SHOWN_RUNS:])
+        sentences.append(
+            say("Nothing is measured on {later} with a run: {nights}.", later=later, nights=some)
+            if night.workload is None
+            else say("Nothing of this workload is measured on {later} with a run: {nights}.", later=later, nights=some)
+        )
+    rows = [asdict(run) for run in night.runs[-SHOWN_RUNS:]]
+    return [Section("Runs of the night", sentences, Grid(columns, rows))]
+
+
+def _cut_off(status: Iterable[Any]) -> Iterator[str]:
+    cut = sum(one == "incomplete" for one in status)
+    if cut:
+        yield say("{runs} of them cut off: compared with nothing.", runs=_counted_runs(cut))
+
+
+def read_section(job: Job) -> Section:
+    """The runs that a job read, and what the store did with them."""
+    columns = (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("kind", "Kind", "word"),
+        Column("workload", "Workload"),
+        Column("records", "Records", "integer"),
+        Column("step_ms", "Step (ms)", "ms"),
+        Column("outcome", "Store", "word"),
+        Column("status", "Status", "word"),
+    )
+    counts = Counter(str(row["outcome"]) for row in job.read)
+    said = [say("{count} {outcome}", count=count, outcome=say(outcome)) for outcome, count in sorted(counts.items())]
+    sentences: list[str] = [
+        say(
+            "{runs} read: {outcomes}. Step is that of the slowest rank.",
+            runs=count_of(len(job.read), "{number} run", "{number} runs"),
+            outcomes=join(", ", said) if said else say("none"),
+        ),
+        *_cut_off(row["status"] for row in job.read),
+    ]
+    if len(job.read) > SHOWN_RUNS:
+        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
+    return Section("What was read", sentences, Grid(columns, job.read[-SHOWN_RUNS:]) if job.read else None)
+
+
+def _counted_runs(number: int) -> str:
+    return count_of(number, "{number:,} run", "{number:,} runs")

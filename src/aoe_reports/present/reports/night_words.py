@@ -1,0 +1,71 @@
+"""How the night report names series, operators and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aoe_reports.model.texts import join, say
+from aoe_reports.present.reports.names import shorten_middle
+
+Row = Mapping[str, Any]
+
+
+TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
+"""Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
+
+
+def subject_words(row: Row) -> str:
+    """What a series is, in words."""
+    workload, kind, name = str(row["workload"]), row["op_type"], row["op_name"]
+    if row["scope"] == "step" and workload.endswith("/step"):
+        return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
+    if name and workload.endswith(f"/op/{name}"):
+        model = line_name(workload.removesuffix(f"/op/{name}"))
+        return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
+    if row["scope"] == "op_type" and workload.endswith(f"/op_type/{kind}"):
+        model = line_name(workload.removesuffix(f"/op_type/{kind}"))
+        return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
+    return series_words(row)
+
+
+_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+
+
+def times_in_one_unit(*times_ns: float) -> tuple[list[str], str]:
+    """Times in the one unit that the largest of them asks for, four digits that count of that one."""
+    largest = max(map(abs, times_ns))
+    scale, unit = next(((scale, unit) for scale, unit in _TIME_UNITS if largest >= scale), (1.0, "ns"))
+    digits = max(4 - len(str(int(largest / scale))), 0)
+    return [f"{time / scale:,.{digits}f}" for time in times_ns], unit
+
+
+def operator_words(one: Row) -> str:
+    if one["op_name"] and one["op_type"]:
+        return say("operator {name} ({kind})", name=line_name(one["op_name"]), kind=line_name(one["op_type"]))
+    if one["op_name"]:
+        return say("operator {name}", name=line_name(one["op_name"]))
+    return say("operator type {kind}", kind=line_name(one["op_type"]))
+
+
+def place_words(row: Row) -> str:
+    rank, device = row.get("rank_id"), row.get("device_id")
+    if rank is not None:
+        return say(", rank {rank}", rank=rank)
+    return say(", device {device}", device=device) if device else ""
+
+
+def series_words(row: Row) -> str:
+    return join("", (line_name(row["workload"]), place_words(row)))
+
+
+def title_name(name: Any) -> str:
+    return shorten_middle(str(name), TITLE_NAME)
+
+
+def line_name(name: Any) -> str:
+    return shorten_middle(str(name), LINE_NAME)
+
+
+def whole_name(name: Any) -> str:
+    return shorten_middle(str(name), WHOLE_NAME)

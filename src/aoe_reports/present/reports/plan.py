@@ -1,0 +1,230 @@
+"""What a tuning plan says to people: where the step goes, what to tune and why, what not and why, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.rows import Column
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.present.reports.rows import shown_columns
+
+SHOWN_CANDIDATES = 50
+SHOWN_REJECTED = 50
+_PER_MINUTE = 60
+
+_REJECTED = (
+    Column("op_type", "Operator type"),
+    Column("op_name", "Operator"),
+    Column("total_us", "Total (us)", "us"),
+    Column("reason", "Reason", "sentence"),
+)
+
+
+def plan_report(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> Report:
+    """The plan (as plan.json has it) and what was known when it was made."""
+    sections = [
+        Section("Where the step goes", _where(plan, facts)),
+        _candidates(plan),
+        _rejected(plan["rejected"]),
+        Section("How it was ranked", lines=_how(facts)) if plan["candidates"] else None,
+        Section("What to do", lines=_what_to_do(plan)),
+    ]
+    title = say("Tuning plan ({mode}, {scenario})", mode=plan["mode"], scenario=plan["scenario"])
+    said = _gradients(facts) if plan["mode"] == "gdat" else headline(plan)
+    return Report(title, said, [section for section in sections if section is not None])
+
+
+def headline(plan: Mapping[str, Any]) -> str:
+    """The plan in one sentence."""
+    if plan["mode"] == "gdat":
+        return say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
+    candidates = plan["candidates"]
+    if not candidates:
+        return say("Tuning compute cannot help here: {why}.", why=_why_not(plan))
+    expected = sum(candidate["expected_saving_us"] or 0.0 for candidate in candidates)
+    minutes = sum(candidate["cost_s"] or 0.0 for candidate in candidates) / _PER_MINUTE
+    operators = sum(candidate["kind"] == "operator" for candidate in candidates)
+    several = count_of(operators, "{number} candidate", "{number} candidates")
+    said = {"what": several if operators else say("The model's subgraphs"), "expected": expected, "minutes": minutes}
+    if plan["step_us"] is None:
+        return say("{what}: expected {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
+    if not plan["step_us"]:
+        return say(
+            "{what}: expected {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of tuning.",
+            step=plan["step_us"],
+            **said,
+        )
+    return say(
+        "{what}: expected {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of "
+        "tuning.",
+        share=expected / plan["step_us"],
+        step=plan["step_us"],
+        **said,
+    )
+
+
+def _gradients(facts: Mapping[str, Any]) -> str:
+    """What gradient tuning could save at most, where backward passes are told."""
+    tail = facts.get("gradients")
+    whole = say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
+    if tail is None:
+        unknown = say("What that could save is not known: no step_trace with a backward pass.")
+        return join(" ", (whole, unknown))
+    said = {"iteration": tail["iteration_us"], "tail": tail["tail_us"], "bound": tail["bound_us"]}
+    if tail["iteration_us"]:
+        said["share"] = tail["bound_us"] / tail["iteration_us"]
+    text = say(
+        "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
+        "{bound:,.3f} us ({share:.2%}) can be hidden."
+        if tail["iteration_us"]
+        else "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
+        "{bound:,.3f} us can be hidden.",
+        **said,
+    )
+    return join(" ", (whole, text))
+
+
+def _why_not(plan: Mapping[str, Any]) -> str:
+    """What speaks against most of the device time."""
+    parts = []
+    if plan["computing_share"] is not None:
+        parts.append(say("computing is {share:.1%} of the step", share=plan["computing_share"]))
+    sums: dict[str, float] = {}
+    for one in plan["rejected"]:
+        word = _taken_apart(one["reason"])[0]
+        if word != "communication":
+            sums[word] = sums.get(word, 0.0) + (one["total_us"] or 0.0)
+    whole = sum(sums.values())
+    if whole:
+        word, most = max(sums.items(), key=lambda item: (item[1], item[0]))
+        parts.append(say("{share:.0%} of it is left out as {why}", share=most / whole, why=word))
+    return join(", and ", parts) or say("no operator was measured")
+
+
+def _where(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    if plan["step_us"] is None:
+        return [
+            say("Nothing tells how long a step is: shares are of computing, and what runs beside what is not known.")
+        ]
+    shares = [
+        (plan["computing_share"], say("computing")),
+        (facts["overlapped_share"], say("of it beside communication")),
+        (plan["communication_not_overlapped_share"], say("communication that nothing is computed beside")),
+        (plan["free_share"], say("free")),
+    ]
+    said = join(
+        ", ", (say("{share:.1%} {what}", share=share, what=what) for share, what in shares if share is not None)
+    )
+    step = say(
+        "A step takes {step:,.3f} us (mean of {steps}): {shares}."
+        if facts["steps"] > 1
+        else "A step takes {step:,.3f} us: {shares}.",
+        step=plan["step_us"],
+        steps=facts["steps"],
+        shares=said,
+    )
+    bound = {"bound": plan["bound_saving_us"]}
+    if plan["bound_saving_share"] is not None:
+        bound["share"] = plan["bound_saving_share"]
+    most = say(
+        "No tuning of operators can save more than {bound:,.3f} us of it, {share:.1%}: what is overlapped or idle is not "
+        "gained."
+        if "share" in bound
+        else "No tuning of operators can save more than {bound:,.3f} us of it: what is overlapped or idle is not gained.",
+        **bound,
+    )
+    return [step, most]
+
+
+def _candidates(plan: Mapping[str, Any]) -> Section:
+    candidates = plan["candidates"]
+    if not candidates:
+        nothing = say("All gradients together." if plan["mode"] == "gdat" else "Nothing.")
+        return Section("What to tune", [nothing])
+    rows = [{"position": place, **one} for place, one in enumerate(candidates, start=1)][:SHOWN_CANDIDATES]
+    sentences = [say("Total and tasks are those of the whole profile; bound and expected are us of one step.")]
+    if len(candidates) > len(rows):
+        sentences.append(_first(len(rows), len(candidates)))
+    return Section("What to tune", sentences, Grid(shown_columns("plan", rows), rows))
+
+
+def _rejected(rejected: Sequence[Mapping[str, Any]]) -> Section | None:
+    if not rejected:
+        return None
+    shown = rejected[:SHOWN_REJECTED]
+    sentences = [_first(len(shown), len(rejected))] if len(rejected) > len(shown) else []
+    rows: list[dict[str, Any]] = []
+    meanings: dict[str, str] = {}
+    for one in shown:
+        word, meaning, number = _taken_apart(one["reason"])
+        several = None if number is None else say("({count} operators)", count=number)
+        rows.append({**one, "reason": word, "op_name": one["op_name"] or several})
+        meanings.setdefault(word, say("{word}: {meaning}.", word=word, meaning=meaning))
+    columns = tuple(column for column in _REJECTED if any(row[column.key] is not None for row in rows))
+    return Section("What is left out", sentences, Grid(columns, rows), lines=sorted(meanings.values()))
+
+
+def _taken_apart(reason: str | None) -> tuple[str, str, int | None]:
+    """(the reason's word, what it means, of how many operators it is said) as `tuning.ranking` put them together."""
+    if not isinstance(reason, Text):
+        word, _, meaning = str(reason).partition(": ")
+        return word, meaning, None
+    said = reason.values
+    if "source" in said:
+        return said["why"], say("{meaning} ({source})", meaning=said["meaning"], source=said["source"]), None
+    return said["why"], said["meaning"], said.get("count")
+
+
+def _first(shown: int, count: int) -> Text:
+    return say("The first {shown} of {count}; plan.json has them all.", shown=shown, count=count)
+
+
+def _how(facts: Mapping[str, Any]) -> list[str]:
+    tasks = facts["cost_results"]
+    if tasks:
+        cost = count_of(tasks, "median of {number} earlier tuning task", "median of {number} earlier tuning tasks")
+    else:
+        cost = say("default: {source}", source=facts["default_source"])
+    lines: list[str] = [
+        say("Order: expected saving of a step for each second of tuning."),
+        say(
+            "Expected saving: the time in which an operator alone keeps the step waiting, times the time saved (1 - after/before) "
+            "that earlier tuning of its type brought (measured before claimed, one default counted among them), else times the "
+            "default ({source}); never more than the operator's bound or the step's.",
+            source=facts["default_source"],
+        ),
+        say("Tuning takes {seconds:,.1f} s an operator and shape ({how}).", seconds=facts["cost_s"], how=cost),
+        say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts["min_share"]),
+    ]
+    if facts["budget_s"] is not None:
+        minutes = facts["budget_s"] / _PER_MINUTE
+        lines.append(say("Tuning is to take no more than {minutes:,.1f} minutes (--budget).", minutes=minutes))
+    return lines
+
+
+def _what_to_do(plan: Mapping[str, Any]) -> list[str]:
+    if not plan["candidates"] and plan["mode"] != "gdat":
+        return [
+            say("Nothing to tune: `aoe-reports advise` on the profile says what else could be gained. run.sh refuses.")
+        ]
+    lines: list[str] = [
+        say("Look whether the machine can: aoe-reports preflight in this folder."),
+        say("Tune: aoe-reports tune in this folder; without aoe-reports, run.sh."),
+        say("Measure again: remeasure.md says how (tune writes it)."),
+    ]
+    if plan["mode"] == "both":
+        lines.append(
+            say(
+                "Choose the operators: aoe-reports plan of the new profile with --after and this folder; tune that one."
+            )
+        )
+    if plan["soc"] is None:
+        lines.insert(
+            0, say("The profile does not name the chip: plan with --soc, else run.sh wants a folder bank/ first.")
+        )
+    return [
+        *lines,
+        say("Hold AOE's claim against the clock: aoe-reports verify; what is confirmed: aoe-reports adopt."),
+    ]

@@ -1,0 +1,95 @@
+"""What `regressions` found as a report: what changed, what each step's change went on, and what could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from aoe_reports.model.causes import cause_words
+from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.texts import join, say
+from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.incidents import incident_sections
+from aoe_reports.present.reports.rows import shown_columns
+
+
+def regressions_report(
+    rows: Sequence[Mapping[str, Any]],
+    budget: Mapping[str, Any],
+    incidents: Sequence[Mapping[str, Any]] = (),
+    remark: str | None = None,
+) -> Report:
+    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
+    sections = incident_sections(incidents, rows)
+    apart = [row for row in rows if row["incident"] is None]
+    if apart:
+        shown = Grid(shown_columns("regressions", apart), apart)
+        sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
+    sections += [attribution_section(row) for row in rows if row.get("attribution")]
+    sections.append(Section("What an alarm is worth here", _price(rows, budget)))
+    headline = say("{count} changes since the first night.", count=sum(row["state"] is not None for row in rows))
+    return Report("Regressions", headline if budget["whole_history"] else night_headline(rows, remark), sections)
+
+
+def attribution_section(row: Mapping[str, Any]) -> Section:
+    """The change of a step over what ran in it."""
+    told = row["attribution"]
+    parts = [
+        say("{name} {size:+,.3f}", name=words, size=told[key])
+        for key, words in (
+            ("operators_us", say("operators")),
+            ("communication_not_overlapped_us", say("communication that is not overlapped")),
+            ("free_us", say("free time")),
+            ("unattributed_us", say("unattributed")),
+        )
+        if told[key] is not None
+    ]
+    sentence = say("A step takes {total:+,.3f} us: {parts}.", total=told["total_us"], parts=join(", ", parts))
+    shifts = [
+        say(
+            "{sources} became {targets} ({moved:,.3f} us).",
+            sources=join(", ", shift["from"]),
+            targets=join(", ", shift["to"]),
+            moved=shift["moved_us"],
+        )
+        for shift in told["shifts"]
+    ]
+    tuned = [
+        say(
+            "AOE tuned {operator} in run {run} of {night}.",
+            operator=one["op_name"] or one["op_type"],
+            run=one["repository_run"],
+            night=one["repository_night"],
+        )
+        for one in told["operators"]
+        if one["repository_run"]
+    ]
+    lines = [sentence, *shifts, *tuned]
+    operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
+    grid = Grid(shown_columns("attribution", operators), operators) if operators else None
+    return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
+
+
+def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
+    shared = say(
+        (
+            "{eligible} of {series} series have enough nights to be judged; this look may show {alarms:g} false changes of them."
+            if budget["whole_history"]
+            else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
+        ),
+        eligible=budget["eligible"],
+        series=budget["series"],
+        alarms=budget["false_alarms_per_year"],
+    )
+    said: list[str] = [shared]
+    known = [row["smallest_detectable"] for row in rows if row["smallest_detectable"] is not None]
+    if known:
+        said.append(
+            say(
+                "Of the series shown, the smallest change that would be found is {median:.1f}% in the median, {most:.1f}% at worst.",
+                median=median(known) * 100,
+                most=max(known) * 100,
+            )
+        )
+    return said

@@ -1,0 +1,251 @@
+"""Reports of commands that answer with rows: which columns are shown to people, under which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.rows import Column, telling_columns
+
+_OF_BANKS = (
+    Column("models", "Models", "integer"),
+    Column("gradients", "Gradients", "integer"),
+    Column("size_bytes", "Size (bytes)", "integer"),
+    Column("largest_bytes", "Largest (bytes)", "integer"),
+    Column("time_after_start", "Time (unit unknown)", "integer"),
+)
+"""What is shown of the summary of a gradient bank."""
+
+_OF_VERDICTS = (
+    Column("scope", "Scope", "word"),
+    Column("op_type", "Operator type"),
+    Column("op_name", "Operator"),
+    Column("input_shapes", "Input shapes"),
+    Column("verdict", "Verdict", "state"),
+    Column("claimed_before_us", "Claimed before (us)", "us"),
+    Column("claimed_after_us", "Claimed after (us)", "us"),
+    Column("measured_before_us", "Measured before (us)", "us"),
+    Column("measured_after_us", "Measured after (us)", "us"),
+    Column("claim", "Claim by AOE's times of", "word"),
+    Column("claimed_change", "Claimed change (after/before - 1)", "gain"),
+    Column("change", "Change (after/before - 1)", "gain"),
+    Column("ci_low", "from", "gain"),
+    Column("ci_high", "to", "gain"),
+    Column("reason", "Remark", "sentence"),
+)
+"""What `verify` says of a step, a type or an operator."""
+
+COLUMNS: dict[str, tuple[Column, ...]] = {
+    "check": (
+        Column("path", "Path"),
+        Column("kind", "Kind"),
+        Column("container", "Container"),
+        Column("body", "Body"),
+        Column("vocabulary", "Vocabulary"),
+        Column("tasks", "Tasks", "integer"),
+        *_OF_BANKS,
+        Column("verdict", "Verdict", "state"),
+    ),
+    "rules": (
+        Column("rule", "Rule"),
+        Column("severity", "Severity", "word"),
+        Column("on", "On", "sentence"),
+        Column("reason", "Reason", "sentence"),
+        Column("source", "Source", "sentence"),
+    ),
+    "site": (
+        Column("kind", "Kind", "word"),
+        Column("pages", "Pages", "integer"),
+        Column("written", "Written", "integer"),
+        Column("unchanged", "Unchanged", "integer"),
+        Column("removed", "Removed", "integer"),
+    ),
+    "regressions": (
+        Column("state", "State", "alarm"),
+        Column("workload", "Workload"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("hardware", "Hardware"),
+        Column("since", "Since"),
+        Column("before", "Before (ms)", "ms"),
+        Column("after", "After (ms)", "ms"),
+        Column("change", "Change", "change"),
+        Column("ci_low", "from", "change"),
+        Column("ci_high", "to", "change"),
+        Column("smallest_detectable", "Smallest detectable", "change"),
+        Column("nights", "Nights", "integer"),
+        Column("reason", "Not judged", "word"),
+    ),
+    "incident": (
+        Column("state", "State", "alarm"),
+        Column("workload", "Workload"),
+        Column("rank_id", "Rank", "integer"),
+        Column("device_id", "Device", "integer"),
+        Column("hardware", "Hardware"),
+        Column("since", "Since"),
+        Column("before", "Before (ms)", "ms"),
+        Column("after", "After (ms)", "ms"),
+        Column("change", "Change", "change"),
+        Column("ci_low", "from", "change"),
+        Column("ci_high", "to", "change"),
+        Column("impact_ms", "Impact on a run (ms)", "ms"),
+        Column("series_id", "Series"),
+    ),
+    "metadata": (Column("name", "What"), Column("before", "Before"), Column("after", "Since")),
+    "attribution": (
+        Column("op_type", "Operator type"),
+        Column("op_name", "Operator"),
+        Column("before_us", "Before (us a step)", "us"),
+        Column("after_us", "After (us a step)", "us"),
+        Column("difference_us", "Difference (us a step)", "us"),
+        Column("cause", "Cause", "word"),
+        Column("repository_run", "Tuned by run"),
+        Column("repository_night", "in night"),
+    ),
+    "plan": (
+        Column("position", "#", "integer"),
+        Column("kind", "Kind", "word"),
+        Column("op_type", "Operator type"),
+        Column("op_name", "Operator"),
+        Column("input_shapes", "Input shapes"),
+        Column("count", "Tasks", "integer"),
+        Column("total_us", "Total (us)", "us"),
+        Column("share", "Share of the step", "percent"),
+        Column("bound_by", "Bound by", "word"),
+        Column("bound_saving_us", "Bound (us of a step)", "us"),
+        Column("expected_saving_us", "Expected (us of a step)", "us"),
+        Column("cost_s", "Tuning (s)", "us"),
+        Column("reason", "Why so much", "sentence"),
+    ),
+    "verify": _OF_VERDICTS,
+    "preflight": (
+        Column("rule", "Rule"),
+        Column("verdict", "Verdict", "state"),
+        Column("seen", "Seen", "sentence"),
+        Column("needed", "Needed", "sentence"),
+        Column("declare", "Declare", "sentence"),
+    ),
+    "tune": (
+        Column("op_name", "Operator"),
+        Column("op_type", "Operator type"),
+        Column("repo_key", "Subgraph"),
+        Column("status", "Status", "state"),
+        Column("mode", "Mode"),
+        Column("before_us", "Before (us)", "us"),
+        Column("after_us", "After (us)", "us"),
+        Column("gain", "Speed-up (before/after - 1)", "gain"),
+        Column("total_us", "Total in the profile (us)", "us"),
+        Column("reason", "Reason", "sentence"),
+    ),
+    "adopt": (
+        Column("path", "File"),
+        Column("change", "Change", "state"),
+        Column("bytes_before", "Bytes before", "integer"),
+        Column("bytes_after", "Bytes after", "integer"),
+        Column("entries_added", "Entries added", "integer"),
+        Column("entries_lost", "Entries lost", "integer"),
+    ),
+    "runs": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("kind", "Kind", "word"),
+        Column("workload", "Workload"),
+        Column("hardware", "Hardware"),
+        Column("status", "Status", "word"),
+        Column("path", "Path"),
+    ),
+    "changes": (
+        Column("state", "State", "alarm"),
+        Column("workload", "Workload"),
+        Column("rank_id", "Rank", "integer"),
+        Column("since", "Since"),
+        Column("before", "Before (ms)", "ms"),
+        Column("after", "After (ms)", "ms"),
+        Column("change", "Change", "change"),
+        Column("found", "Told"),
+        Column("withdrawn", "Withdrawn"),
+        Column("incident", "Incident"),
+        Column("subject", "About"),
+    ),
+    "acks": (
+        Column("when", "When"),
+        Column("state", "State", "state"),
+        Column("subject", "About"),
+        Column("since", "From"),
+        Column("until", "Until"),
+        Column("low", "from", "change"),
+        Column("high", "to", "change"),
+        Column("run", "Run"),
+        Column("who", "Who"),
+        Column("reason", "Reason", "sentence"),
+        Column("id", "Id"),
+    ),
+    "verdicts": (
+        Column("night", "Night"),
+        Column("workload", "Workload"),
+        Column("rank_id", "Rank", "integer"),
+        *_OF_VERDICTS,
+    ),
+    "history_advice": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("workload", "Workload"),
+        Column("state", "Row", "word"),
+        Column("position", "#", "integer"),
+        Column("rank_id", "Rank", "integer"),
+        Column("rule", "Rule"),
+        Column("op_type", "Operator type"),
+        Column("op_name", "Operator"),
+        Column("count", "Tasks", "integer"),
+        Column("total_us", "Total (us)", "us"),
+        Column("bound_us", "Bound (us of a step)", "us"),
+        Column("bound_share", "Of the step", "percent"),
+        Column("expected_saving_us", "Expected (us of a step)", "us"),
+        Column("operators", "Operators", "integer"),
+        Column("evidence", "Evidence", "sentence"),
+        Column("advice", "Advice", "sentence"),
+        Column("reason", "Plan", "sentence"),
+        Column("meaning", "Why not", "sentence"),
+    ),
+    "records": (
+        Column("night", "Night"),
+        Column("run", "Run"),
+        Column("workload", "Workload"),
+        Column("scope", "Scope", "word"),
+        Column("phase", "Phase", "word"),
+        Column("rank_id", "Rank", "integer"),
+        Column("runtime_ms_mean", "Mean (ms)", "ms"),
+        Column("runtime_ms_std", "Std (ms)", "ms"),
+        Column("count", "Count", "integer"),
+    ),
+}
+"""The columns of each command's rows; a column that is empty in every row is not shown."""
+
+
+def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
+    """Rows as a report of one section."""
+    flat = _WithSummaries(rows)
+    columns = shown_columns(kind, flat) if rows else ()
+    return Report(title, "", [Section("", (), Grid(columns, flat) if rows else None)])
+
+
+class _WithSummaries(Sequence[Mapping[str, Any]]):
+    """Rows with what their summaries hold beside their own cells, made one by one: they may be many."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return (row if row.get("summary") is None else {**row, **row["summary"]} for row in self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
+
+
+def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """The columns of rows of a kind that say anything in any of them."""
+    return telling_columns(COLUMNS[kind], rows)

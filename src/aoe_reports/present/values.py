@@ -1,0 +1,81 @@
+"""Single values as text: units, percent, and nothing that a terminal or a spreadsheet would take for a command."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from aoe_reports.model.rows import Kind
+
+NONE = "–"  # noqa: RUF001 -- what tables print for no value
+_GROUPED_FROM = 10_000
+WORDS: frozenset[Kind] = frozenset({"text", "sentence", "word"})
+"""Kinds of columns that are read from the left."""
+STATES: frozenset[Kind] = frozenset({"state", "alarm"})
+"""Kinds of columns whose words say good or bad; read from the left, too."""
+
+_NUMBERS: dict[Kind, Callable[[Any], str]] = {
+    "percent": lambda value: f"{value:.1%}",
+    "ratio": lambda value: f"{value:.4f}",
+    "change": lambda value: f"{value:+.1%}",
+    "gain": lambda value: f"{value:+.2%}",
+    "us": lambda value: f"{value:,.3f}",
+    "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",
+    "integer": lambda value: f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value),
+}
+
+
+def show(value: Any, kind: Kind = "text") -> str:
+    """A value as people read it; a dash for none."""
+    if value.__class__ is str:
+        return plain(value) if value else NONE
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | Decimal) and kind in _NUMBERS:
+        return _NUMBERS[kind](value)
+    if isinstance(value, list | tuple):
+        return plain(", ".join(str(part) for part in value))
+    return plain(str(value))
+
+
+def plain(text: str) -> str:
+    """Text whose control characters (escape sequences, line ends, direction marks) are spelled out in hexadecimal."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text)
+
+
+def width(text: str) -> int:
+    """How many terminal columns a text takes: Chinese characters take two."""
+    return len(text) + wide_characters(text)
+
+
+def wide_characters(text: str) -> int:
+    """How many characters of a text take the room of two."""
+    return 0 if text.isascii() else sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+
+
+def for_terminal(text: str) -> str:
+    """Text of any form as a terminal may have it: lines and tabs stay, other control characters are escaped as JSON does.
+
+    A JSON text is the same JSON afterwards.
+    """
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
+    return "".join(char if char == "\t" or not _is_control(char) else json.dumps(char)[1:-1] for char in line)
+
+
+def _is_control(char: str) -> bool:
+    """Whether a character is none that one sees, but one that does something."""
+    return unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
+
+
+def _visible(char: str) -> str:
+    return f"\\x{ord(char):02x}" if _is_control(char) else char

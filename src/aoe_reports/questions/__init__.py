@@ -1,0 +1,1 @@
+"""What can be asked of captures: one module a question."""

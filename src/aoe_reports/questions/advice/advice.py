@@ -1,0 +1,107 @@
+"""Facts about one device, advice that rules make of them, and what a rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
+from aoe_reports.facts.breakdown import Gap
+from aoe_reports.facts.communication import Awaited, Link
+from aoe_reports.facts.gradient_tail import Tail
+from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.questions.advice.thresholds import Thresholds
+from aoe_reports.stats.grouping import is_communication
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one device of one run."""
+
+    shares: StepShares
+    bounds: OperatorBounds | None = None
+    """The operators; None where there is no table of tasks."""
+    tasks: pa.Table | None = None
+    """All tasks, communication among them."""
+    idle_ns: Ints | None = None
+    """Idle time before each of `tasks`; None where it cannot be told."""
+    cores: CoreCounts = field(default_factory=CoreCounts)
+    gaps: Sequence[Gap] = ()
+    """The longest gaps, where a timeline was read."""
+    ranks: Sequence[StepShares] = ()
+    """The other ranks of the run, this one among them."""
+    links: Sequence[Link] = ()
+    """The links of the run, the slowest first."""
+    awaited: Sequence[Awaited] = ()
+    """Ranks of the run that others wait for."""
+    tails: Sequence[Tail] = ()
+    """The all-reduce behind the backward passes of this device, by iteration."""
+
+    def idle_of_computing(self) -> Ints | None:
+        """Idle time before each task that computes, in the order of the operators' tasks; None where it is not known."""
+        if self.idle_ns is None or self.bounds is None or self.tasks is None:
+            return None
+        if len(self.idle_ns) == len(self.bounds.group_of):
+            return self.idle_ns
+        return self.idle_ns[~is_communication(self.tasks["task_type"])]
+
+    def idle_before(self, mine: Mask) -> int:
+        """Idle time before some of the tasks that compute; 0 where it is not known."""
+        idle = self.idle_of_computing()
+        return 0 if idle is None else exact_sum(idle[mine])
+
+    def waits_of_operators(self) -> Ints | None:
+        """Idle time before each operator's calls, else what they waited; None where neither is known."""
+        idle = self.idle_of_computing()
+        if self.bounds is None:
+            return None
+        return self.bounds.wait_ns if idle is None else self.bounds.sums(idle)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing that could be gained: where, why it is thought so, how much at most, and what to do."""
+
+    rule: str
+    evidence: dict[str, Any]
+    """What the rule saw; units in the names, ratios and shares 0…1."""
+    advice: str
+    saving_ns: int | None
+    """Upper bound of the gain over the whole capture, after overlap; null where nothing bounds it."""
+    op_type: str | None = None
+    op_name: str | None = None
+    input_shapes: str | None = None
+    count: int | None = None
+    total_ns: int | None = None
+    bound_by: str | None = None
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The largest bound first; what has none last; ties by rule and names."""
+        words = (self.op_type, self.op_name, self.input_shapes)
+        return (-1 if self.saving_ns is None else -self.saving_ns - 2, self.rule, *(word or "" for word in words))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of advice: what it looks for, why, whose knowledge that is, which thresholds it uses."""
+
+    id: str
+    title: str
+    reason: str
+    source: str
+    thresholds: tuple[str, ...]
+    find: Callable[[Facts, Thresholds], list[Advice]]
+
+
+def share(part: int, whole: int) -> float:
+    """A part of a whole, rounded as it is shown; 0 of nothing."""
+    return round(part / whole, 6) if whole else 0.0
+
+
+def microseconds(ns: float) -> float:
+    """Nanoseconds as us."""
+    return round(ns / 1000, 3)

@@ -1,0 +1,348 @@
+"""Advice on the devices of captures: which facts it is made of, and where they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow.compute as pc
+
+from aoe_reports.engine.captures import (
+    read_source,
+    read_steps,
+    read_tasks,
+    stream_events_of,
+)
+from aoe_reports.engine.communication import read_communication
+from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
+from aoe_reports.facts.communication_run import Communication
+from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.columns import exact_sum, has_value, integers
+from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.texts import join, say
+from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
+from aoe_reports.stats.grouping import is_communication
+
+DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
+"""Files that msprof writes of models with dynamic shapes alone."""
+COMMUNICATION_KINDS = ("hccl", "communication")
+"""What the kinds of files begin with that tell of communication."""
+_WHOLE = ("op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
+_PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "free_ns")
+
+
+class Chosen(Protocol):
+    """What is looked at (None for all), and by which thresholds."""
+
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def device(self) -> int | None: ...
+    @property
+    def step(self) -> int | None: ...
+    @property
+    def thresholds(self) -> Thresholds: ...
+
+
+@dataclass(slots=True)
+class DeviceAdvice:
+    """What is known of one device: its shares, its operators (None without a table of tasks), the advice."""
+
+    shares: StepShares
+    bounds: OperatorBounds | None
+    advice: list[Advice]
+
+
+def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
+    """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
+    steps = _steps(capture, chosen, findings)
+    sets, tables = read_tasks(capture, TASK_COLUMNS, by_type=False)
+    findings += [finding for data in tables for finding in data.findings]
+    if sets and tables[-1].table.facts != "tasks":
+        findings.append(_stands_in(tables[-1]))
+    del tables
+    told = [tasks.as_exported() for tasks in sets]
+    del sets
+    return [device for _, device in advise_tasks(capture, told, steps, chosen, findings)]
+
+
+def advise_tasks(
+    capture: Capture,
+    sets: list[TaskSet],
+    steps: Sequence[Step],
+    chosen: Chosen,
+    findings: list[Finding],
+) -> Iterator[tuple[TaskSet | None, DeviceAdvice]]:
+    """Each device of a capture with the advice on it, from its tasks (taken out of the list: they are large) and its steps.
+
+    Without a table of tasks the advice is on whole steps.
+    """
+    told = bool(sets)
+    while sets:
+        tasks = _chosen(sets.pop(0), chosen)
+        if tasks is None:
+            continue
+        shares, gaps = measure_shares(capture, tasks, steps, findings)
+        yield tasks, _on_tasks(capture, tasks, shares, gaps, chosen)
+    if not told:  # else its tasks are not what was asked for
+        for device in _without_tasks(capture, steps, chosen, findings):
+            yield None, device
+
+
+def _steps(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Step]:
+    def read(source: Source | None) -> list[TableData]:
+        tables = read_source(source, hashed=False)
+        findings.extend(finding for data in tables for finding in data.findings)
+        return tables
+
+    steps = read_steps(capture, read)
+    return [
+        step
+        for step in steps
+        if chosen.step in {None, step.step}
+        and chosen.rank in {None, step.rank_id}
+        and (step.device_id is None or chosen.device in {None, step.device_id})
+    ]
+
+
+def _chosen(tasks: TaskSet, chosen: Chosen) -> TaskSet | None:
+    """The tasks that were asked for; None where there are none."""
+    if chosen.rank not in {None, tasks.rank_id} or chosen.device not in {None, tasks.device_id}:
+        return None
+    frame = tasks.frame
+    if chosen.step is not None:
+        told = step_of_tasks(frame)
+        frame = frame.slice(0, 0) if told is None else frame.filter(pc.equal(frame[told[0]], chosen.step))
+    return replace(tasks, frame=frame) if frame.num_rows else None
+
+
+def _on_tasks(
+    capture: Capture,
+    tasks: TaskSet,
+    shares: StepShares,
+    gaps: Sequence[Gap],
+    chosen: Chosen,
+) -> DeviceAdvice:
+    cores = CoreCounts.of_hardware(capture.info.hardware)
+    bounds = measure_operators(
+        tasks.frame,
+        cores,
+        dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
+        bound_ratio=chosen.thresholds.bound_ratio,
+        peak_gb_per_s=chosen.thresholds.memory_gb_per_s,
+    )
+    whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
+    # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
+    idle = idle_before_tasks(whole) if shares.source != "timeline" else None
+    facts = Facts(shares, bounds, whole, idle, cores, gaps)
+    return DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds))
+
+
+def measure_shares(
+    capture: Capture, tasks: TaskSet, steps: Sequence[Step], findings: list[Finding]
+) -> tuple[StepShares, Sequence[Gap]]:
+    """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline.
+
+    (And the longest gap, where a timeline was read.)
+    """
+    frame = tasks.frame
+    mine = [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
+    told = step_of_tasks(frame)
+    known = set(told[1].tolist()) if told else set()
+    parted = [s for s in mine if s.computing_ns is not None and (s.step is None or not known or s.step in known)]
+    if parted:
+        return shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
+    shares = shares_of_tasks(frame, tasks.rank_id, tasks.device_id)
+    if told is None and has_value(frame, "task_start_ns"):
+        starts, there = integers(frame["task_start_ns"])
+        begin, end = int(starts[there].min()), int(starts[there].max())
+        inside = {
+            (s.model_id, s.step)
+            for s in mine
+            if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
+        }
+        shares = replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
+    talks = "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
+    if shares.source == "tasks" and (talks or not _communicates(capture)):
+        return shares, ()
+    devices = _timeline(capture, findings)
+    theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
+    if not theirs:
+        return shares, ()
+    facts = _facts_of_timelines(theirs, tasks.rank_id, tasks.device_id)
+    known_steps = max(shares.steps, facts.shares.steps)
+    return replace(facts.shares, steps=known_steps, steps_known=shares.steps_known or known_steps > 1), facts.gaps
+
+
+def _communicates(capture: Capture) -> bool:
+    """Whether files tell of communication, so that tasks without any do not tell all."""
+    return any(file.name.kind.startswith(COMMUNICATION_KINDS) for file in capture.files)
+
+
+def shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence[Step]) -> StepShares:
+    """The sums over rows of step_trace_time."""
+    computing, uncovered, overlapped, free = (sum(getattr(step, name) or 0 for step in steps) for name in _PARTS)
+    whole = sum(step.duration_ns for step in steps)
+    return StepShares(
+        rank_id=rank_id,
+        device_id=device_id,
+        steps=len(steps),
+        step_ns=whole,
+        computing_ns=computing,
+        communication_not_overlapped_ns=uncovered,
+        overlapped_ns=overlapped,
+        free_ns=free,
+        source="step_trace_time",
+    )
+
+
+def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown]:
+    """What devices did by a timeline, or by a database in its place; nothing where there is none."""
+    found: list[DeviceBreakdown] = []
+    for files in vendor_of(capture.profiler).events(capture):
+        activity = Activity()
+        for file in files:
+            with stream_events_of(file, EVENT_COLUMNS) as (batches, wrong):
+                findings += wrong
+                for batch in batches:
+                    activity.add(batch)
+        found += activity.break_down(1)
+    return found
+
+
+def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: int | None, steps: int) -> StepShares:
+    parts = list(device.steps.values()) or [device.whole]
+    count = len(device.steps) or steps
+    computing = sum(part.computing_ns for part in parts)
+    whole = sum(part.end_to_end_ns for part in parts)
+    if any(part.free_ns is None for part in parts):
+        return StepShares(rank_id, device_id, count, whole, computing, source="timeline")
+    uncovered = sum(part.communication_not_overlapped_ns or 0 for part in parts)
+    overlapped, free = sum(part.overlapped_ns or 0 for part in parts), sum(part.free_ns or 0 for part in parts)
+    return StepShares(
+        rank_id=rank_id,
+        device_id=device_id,
+        steps=count,
+        step_ns=whole,
+        computing_ns=computing,
+        communication_not_overlapped_ns=uncovered,
+        overlapped_ns=overlapped,
+        free_ns=free,
+        source="timeline",
+    )
+
+
+def _without_tasks(
+    capture: Capture, steps: Sequence[Step], chosen: Chosen, findings: list[Finding]
+) -> list[DeviceAdvice]:
+    """Advice on whole steps alone: of a capture whose tables tell no tasks."""
+    parted: dict[tuple[int | None, int | None], list[Step]] = {}
+    for step in steps:
+        if step.computing_ns is not None:
+            parted.setdefault((step.rank_id, step.device_id), []).append(step)
+    facts = [Facts(shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
+    if not facts and chosen.step is None:
+        by_device: dict[int | None, list[DeviceBreakdown]] = {}
+        for device in _timeline(capture, findings):
+            by_device.setdefault(device.device_id, []).append(device)
+        for number, parts in by_device.items():
+            rank = capture.info.rank_of(number)
+            if chosen.rank in {None, rank} and chosen.device in {None, number}:
+                facts.append(_facts_of_timelines(parts, rank, number))
+    if facts:
+        message = say("no table of tasks here: advice is on whole steps, nothing is said of operators")
+        findings.append(Finding("info", "stands-in", str(capture.root), message))
+    elif not has(findings, "error"):
+        kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+        message = say("neither tasks nor steps nor a timeline here that could be used; found {kinds}", kinds=kinds)
+        findings.append(Finding("error", "nothing-measured", str(capture.root), message))
+    return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
+
+
+def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, device_id: int | None) -> Facts:
+    """One device by one timeline, or by one an iteration."""
+    every = [_shares_of_device(part, rank_id, device_id, 1) for part in parts]
+    told = all(one.free_ns is not None for one in every)
+    chosen = every if told else every[:1]
+    uncovered, overlapped, free = (sum(getattr(one, name) for one in chosen) if told else None for name in _PARTS[1:])
+    computing, whole = sum(one.computing_ns for one in chosen), sum(one.step_ns or 0 for one in chosen)
+    steps = sum(one.steps for one in chosen)
+    shares = StepShares(
+        rank_id=rank_id,
+        device_id=device_id,
+        steps=steps,
+        step_ns=whole,
+        computing_ns=computing,
+        communication_not_overlapped_ns=uncovered,
+        overlapped_ns=overlapped,
+        free_ns=free,
+        source="timeline",
+    )
+    gaps = sorted((gap for part in parts for gap in part.gaps), key=lambda gap: (-gap.duration_ns, gap.start_ns))
+    return Facts(shares, gaps=gaps[:1])
+
+
+def communication_of(
+    captures: Sequence[Capture],
+    devices: Sequence[DeviceAdvice],
+    chosen: Chosen,
+    findings: list[Finding],
+) -> Communication:
+    """What links and ranks of a run did, where its communication may matter: a timeline may have to be read for that."""
+    talk = Communication()
+    told = [one.shares.share(one.shares.communication_not_overlapped_ns) for one in devices]
+    if all(share is not None and share < chosen.thresholds.least_step_share for share in told):
+        return talk
+    said: list[Finding] = []
+    for capture in captures:
+        if _communicates(capture) or any(file.name.kind == "step_trace" for file in capture.files):
+            read_communication(capture, talk, (), chosen.step, said)
+    findings += [finding for finding in said if finding not in findings]
+    return talk
+
+
+def with_run(
+    device: DeviceAdvice, devices: Sequence[DeviceAdvice], talk: Communication, thresholds: Thresholds
+) -> list[Advice]:
+    """The advice on one device, and what only all ranks together tell; of links, on the slowest device alone."""
+    shares = device.shares
+    tails = [t for t in talk.tails if (t.rank_id, t.device_id) == (shares.rank_id, shares.device_id)]
+    facts = Facts(shares, ranks=[other.shares for other in devices], tails=tails)
+    if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):
+        facts = replace(facts, links=talk.links, awaited=talk.awaited)
+    more = [one for rule in _OF_RUNS for one in RULES[rule].find(facts, thresholds)]
+    return in_order([*device.advice, *more])
+
+
+_OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail")
+"""Rules on what no device tells alone."""
+
+
+def time_of(names: Sequence[str], devices: Sequence[DeviceAdvice]) -> tuple[int | None, int | None]:
+    """(calls, device time in ns) of some operators; None where none of them is known here."""
+    count, total = 0, 0
+    for device in devices:
+        if device.bounds is not None and names:
+            numbers, words = device.bounds.key_codes("op_name")
+            wanted = [n for n, word in enumerate(words, start=1) if word in set(names)]
+            mine = np.isin(numbers, wanted)
+            count += int(device.bounds.count[mine].sum())
+            total += exact_sum(device.bounds.total_ns[mine])
+    return (count, total) if count else (None, None)
+
+
+def _stands_in(data: TableData) -> Finding:
+    message = say(
+        "no table of tasks with their operators here; {table} stands in ({what})",
+        table=data.table.name,
+        what=say("it tells no types, no counters"),
+    )
+    return Finding("info", "stands-in", str(data.path), message)

@@ -1,0 +1,127 @@
+"""Rules on communication: the link and the rank that keep the others waiting, all-reduce behind the backward pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aoe_reports.facts.communication import Awaited, Link
+from aoe_reports.model.texts import say
+from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds
+from aoe_reports.questions.advice.thresholds import Thresholds
+
+_LINKS = 3
+"""So many slow links are named; `communication` lists all."""
+
+
+def _slow_links(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    del thresholds  # of the run: links are looked at where communication takes a part of the step at all
+    slow = [link for link in facts.links if link.is_slow]
+    return [_slow_link(facts, link) for link in slow[:_LINKS]]
+
+
+def _slow_link(facts: Facts, link: Link) -> Advice:
+    evidence = {
+        "group": link.group,
+        "source_rank": link.source_rank,
+        "destination_rank": link.destination_rank,
+        "transport": link.transport,
+        "bandwidth_gb_per_s": None if link.bandwidth_gb_per_s is None else round(link.bandwidth_gb_per_s, 3),
+        "relative_bandwidth": None if link.relative_bandwidth is None else round(link.relative_bandwidth, 4),
+        "lost_us": microseconds(link.lost_ns),
+        "out_of_line_in": link.slow_in,
+        "comparisons": link.compared,
+    }
+    text = say(
+        "This link is slower than those that did the same: look at the card, the cable or the switch "
+        "port at its ends, and at what else uses them"
+    )
+    return Advice("slow-link", evidence, text, _within_uncovered(facts, link.lost_ns))
+
+
+def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    shortest = int((facts.shares.step_ns or 0) * thresholds.least_step_share)
+    found = []
+    for one in facts.awaited:
+        saving = _within_uncovered(facts, one.longest_ns)
+        if one.is_slow and saving >= shortest:
+            found.append(Advice("awaited-rank", _evidence_of(one), _AWAITED, saving))
+    return found
+
+
+_AWAITED = say(
+    "The others wait for this rank before they send: compare its operators and its gaps with "
+    "another rank's (uneven data, a slower host, a lower frequency)"
+)
+
+
+def _evidence_of(one: Awaited) -> dict[str, Any]:
+    return {
+        "group": one.group,
+        "awaited_rank": one.rank,
+        "operators": one.operators,
+        "of_operators": one.of_operators,
+        "waited_us": microseconds(one.waited_ns),
+        "longest_waited_us": microseconds(one.longest_ns),
+        "always_the_same": one.is_always_the_same,
+    }
+
+
+def _gradient_tail(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    whole = sum(tail.iteration_ns for tail in facts.tails)
+    bound = sum(tail.bound_ns for tail in facts.tails)
+    if not whole or bound < whole * thresholds.least_step_share:
+        return []
+    iterations = len(facts.tails)
+    evidence = {
+        "iterations": iterations,
+        "iteration_us": microseconds(whole / iterations),
+        "all_reduce_us": microseconds(sum(tail.reduce_ns for tail in facts.tails) / iterations),
+        "hidden_us": microseconds(sum(tail.hidden_ns for tail in facts.tails) / iterations),
+        "tail_us": microseconds(sum(tail.tail_ns for tail in facts.tails) / iterations),
+        "source": facts.tails[0].source,
+    }
+    text = say(
+        "All-reduce runs on when the backward pass has ended: gradient tuning (AOE_MODE=4) chooses "
+        "segments of which more is reduced beside it; `communication --bank` shows those of a bank"
+    )
+    return [Advice("gradient-tail", evidence, text, bound * facts.shares.steps // iterations)]
+
+
+def _within_uncovered(facts: Facts, ns: int) -> int:
+    """What communication that ends earlier can save: no more than nothing is computed beside."""
+    uncovered = facts.shares.communication_not_overlapped_ns
+    return ns if uncovered is None else min(ns, uncovered)
+
+
+COMMUNICATING_RULES = (
+    Rule(
+        "slow-link",
+        say("a link that is slower than those that did the same"),
+        "A collective operator is as fast as its slowest link",
+        say(
+            "as `communication`: below 80 % of its likes in more than half of the comparisons "
+            "(Ascend/msprof-analyze: slow link)"
+        ),
+        ("least_step_share",),
+        _slow_links,
+    ),
+    Rule(
+        "awaited-rank",
+        say("a rank that the others wait for before they send"),
+        "Collective communication begins when its last rank has come",
+        say(
+            "as `communication`: in more than half of the operators, for more than half of the time "
+            "(Ascend/msprof-analyze: slow rank)"
+        ),
+        ("least_step_share",),
+        _awaited_ranks,
+    ),
+    Rule(
+        "gradient-tail",
+        say("all-reduce behind the backward pass"),
+        "What is reduced while the backward pass still computes costs nothing",
+        say("AOE: gradient tuning (GDAT); step_trace: BP End, reduces"),
+        ("least_step_share",),
+        _gradient_tail,
+    ),
+)

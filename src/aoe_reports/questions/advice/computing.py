@@ -1,0 +1,463 @@
+"""Rules on what operators do on the cores: what bounds them, how many cores they use, how fast those run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aoe_reports.facts.bounds import BOUNDS, STATES, Bound, OperatorBounds, cap_saving
+from aoe_reports.formats.aoe.operators import is_tunable
+from aoe_reports.model.columns import Floats, Ints, Mask, exact_sum, integers
+from aoe_reports.model.texts import say
+from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds, share
+from aoe_reports.questions.advice.thresholds import Thresholds
+from aoe_reports.stats.grouping import sorted_within
+
+_MOST_ROWS = 200
+"""No rule makes more rows; those with the largest bound are kept."""
+CONVERSIONS = frozenset({"transdata", "cast", "transpose", "transposed", "formatcast", "npuformatcast"})
+"""Operator types (in small letters) that compute nothing: they change layout or data type."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Operators of one type, core and set of inputs, whatever their names: they run the same code on as much data."""
+
+    of: Ints
+    """The number of each operator's class."""
+    count: int
+
+
+def _alike(bounds: OperatorBounds, *, by: tuple[str, ...] = ("op_type", "task_type", "input_shapes")) -> _Alike:
+    return _Alike(*bounds.alike(by))
+
+
+def _sums(alike: _Alike, values: Ints) -> Ints:
+    found: Ints = np.zeros(alike.count, dtype=np.int64)
+    np.add.at(found, alike.of, values)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A class of operators that a rule is about, under the name of the one that takes longest."""
+
+    group: int
+    """The operator of the class with the longest time."""
+    saving_ns: int
+    count: int
+    total_ns: int
+    operators: int
+
+
+def _subjects(bounds: OperatorBounds, alike: _Alike, mine: Mask, saving: Ints, least_ns: float) -> Iterator[_Subject]:
+    """The classes in which the marked operators could save enough, the largest first."""
+    marked: Ints = mine.astype(np.int64)
+    savings, totals = _sums(alike, saving * marked), _sums(alike, bounds.total_ns * marked)
+    counts, operators = _sums(alike, bounds.count * marked), _sums(alike, marked)
+    chosen = np.flatnonzero((operators > 0) & (savings >= least_ns) & (savings > 0))
+    chosen = chosen[np.argsort(-savings[chosen], kind="stable")][:_MOST_ROWS]
+    wanted = np.isin(alike.of, chosen) & mine
+    longest: dict[int, int] = {}
+    groups = np.flatnonzero(wanted)
+    for group in groups[np.argsort(-bounds.total_ns[groups], kind="stable")].tolist():
+        held = longest.setdefault(int(alike.of[group]), group)
+        if bounds.total_ns[group] == bounds.total_ns[held] and bounds.names[group] < bounds.names[held]:
+            longest[int(alike.of[group])] = group
+    for place in chosen.tolist():
+        yield _Subject(
+            longest[place], int(savings[place]), int(counts[place]), int(totals[place]), int(operators[place])
+        )
+
+
+def _advice(
+    facts: Facts, rule: str, subject: _Subject, evidence: dict[str, Any], text: str, *, shapes: bool = True
+) -> Advice:
+    bounds = facts.bounds
+    if bounds is None:
+        raise ValueError("advice on an operator needs operators")
+    one = bounds.operator(subject.group)
+    more = {"operators": subject.operators} if subject.operators > 1 else {}
+    return Advice(
+        rule=rule,
+        evidence={"task_type": one.task_type, **evidence, **more},
+        advice=text,
+        saving_ns=cap_saving(subject.saving_ns, facts.shares),
+        op_type=one.op_type,
+        op_name=one.op_name,
+        input_shapes=one.input_shapes if shapes else None,
+        count=subject.count,
+        total_ns=subject.total_ns,
+        bound_by=one.bound_by,
+    )
+
+
+def _least(facts: Facts, thresholds: Thresholds) -> float:
+    return thresholds.least_operator_share * facts.shares.computing_ns
+
+
+_TO_DO: dict[Bound, str] = {
+    "cube": say(
+        "The cube unit works nearly all the time: less work (a smaller data type, fusing) or a better "
+        "tiling helps, little else"
+    ),
+    "vector": say(
+        "The vector unit works nearly all the time: use a smaller data type, fuse element-wise "
+        "operators, or check that its instructions repeat over long data"
+    ),
+    "scalar": say(
+        "Scalar work (addresses, loops, control) holds the other units up: larger tiles, or shapes that "
+        "divide evenly; a tuned tiling (AOE) often helps"
+    ),
+    "mte1": say(
+        "Moving data from L1 into the cube's buffers holds it up: a tuned tiling (AOE) or an aligned inner dimension"
+    ),
+    "mte2": say(
+        "Reading from memory holds it up: fuse it with its neighbours, keep data in cache, read long "
+        "pieces; a tuned tiling (AOE) reads less twice"
+    ),
+    "mte3": say("Writing to memory holds it up: fuse it with what reads its output, write long pieces"),
+    "fixpipe": say(
+        "Writing results out of the cube's buffer holds it up: align the output's inner dimension (512 "
+        "bytes), fuse what follows"
+    ),
+    "memory-bandwidth": say(
+        "Main memory is as busy as any operator here makes it: fuse it with its neighbours, or use a smaller data type"
+    ),
+    "none": say(
+        "No unit works for most of the time: they wait for each other; a tuned tiling (AOE), double "
+        "buffering or larger shapes let them overlap"
+    ),
+}
+
+
+def _bound_rule(bound: Bound) -> Callable[[Facts, Thresholds], list[Advice]]:
+    rule = "no-bound" if bound == "none" else f"{bound}-bound"
+
+    def find(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+        bounds = facts.bounds
+        if bounds is None:
+            return []
+        mine = bounds.bound == BOUNDS.index(bound)
+        found = []
+        for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
+            one = bounds.operator(subject.group)
+            evidence: dict[str, Any] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
+            arithmetic = max(one.ratios.get("cube", 0.0), one.ratios.get("vector", 0.0))
+            if one.ratios.get("mte2") and arithmetic:  # above 1 memory is the bottleneck, says CANN of its memory_bound
+                evidence["memory_bound"] = round(one.ratios["mte2"] / arithmetic, 4)
+            if one.bandwidth_gb_per_s is not None:
+                evidence |= {
+                    "main_memory_gb_per_s": one.bandwidth_gb_per_s,
+                    "peak_gb_per_s": None if bounds.peak_gb_per_s is None else round(bounds.peak_gb_per_s, 4),
+                }
+            found.append(_advice(facts, rule, subject, evidence, _TO_DO[bound]))
+        return found
+
+    return find
+
+
+def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    bounds = facts.bounds
+    if bounds is None or bounds.block_use is None:
+        return []
+    use: Floats = np.where(bounds.block_use >= 0, bounds.block_use, 1.0)
+    saving = np.rint(bounds.total_ns * (1.0 - use)).astype(np.int64)
+    found = []
+    for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
+        one = bounds.operator(subject.group)
+        norm = bounds.block_norms["vector" if one.task_type in {"AI_VECTOR_CORE", "MIX_AIV"} else "cube"]
+        evidence = {
+            "blocks": one.blocks,
+            "cores": norm.cores,
+            "usual_blocks": norm.typical,
+            "cores_source": norm.source,
+            "used_cores_share": one.block_use,
+        }
+        text = say(
+            "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there "
+            "are cores; so may a larger batch, or shapes that divide by the number of cores"
+        )
+        found.append(_advice(facts, "few-blocks", subject, evidence, text))
+    return found
+
+
+def _ai_cpu(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    bounds = facts.bounds
+    if bounds is None:
+        return []
+    mine = bounds.bound == BOUNDS.index("ai-cpu")
+    alike = _alike(bounds, by=("op_type", "task_type"))
+    text = say(
+        "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type "
+        "that the cores take (no double, no int64 where int32 does) or another operator, or take it out "
+        "of the step"
+    )
+    least = min(_least(facts, thresholds), thresholds.wait_us * 1000)  # a few of them hold up what is behind them
+    return [
+        _advice(
+            facts,
+            "ai-cpu-operator",
+            subject,
+            {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)},
+            text,
+            shapes=False,
+        )
+        for subject in _subjects(bounds, alike, mine, bounds.total_ns, least)
+    ]
+
+
+def _conversions(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    bounds = facts.bounds
+    if bounds is None:
+        return []
+    numbers, words = bounds.key_codes("op_type")
+    types = [n for n, word in enumerate(words, start=1) if word.casefold() in CONVERSIONS]
+    mine: Mask = np.isin(numbers, types)
+    if not types:  # level 0 tells no types: those that the graph engine put in say it in their names
+        named, names = bounds.key_codes("op_name")
+        mine = np.isin(
+            named, [n for n, word in enumerate(names, start=1) if word.startswith(("trans_TransData", "trans_Cast"))]
+        )
+    if not mine.any():
+        return []
+    alike = _alike(bounds, by=("op_type",))
+    text = say(
+        "Layout or data type is changed, nothing is computed: keep one layout and one data type over "
+        "neighbouring operators (channels last, internal formats, mixed precision set at one place)"
+    )
+    return [
+        _advice(
+            facts,
+            "format-conversion",
+            subject,
+            {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)},
+            text,
+            shapes=False,
+        )
+        for subject in _subjects(bounds, alike, mine, bounds.total_ns, _least(facts, thresholds))
+        if subject.count > thresholds.conversions * facts.shares.steps
+    ]
+
+
+def _conflicts(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    bounds = facts.bounds
+    if bounds is None or bounds.conflict is None:
+        return []
+    ratio = np.nan_to_num(bounds.conflict)
+    saving = np.rint(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
+    text = say(
+        "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
+    )
+    return [
+        _advice(
+            facts, "bank-conflict", subject, {"conflict_ratio": bounds.operator(subject.group).conflict_ratio}, text
+        )
+        for subject in _subjects(
+            bounds, _alike(bounds), ratio > thresholds.conflict_ratio, saving, _least(facts, thresholds)
+        )
+    ]
+
+
+def _frequency(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    bounds = facts.bounds
+    if bounds is None or bounds.clock is None:
+        return []
+    relative = bounds.clock.relative
+    slow: Mask = relative < 1.0 - thresholds.frequency_drop_share
+    if not slow.any():
+        return []
+    duration, _ = integers(bounds.tasks["task_duration_ns"])
+    lost = np.where(slow, np.rint(duration * (1.0 - np.where(slow, relative, 1.0))), 0).astype(np.int64)
+    by_operator = bounds.sums(lost)
+    group = int(np.argmax(by_operator))
+    highest = bounds.clock.nominal_mhz
+    lowest = float(relative[slow].min())
+    saving = exact_sum(lost)
+    if saving < _least(facts, thresholds):
+        return []
+    evidence = {
+        "highest_mhz": None if highest is None else round(highest, 1),
+        "lowest_mhz": None if highest is None else round(highest * lowest, 1),
+        "lowest_share_of_highest": round(lowest, 4),
+        "highest_is_rated": bounds.clock.rated,
+        "operators": int((by_operator > 0).sum()),
+    }
+    if "task_start_ns" in bounds.tasks.column_names:
+        starts, there = integers(bounds.tasks["task_start_ns"])
+        begun = starts[slow & there]
+        evidence |= {"first_ns": int(begun.min()), "last_ns": int(begun.max())} if len(begun) else {}
+    text = say(
+        "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and "
+        "compare nights only at the same frequency"
+    )
+    subject = _Subject(group, saving, int(slow.sum()), exact_sum(duration[slow]), 1)
+    return [_advice(facts, "frequency-drop", subject, evidence, text)]
+
+
+def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    """Calls that take longer than those with the same inputs."""
+    bounds = facts.bounds
+    if bounds is None:
+        return []
+    alike = _alike(bounds)
+    of_task = alike.of[bounds.group_of]
+    duration, _ = integers(bounds.tasks["task_duration_ns"])
+    middle, counts = _medians(of_task, duration, alike.count)
+    apart = np.abs(duration - middle[of_task])
+    spread, _ = _medians(of_task, apart, alike.count)
+    told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
+    limit = np.maximum(
+        middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
+    )
+    out = told[bounds.group_of] & (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
+    if not out.any():
+        return []
+    excess = np.where(out, np.rint(duration - middle[of_task]), 0).astype(np.int64)
+    saving = bounds.sums(excess)
+    slow = bounds.sums(out.astype(np.int64))
+    found = []
+    chosen = np.flatnonzero((saving >= _least(facts, thresholds)) & (saving > 0))
+    for group in chosen[np.argsort(-saving[chosen], kind="stable")][:_MOST_ROWS].tolist():
+        evidence = {
+            "slower_calls": int(slow[group]),
+            "mean_us": microseconds(bounds.total_ns[group] / bounds.count[group]),
+            "median_of_alike_us": microseconds(float(middle[alike.of[group]])),
+            "alike_calls": int(counts[alike.of[group]]),
+        }
+        text = say(
+            "These calls take longer than others of the same type and inputs: look at what runs beside them "
+            "(communication, copies), at the cache, and at other formats or attributes of this operator"
+        )
+        subject = _Subject(group, int(saving[group]), int(bounds.count[group]), int(bounds.total_ns[group]), 1)
+        found.append(_advice(facts, "slower-than-alike", subject, evidence, text))
+    return found
+
+
+_MAD_TO_SIGMA = 1.4826
+
+
+def _medians(groups_of: Ints, values: Any, groups: int) -> tuple[Floats, Ints]:
+    """(the median, the count) of each group; values are taken as whole."""
+    whole: Ints = np.rint(values).astype(np.int64)
+    ordered, starts = sorted_within(groups_of, whole, groups)
+    counts: Ints = np.diff(starts, append=len(ordered))
+    low, high = starts + (counts - 1) // 2, starts + counts // 2
+    return (ordered[low].astype(np.float64) + ordered[high]) / 2, counts
+
+
+def _repeated(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    """Shapes that come again and again, of types that AOE tunes."""
+    bounds = facts.bounds
+    if bounds is None:
+        return []
+    numbers, words = bounds.key_codes("op_type")
+    tunable = np.isin(numbers, [n for n, word in enumerate(words, start=1) if is_tunable(word)])
+    tunable &= (bounds.bound != BOUNDS.index("ai-cpu")) & (bounds.state != STATES.index("dynamic"))
+    found = []
+    for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
+        part = share(subject.total_ns, facts.shares.computing_ns)
+        one = bounds.operator(subject.group)
+        if subject.count < thresholds.repeated_calls or part < thresholds.repeated_share or one.input_shapes is None:
+            continue
+        evidence = {
+            "share_of_computing": part,
+            "state": one.state,
+            "calls_a_step": round(subject.count / facts.shares.steps, 3),
+        }
+        text = say("The same inputs come again and again: one entry that AOE tunes serves all of these calls")
+        found.append(_advice(facts, "repeated-shape", subject, evidence, text))
+    return found
+
+
+_PIPE_SOURCE = say("CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor")
+_TITLES: dict[Bound, tuple[str, str]] = {
+    "cube": (say("the cube unit bounds it"), "What computes all the time is well used"),
+    "vector": (say("the vector unit bounds it"), "What computes all the time is well used"),
+    "scalar": (say("scalar instructions bound it"), "Scalar work feeds no data into cube or vector"),
+    "mte1": (say("transfers from L1 to the cube's buffers bound it"), "While data is moved, the cube may wait"),
+    "mte2": (say("reading from memory bounds it"), "While data is moved in, the arithmetic units may wait"),
+    "mte3": (say("writing to memory bounds it"), "While data is moved out, the arithmetic units may wait"),
+    "fixpipe": (say("writing out of the cube's buffer bounds it"), "While results are moved out, the cube may wait"),
+    "memory-bandwidth": (say("the bandwidth of main memory bounds it"), "No tiling reads faster than memory gives"),
+    "none": (say("no unit bounds it: every ratio is at most 0.8"), "Units that take turns leave each other idle"),
+}
+
+COMPUTING_RULES = (
+    *(
+        Rule(
+            "no-bound" if bound == "none" else f"{bound}-bound",
+            title,
+            reason,
+            say("CANN: op_summary, Memory") if bound == "memory-bandwidth" else _PIPE_SOURCE,
+            ("bound_ratio", "least_operator_share", *(("memory_gb_per_s",) if bound == "memory-bandwidth" else ())),
+            _bound_rule(bound),
+        )
+        for bound, (title, reason) in _TITLES.items()
+    ),
+    Rule(
+        "few-blocks",
+        say("fewer blocks than cores, or a last round that does not fill them"),
+        "A block runs on one core: cores without a block have nothing to do",
+        say(
+            "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at "
+            "work, else (as usual_blocks) the number of blocks that most of the time is run with"
+        ),
+        ("least_operator_share",),
+        _few_blocks,
+    ),
+    Rule(
+        "ai-cpu-operator",
+        say("an operator that runs on the AI CPU"),
+        "The AI CPU is a general processor beside the cores; what it computes the cores wait for",
+        say("CANN 6.0.RC1, msprof export summary: AI CPU operators (atlasprofiling_16_0139)"),
+        ("least_operator_share", "wait_us"),
+        _ai_cpu,
+    ),
+    Rule(
+        "format-conversion",
+        say("TransData, Cast, Transpose and the like"),
+        "They move data and compute nothing",
+        say("CANN 6.0.RC1, msprof export summary: transData (atlasprofiling_16_0139)"),
+        ("conversions", "least_operator_share"),
+        _conversions,
+    ),
+    Rule(
+        "bank-conflict",
+        say("conflicts of banks in the vector unit's buffer"),
+        "Accesses that meet in one bank follow one another",
+        say("CANN: op_summary, ResourceConflictRatio; CANN 6.0.RC1, msprof export summary (atlasprofiling_16_0139)"),
+        ("conflict_ratio", "least_operator_share"),
+        _conflicts,
+    ),
+    Rule(
+        "frequency-drop",
+        say("cores that ran below their highest frequency"),
+        "Cycles are the same, each takes longer",
+        say(
+            "Ascend/msprof-analyze, advisor: AI Core frequency; total_cycles / time / cores at work (1800.0 "
+            "MHz on real exports)"
+        ),
+        ("frequency_drop_share", "least_operator_share"),
+        _frequency,
+    ),
+    Rule(
+        "slower-than-alike",
+        say("an operator that takes longer than others with the same inputs"),
+        "The same code on as much data should take as long",
+        say("as the comparison of nights"),
+        ("slower_share", "slower_sigmas", "least_alike", "least_operator_share"),
+        _slower,
+    ),
+    Rule(
+        "repeated-shape",
+        say("a shape of a tunable operator that comes again and again"),
+        "A tuned entry of AOE's bank is of one shape, and serves all its calls",
+        say("AOE: knowledge bank; Operator List of CANN 9.0 (AOE parameter reference)"),
+        ("repeated_calls", "repeated_share", "least_operator_share"),
+        _repeated,
+    ),
+)

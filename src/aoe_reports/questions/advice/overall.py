@@ -1,0 +1,162 @@
+"""Rules on whole steps: where to look first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aoe_reports.facts.bounds import StepShares
+from aoe_reports.model.columns import codes
+from aoe_reports.model.texts import say
+from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds
+from aoe_reports.questions.advice.thresholds import Thresholds
+
+_NAMED = 3
+"""How many examples evidence names."""
+
+
+def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
+    """What the steps of a device went on, in one sentence, and where to look first."""
+    computing = shares.share(shares.computing_ns)
+    if computing is None or shares.free_ns is None:
+        return say(
+            "how long a step takes is not told here (no table of steps, no times of tasks): bounds are those of the "
+            "operators' own time"
+        )
+    communication = shares.share(shares.communication_not_overlapped_ns) or 0.0
+    free = shares.share(shares.free_ns) or 0.0
+    largest = max(communication, free)
+    said = say(
+        "computing is {computing} of the step; communication that is not overlapped is {share}"
+        if communication >= free
+        else "computing is {computing} of the step; free time is {share}",
+        computing=_percent(computing),
+        share=_percent(largest),
+    )
+    if largest > computing:
+        return say("{parts}: look there first", parts=said)
+    if not advice:
+        return say("{parts}: computing weighs most, and nothing here stands out", parts=said)
+    return say("{parts}: computing weighs most, look at its operators first", parts=said)
+
+
+def _percent(part: float) -> str:
+    return f"{part * 100:.1f} %"
+
+
+def _said(facts: Facts) -> dict[str, Any]:
+    shares = facts.shares
+    names = ("computing", "communication_not_overlapped", "overlapped", "free")
+    said: dict[str, Any] = {"step_us": None if shares.step_us is None else round(shares.step_us, 3)}
+    for name in names:
+        part = shares.share(getattr(shares, f"{name}_ns"))
+        said[f"{name}_share"] = None if part is None else round(part, 6)
+    return {**said, "steps": shares.steps, "source": shares.source}
+
+
+def _communication(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    uncovered = facts.shares.communication_not_overlapped_ns
+    part = facts.shares.share(uncovered)
+    if uncovered is None or part is None or part < thresholds.least_step_share:
+        return []
+    text = say(
+        "Communication stops the step: let it run beside computing (smaller buckets, gradients sent "
+        "while the backward pass still computes), send less, or look for the rank or link that the "
+        "others wait for"
+    )
+    return [Advice("communication-not-overlapped", _said(facts), text, uncovered)]
+
+
+def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    free = facts.shares.free_ns
+    part = facts.shares.share(free)
+    if free is None or part is None or part < thresholds.least_step_share:
+        return []
+    evidence = {**_said(facts), **_longest_gap(facts)}
+    text = say(
+        "The device has nothing to do: the host launches late (data loading, Python, synchronising "
+        "calls, compilation of new shapes); `breakdown` names the longest gaps and what launched the "
+        "tasks behind them"
+    )
+    return [Advice("free-time", evidence, text, free, op_name=evidence.get("task_behind_longest_gap"))]
+
+
+def _longest_gap(facts: Facts) -> dict[str, Any]:
+    if facts.gaps:
+        gap = facts.gaps[0]
+        said = {"longest_gap_us": microseconds(gap.duration_ns), "task_before_longest_gap": gap.before}
+        return {**said, "task_behind_longest_gap": gap.after, "cause_of_longest_gap": say(gap.cause)}
+    if (
+        facts.idle_ns is None
+        or facts.tasks is None
+        or not len(facts.idle_ns)
+        or "op_name" not in facts.tasks.column_names
+    ):
+        return {}
+    longest = int(facts.idle_ns.max())
+    if not longest:
+        return {}
+    numbers, words = codes(facts.tasks["op_name"])
+    behind = numbers[facts.idle_ns == longest]
+    names = sorted({words[number - 1] for number in behind if number})
+    return {"longest_gap_us": microseconds(longest), "task_behind_longest_gap": names[0] if names else None}
+
+
+def _slow_rank(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    """The rank that has most to do by itself: the others wait for it in communication."""
+    known = [rank for rank in facts.ranks if rank.free_ns is not None and rank.step_ns and rank.rank_id is not None]
+    if len(known) < 2:  # noqa: PLR2004 -- one rank is not slower than any
+        return []
+    own = {rank.rank_id: (rank.computing_ns + (rank.free_ns or 0)) / rank.steps for rank in known}
+    slowest = max(sorted(own, key=lambda rank: rank or 0), key=lambda rank: own[rank])
+    least = min(own.values())
+    apart = own[slowest] - least
+    if facts.shares.rank_id != slowest or not facts.shares.step_ns:
+        return []
+    part = apart / (facts.shares.step_ns / facts.shares.steps)
+    if part < thresholds.least_step_share:
+        return []
+    others = float(np.median(sorted(own.values())))
+    evidence = {
+        "rank_id": slowest,
+        "computing_and_free_us": microseconds(own[slowest]),
+        "least_of_all_ranks_us": microseconds(least),
+        "median_of_all_ranks_us": microseconds(others),
+        "ranks": len(own),
+        "source": facts.shares.source,
+    }
+    text = say(
+        "The other ranks wait for this one in their communication: compare its operators and its gaps "
+        "with another rank's"
+    )
+    return [Advice("slow-rank", evidence, text, int(apart * facts.shares.steps))]
+
+
+OVERALL_RULES = (
+    Rule(
+        "communication-not-overlapped",
+        say("communication that nothing is computed beside"),
+        "While only communication runs, the cores are idle; no operator that is made faster changes that",
+        "torch_npu: step_trace_time, Communication(Not Overlapped)",
+        ("least_step_share",),
+        _communication,
+    ),
+    Rule(
+        "free-time",
+        say("the device neither computes nor communicates"),
+        "Free time is the host's: faster operators make it longer, not the step shorter",
+        "torch_npu: step_trace_time, Free",
+        ("least_step_share",),
+        _free,
+    ),
+    Rule(
+        "slow-rank",
+        say("one rank has more to do than the others"),
+        "Collective communication ends when its last rank has come: what one rank takes longer all ranks wait",
+        say("CANN 6.0.RC1, msprof export summary: slow nodes (atlasprofiling_16_0139)"),
+        ("least_step_share",),
+        _slow_rank,
+    ),
+)

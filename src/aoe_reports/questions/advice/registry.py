@@ -1,0 +1,30 @@
+"""Every rule of advice, and what they say together of one device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aoe_reports.questions.advice.advice import Advice, Facts, Rule
+from aoe_reports.questions.advice.communicating import COMMUNICATING_RULES
+from aoe_reports.questions.advice.computing import COMPUTING_RULES
+from aoe_reports.questions.advice.launching import LAUNCHING_RULES
+from aoe_reports.questions.advice.overall import OVERALL_RULES, headline
+from aoe_reports.questions.advice.thresholds import Thresholds
+
+__all__ = ["RULES", "Advice", "Facts", "Rule", "Thresholds", "find_advice", "headline", "in_order"]
+
+RULES: dict[str, Rule] = {
+    rule.id: rule for rule in (*OVERALL_RULES, *COMMUNICATING_RULES, *COMPUTING_RULES, *LAUNCHING_RULES)
+}
+
+
+def find_advice(facts: Facts, thresholds: Thresholds | None = None) -> list[Advice]:
+    """All advice on one device, what could gain most first; what has no bound last. There may be none."""
+    chosen = thresholds or Thresholds()
+    return in_order(one for rule in RULES.values() for one in rule.find(facts, chosen))
+
+
+def in_order(advice: Iterable[Advice]) -> list[Advice]:
+    """What could gain most first, what has no bound last; of equal bounds the whole before its parts, as rules stand."""
+    places = {rule: place for place, rule in enumerate(RULES)}
+    return sorted(advice, key=lambda one: (one.order[0], places[one.rule], *one.order[1:]))

@@ -1,0 +1,225 @@
+"""What `advise` found as a report: where to look first, then what could be gained, device by device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
+from aoe_reports.model.texts import capital, join, say
+from aoe_reports.questions.advice.registry import RULES
+from aoe_reports.questions.advise import Advised, Headline
+
+SOURCES = {
+    "step_trace_time": say("the profiler's table of steps (step_trace_time)"),
+    "tasks": say("unions of the tasks' intervals"),
+    "timeline": say("a timeline"),
+    "durations": say("the sum of the tasks' durations: nothing tells what ran beside what"),
+}
+
+HOW = say(
+    "Bound is the most that following the advice could make a step shorter; it is no forecast, and bounds do not add up. "
+    "Operators: their device time without the part in which cube or vector worked on all cores, and no more than the computing "
+    "of a step that no communication runs beside. Launching: no more than the free time of a step. Bounds are means over "
+    "the steps; without steps the capture is taken as one. Share is of all computing."
+)
+
+
+PARTS = {
+    "computing_share": say("computing"),
+    "communication_not_overlapped_share": say("communication that is not overlapped"),
+    "free_share": say("free"),
+}
+"""What a step went on; what communication and computing do at once is part of computing."""
+
+TOLD = frozenset({"step_us", "steps", "source", "overlapped_share", *PARTS})
+"""Evidence of rules on whole steps that stands above the table of each device."""
+
+
+def headline_of(headlines: Sequence[Headline]) -> str:
+    """What the longest step consists of, in one sentence."""
+    slowest = max(headlines, key=lambda one: one.step_us or 0.0, default=None)
+    if slowest is None:
+        return ""
+    if len(headlines) > 1 and slowest.step_us:
+        return say("The longest step is that of {device}: {text}.", device=_device_of(slowest), text=slowest.headline)
+    return say("{text}.", text=capital(slowest.headline))
+
+
+def sections_of(rows: Sequence[Advised], headlines: Sequence[Headline]) -> list[Section]:
+    """A section for each device, one on what to do (once a rule), one for msprof's own advice, one on what bounds are."""
+    ours = [row for row in rows if row.source != "prof_rule"]
+    sections = [_device(headline, ours) for headline in headlines]
+    if ours:
+        sections.append(Section("What to do", lines=_what_to_do(ours)))
+    stated = [shown(row) for row in rows if row.source == "prof_rule"]
+    if stated:
+        columns = (
+            Column("run", "Run"),
+            *telling_columns(columns_of(Advised), stated),
+            Column("advice", "msprof says", "sentence"),
+        )
+        sections.append(Section("msprof's own advice (prof_rule)", grid=Grid(columns, stated)))
+    return [*sections, Section("How bounds are meant", [HOW])] if ours else sections
+
+
+def _device(headline: Headline, ours: Sequence[Advised]) -> Section:
+    whose = (headline.run, headline.rank_id, headline.device_id)
+    mine = [row for row in ours if (row.run, row.rank_id, row.device_id) == whose]
+    sentences = [_said_of_step(headline)]
+    if not mine:
+        return Section(_device_of(headline), [*sentences, say("No rule has anything to say.")])
+    if len(mine) < headline.advice:
+        sentences.append(say("The {shown} with the largest bound of {count}.", shown=len(mine), count=headline.advice))
+    rows = [shown(row) for row in mine]
+    # names and numbers stand in the table; shapes, which are long, stand with the evidence
+    columns = [one for one in telling_columns(columns_of(Advised), rows) if one.key not in {"input_shapes", "bound_by"}]
+    return Section(_device_of(headline), sentences, Grid(tuple(columns), rows), lines=[*map(_evidence, mine)])
+
+
+def _said_of_step(headline: Headline) -> str:
+    bound, source = headline.bound_saving_us, SOURCES[headline.source]
+    if headline.step_us is None:
+        return say(
+            "{text}. No tuning of operators can save more than {bound:,.3f} us. By {source}.",
+            text=capital(headline.headline),
+            bound=bound,
+            source=source,
+        )
+    step = say("{step:,.3f} us", step=headline.step_us)
+    if headline.steps > 1:
+        step = say("{step} (mean of {steps})", step=step, steps=headline.steps)
+    parts = [
+        say("{name} {share:.1%}", name=name, share=getattr(headline, key))
+        for key, name in PARTS.items()
+        if getattr(headline, key) is not None
+    ]
+    return say(
+        "A step takes {step}; no tuning of operators can save more than {bound:,.3f} us of it. By {source}.",
+        step=say("{step}: {parts}", step=step, parts=join(", ", parts)) if parts else step,
+        bound=bound,
+        source=source,
+    )
+
+
+def _device_of(row: Headline) -> str:
+    names = [str(row.run)]
+    if row.rank_id is not None:
+        names.append(say("rank {rank}", rank=row.rank_id))
+    if row.device_id is not None:
+        names.append(say("device {device}", device=row.device_id))
+    return join(", ", names)
+
+
+def _what_to_do(ours: Sequence[Advised]) -> list[str]:
+    """Each piece of advice once, the rule with the largest bound first."""
+    said: dict[tuple[str, str], float] = {}
+    for row in ours:
+        key = (row.rule, row.advice or "")
+        said[key] = max(said.get(key, 0.0), row.bound_share or 0.0)
+    # bounds of captures of any length are compared by their part of a step
+    ordered = sorted(said, key=lambda key: (-said[key], key))
+    return [
+        say(
+            "{rule} - {reason}. {advice}. [{source}]",
+            rule=rule,
+            reason=RULES[rule].title,
+            advice=advice,
+            source=RULES[rule].source,
+        )
+        for rule, advice in ordered
+    ]
+
+
+def _evidence(row: Advised) -> str:
+    said = evidence_words(row.evidence)
+    inputs = [] if row.input_shapes is None else [say("inputs {shapes}", shapes=row.input_shapes)]
+    words = [*inputs, *([said] if said else [])]
+    return say(
+        "{position}. {rule}: {evidence}",
+        position=row.position,
+        rule=row.rule,
+        evidence=join(", ", words) if words else say("by the parts of the step above"),
+    )
+
+
+def evidence_words(evidence: Mapping[str, Any]) -> str:
+    """By which numbers a rule says what it says, percent for shares and ratios; nothing where those are the step's parts."""
+    shown: list[str] = []
+    told = TOLD if "step_us" in evidence else frozenset()
+    units: dict[str, float] = {}
+    for key, value in evidence.items():
+        if key.endswith("_ratio") and isinstance(value, float):
+            units[key.removesuffix("_ratio")] = value
+        elif key == "operators" and "of_operators" in evidence:
+            of_all = evidence["of_operators"]
+            shown.append(say("{count} of {all} operators", count=_value(value), all=_value(of_all)))
+        elif value is not None and key not in told and key != "of_operators":
+            shown.append(_named(key, value))
+    busy = [
+        say("{name} {value:.1%}", name=_words(unit), value=value)
+        for unit, value in sorted(units.items(), key=lambda item: -item[1])
+        if value
+    ]
+    idle = [unit for unit, value in units.items() if not value]
+    shown += busy + ([f"{' '.join(idle)} 0%"] if idle else [])
+    return join(", ", shown)
+
+
+def _named(key: str, value: Any) -> str:
+    """`waited_us`: 12.5 is "waited 12.5 us"; shares are percent."""
+    if isinstance(value, float) and "share" in key.split("_"):
+        return say("{name} {value:.1%}", name=_words(key), value=value)
+    if isinstance(value, int | float):
+        for suffix, unit in UNITS.items():
+            if key.endswith(suffix):
+                return say(
+                    "{name} {value}{unit}", name=_words(key.removesuffix(suffix)), value=_value(value), unit=unit
+                )
+    if key == "always_the_same":
+        return say("always the same") if value else say("not always the same")
+    if key == "source":
+        return say("source: {value}", value=value)
+    if key in _VOCABULARY and isinstance(value, str):
+        value = say(value)
+    return say("{name} {value}", name=_words(key), value=_value(value))
+
+
+def _words(key: str) -> str:
+    """A name of evidence in words; those of the cores' units stay what they are."""
+    words = key.replace("_", " ")
+    return say(words) if words in EVIDENCE else words
+
+
+_VOCABULARY = frozenset({"cause_of_longest_gap", "state"})
+"""Evidence that is one of a few words of ours."""
+EVIDENCE = frozenset(
+    {
+        "alike calls", "all reduce", "always the same", "awaited rank", "bandwidth", "below", "blocks", "bound source",
+        "calls a shape", "calls a step", "cause of longest gap", "comparisons", "computing and free", "conflict", "cores", "cores source",
+        "destination rank", "device time", "dynamic share of computing", "first", "group", "hidden", "highest",
+        "highest is rated", "idle before", "iteration", "iterations", "kernels", "last", "least of all ranks", "longest",
+        "longest gap", "longest waited", "lost", "lowest", "lowest share of highest", "main memory", "mean", "median of alike",
+        "median of all ranks", "memory bound", "op types", "operators", "out of line in", "peak", "rank id",
+        "ranks", "relative bandwidth", "rule description", "rule subtype", "rule type", "section", "shapes",
+        "share of computing", "slower calls", "small kernels", "source", "source rank", "state", "steps", "tail",
+        "task before longest gap", "task behind longest gap", "task type", "tasks", "told by", "transport", "used cores share",
+        "usual blocks", "usual calls", "usual mean", "usual shapes", "waited",
+    }
+)  # fmt: skip
+"""Names of evidence as people read them."""
+
+
+UNITS = {"_us": say(" us"), "_ns": say(" ns"), "_bytes": say(" bytes"), "_gb_per_s": " GB/s", "_mhz": " MHz"}
+"""How names of evidence end, and what stands behind the value instead."""
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return say("yes") if value else say("no")
+    if isinstance(value, float):
+        return f"{value:g}" if abs(value) < 1 else f"{value:,.3f}".rstrip("0").rstrip(".")
+    if isinstance(value, str):
+        return value
+    return join(", ", map(str, value)) if isinstance(value, list) else str(value)

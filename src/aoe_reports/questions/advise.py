@@ -1,0 +1,254 @@
+"""What could be gained, and where to look first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.questions.advice.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.bounds import StepShares
+    from aoe_reports.formats.capture import Capture
+    from aoe_reports.model.findings import Finding
+    from aoe_reports.questions.advice.captures import DeviceAdvice
+    from aoe_reports.questions.advice.registry import Advice
+
+
+@options
+class AdviseOptions(RunOptions):
+    """What is looked at, how much of it is shown of each device, and by which thresholds."""
+
+    top: int = option(default=20, minimum=1, help="How many rows for each device of each run.")
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+    step: int | None = only("step")
+    thresholds: Thresholds = option(default=Thresholds(), help="What rules decide by.", cli=False)
+
+
+@row
+class Advised:
+    """One piece of advice on one device; bounds are the most that a step could get shorter, after overlap."""
+
+    position: int | None = column("#", "integer")
+    run: str = column()
+    rank_id: int | None = column()
+    device_id: int | None = column()
+    rule: str = column("Rule")
+    source: str = column()
+    op_type: str | None = column("Operator type")
+    op_name: str | None = column("Operator")
+    input_shapes: str | None = column("Input shapes")
+    count: int | None = column("Tasks", "integer")
+    total_ns: int | None = column("Total (us)", unit=US)
+    share: float | None = column("Share", "percent")
+    bound_by: str | None = column("Bound by", "word")
+    evidence: Mapping[str, Any] = column()
+    bound_us: float | None = column("Bound (us of a step)", "us")
+    bound_share: float | None = column("Of the step", "percent")
+    advice: str | None = column()
+
+
+@row
+class Headline:
+    """What the steps of one device consist of, in numbers and in one sentence; times are means of a step."""
+
+    run: str = column()
+    rank_id: int | None = column()
+    device_id: int | None = column()
+    headline: str = column()
+    source: str = column()
+    steps: int = column()
+    step_us: float | None = column()
+    computing_share: float | None = column()
+    communication_not_overlapped_share: float | None = column()
+    overlapped_share: float | None = column()
+    free_share: float | None = column()
+    bound_saving_us: float = column()
+    bound_saving_share: float | None = column()
+    advice: int = column()
+
+
+_Part = tuple[list["DeviceAdvice"], list[Advised]]
+"""(the advice on each device of a capture, msprof's own)."""
+
+
+class Advise(Question[AdviseOptions, _Part]):
+    """Say what could be gained at most, and how: communication, free time, what bounds operators; msprof's advice beside."""
+
+    name = "advise"
+    title = "Advice"
+    options = AdviseOptions
+    rows = (Advised, Headline)
+    nothing = "nothing here that advice could be on"
+
+    def map_unit(self, unit: Unit, asked: Asked[AdviseOptions]) -> _Part:
+        """What one capture tells of its devices, without its operators: they may be many, and large."""
+        from aoe_reports.questions.advice.captures import advise_capture
+
+        capture, chosen, findings = unit.capture, asked.options, asked.notes.findings
+        findings += capture.findings
+        if chosen.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+            return [], []
+        devices = advise_capture(capture, chosen, findings)
+        stated = stated_rows(unit.run, capture, devices, chosen, findings)
+        for device in devices:
+            device.bounds = None
+        return devices, stated
+
+    def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Asked[AdviseOptions]) -> Finished:
+        """The advice on each run, with what only all its ranks together tell; msprof's own behind ours."""
+        from aoe_reports.questions.advice.report import headline_of, sections_of
+
+        rows: list[Advised] = []
+        headlines: list[Headline] = []
+        for run, captures in _by_run(asked.units).items():
+            devices = [device for unit, (mine, _) in parts if unit.run == run for device in mine]
+            advice, said = rows_of_run(run, captures, devices, asked.options, asked.notes.findings)
+            rows += [*advice, *(one for unit, (_, stated) in parts if unit.run == run for one in stated)]
+            headlines += said
+        return Finished(
+            tables=(Rows(type=Advised, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
+            headline=headline_of(headlines),
+            sections=sections_of(rows, headlines),
+        )
+
+
+advise = asking(Advise(), AdviseOptions)
+"""What could be gained below some paths: `advise([path], top=5).rows`."""
+
+
+def _by_run(units: Sequence[Unit]) -> dict[str, list[Capture]]:
+    found: dict[str, list[Capture]] = {}
+    for unit in units:
+        found.setdefault(unit.run, []).append(unit.capture)
+    return found
+
+
+def rows_of_run(
+    run: str,
+    captures: Sequence[Capture],
+    devices: Sequence[DeviceAdvice],
+    chosen: AdviseOptions,
+    findings: list[Finding],
+) -> tuple[list[Advised], list[Headline]]:
+    """(the advice on each device of one run, one headline a device), with what only all ranks together tell."""
+    from aoe_reports.questions.advice.captures import communication_of, with_run
+
+    rows: list[Advised] = []
+    headlines: list[Headline] = []
+    talk = communication_of(captures, devices, chosen, findings)
+    for device in devices:
+        mine = with_run(device, devices, talk, chosen.thresholds)
+        headlines.append(_headline(run, device.shares, mine))
+        rows += [_advised(run, n, device.shares, one) for n, one in enumerate(mine[: chosen.top], start=1)]
+    return rows, headlines
+
+
+def _advised(run: str, position: int, shares: StepShares, one: Advice) -> Advised:
+    return Advised(
+        position=position,
+        run=run,
+        rank_id=shares.rank_id,
+        device_id=shares.device_id,
+        rule=one.rule,
+        source="aoe-reports",
+        op_type=one.op_type,
+        op_name=one.op_name,
+        input_shapes=one.input_shapes,
+        count=one.count,
+        total_ns=one.total_ns,
+        share=_part(one.total_ns, shares.computing_ns),
+        bound_by=one.bound_by,
+        evidence=one.evidence,
+        bound_us=None if one.saving_ns is None else round(shares.per_step_us(one.saving_ns), 3),
+        bound_share=_part(one.saving_ns, shares.step_ns),
+        advice=one.advice,
+    )
+
+
+def _part(part: int | None, whole: int | None) -> float | None:
+    return round(part / whole, 6) if part is not None and whole else None
+
+
+def _headline(run: str, shares: StepShares, advice: Sequence[Advice]) -> Headline:
+    from aoe_reports.questions.advice.registry import headline
+
+    return Headline(
+        run=run,
+        rank_id=shares.rank_id,
+        device_id=shares.device_id,
+        headline=headline(shares, advice),
+        source=shares.source,
+        steps=shares.steps,
+        step_us=None if shares.step_us is None else round(shares.step_us, 3),
+        computing_share=_part(shares.computing_ns, shares.step_ns),
+        communication_not_overlapped_share=_part(shares.communication_not_overlapped_ns, shares.step_ns),
+        overlapped_share=_part(shares.overlapped_ns, shares.step_ns),
+        free_share=_part(shares.free_ns, shares.step_ns),
+        bound_saving_us=round(shares.bound_saving_us, 3),
+        bound_saving_share=_part(shares.bound_saving_ns, shares.step_ns),
+        advice=len(advice),
+    )
+
+
+def stated_rows(
+    run: str, capture: Capture, devices: Sequence[DeviceAdvice], chosen: AdviseOptions, findings: list[Finding]
+) -> list[Advised]:
+    """Msprof's own advice (prof_rule), with what the operators that it names took here."""
+    from aoe_reports.engine.captures import joined, read_source
+
+    tables = read_source(capture.preferred("prof_rule"), hashed=False)
+    findings += [finding for data in tables for finding in data.findings]
+    frame = joined(tables)
+    rows = []
+    for stated in frame.to_pylist() if frame is not None else ():
+        number = stated.get("device_id")
+        rank = capture.info.rank_of(number)
+        if chosen.rank in {None, rank} and (number is None or chosen.device in {None, number}):
+            rows.append(_stated(run, rank, stated, devices))
+    return rows
+
+
+def _stated(run: str, rank: int | None, stated: Mapping[str, Any], devices: Sequence[DeviceAdvice]) -> Advised:
+    from aoe_reports.questions.advice.captures import time_of
+
+    number = stated.get("device_id")
+    mine = [one for one in devices if None in {number, one.shares.device_id} or one.shares.device_id == number]
+    tuned = json.loads(stated.get("operators") or "[]")
+    named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
+    count, total = time_of(named, mine)
+    return Advised(
+        position=None,
+        run=run,
+        rank_id=rank,
+        device_id=number,
+        rule=_slug(stated.get("rule_subtype") or stated.get("rule_type") or ""),
+        source="prof_rule",
+        op_type=None,
+        op_name=", ".join(named) or None,
+        input_shapes=None,
+        count=count,
+        total_ns=total,
+        share=_part(total, sum(one.shares.computing_ns for one in mine)),
+        bound_by=None,
+        evidence={
+            "section": stated.get("section"),
+            "rule_type": stated.get("rule_type"),
+            "rule_description": stated.get("rule_description") or None,
+            "rule_subtype": stated.get("rule_subtype"),
+        },
+        bound_us=None,
+        bound_share=None,
+        advice=stated.get("suggestion"),
+    )
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"\W+", "-", words.strip().casefold()).strip("-") or "prof-rule"

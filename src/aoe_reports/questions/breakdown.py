@@ -1,0 +1,312 @@
+"""What devices did, and where they did nothing: by timelines, held against what the profiler says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOptions, Unit, only
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.breakdown import DeviceBreakdown, Gap, Parts
+    from aoe_reports.facts.steps import Step
+    from aoe_reports.formats.capture import Capture
+    from aoe_reports.formats.found import FoundFile
+
+
+@options
+class BreakdownOptions(RunOptions):
+    """Which devices and steps are shown, and how many gaps of each device."""
+
+    gaps: int = option(default=10, minimum=0, maximum=1000, help="How many of the longest gaps of a device.")
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+    step: int | None = only("step")
+
+
+@row
+class Activity:
+    """What a device did in one step, or, without a step, in all of its time; null where that cannot be told."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    step: int | None = column("Step", "integer")
+    start_ns: int = column()
+    end_to_end_ns: int = column("End to end (us)", unit=US)
+    computing_ns: int = column("Computing (us)", unit=US)
+    communication_ns: int | None = column("Communication (us)", unit=US)
+    overlapped_ns: int | None = column("Overlapped (us)", unit=US)
+    communication_not_overlapped_ns: int | None = column("Not overlapped (us)", unit=US, before="overlapped_ns")
+    free_ns: int | None = column("Free (us)", unit=US)
+    tasks: int = column()
+
+
+@row
+class GapRow:
+    """One of the longest times in which a device computed nothing, and why."""
+
+    position: int = column("#", "integer")
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    step: int | None = column("Step", "integer")
+    start_ns: int = column()
+    duration_ns: int = column("Gap (us)", unit=US)
+    communication_ns: int | None = column("Communication in it (us)", unit=US)
+    before: str | None = column("After task")
+    after: str | None = column("Before task")
+    launch: str | None = column()
+    launched_after_ns: int | None = column(unit=US)
+    communication: str | None = column()
+    host_call: str | None = column()
+    host_call_ns: int | None = column(unit=US)
+    cause: str = column("Cause", "word")
+    reason: str = column("Why", "sentence")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one capture tells."""
+
+    activities: list[Activity] = field(default_factory=list)
+    gaps: list[GapRow] = field(default_factory=list)
+
+
+class Breakdown(Question[BreakdownOptions, Found]):
+    """Tell from timelines what each device did (a row without step is all of its time), and its longest gaps."""
+
+    name = "breakdown"
+    title = "Breakdown"
+    options = BreakdownOptions
+    rows = (Activity, GapRow)
+    form_help = "Form of the output; csv has no gaps."
+    nothing = "no task of a device in a timeline here"
+
+    def map_unit(self, unit: Unit, asked: Asked[BreakdownOptions]) -> Found:
+        """What the devices of one capture did; what was read before something that cannot be read stays."""
+        from aoe_reports.formats.vendor import vendor_of
+
+        capture, notes, found = unit.capture, asked.notes, Found()
+        notes.add(capture.findings)
+        exports = vendor_of(capture.profiler).events(capture)
+        if not exports:
+            message = say("no timeline of the whole device here (trace_view, msprof) and no database that holds one")
+            notes.add([Finding("warning", "no-timeline", unit.path, message)])
+        with notes.where_unreadable(unit.path):
+            for files in exports:
+                _read_export(files, unit, asked, found)
+        return found
+
+    def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Asked[BreakdownOptions]) -> Finished:
+        """The devices below one another, and their gaps."""
+        del asked
+        activities = [one for _, found in parts for one in found.activities]
+        gaps = Rows(
+            type=GapRow,
+            rows=[one for _, found in parts for one in found.gaps],
+            key="gaps",
+            title="Longest gaps in computing",
+            sentences=[say("Between two tasks that compute; a device's longest first.")],
+            of_runs=True,
+        )
+        return Finished(tables=(Rows(type=Activity, rows=activities, of_runs=True), gaps))
+
+
+breakdown = asking(Breakdown(), BreakdownOptions)
+"""What the devices below some paths did: `breakdown([path], gaps=3).table("gaps")`."""
+
+
+def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Asked[BreakdownOptions], found: Found) -> None:
+    """Take in what one export, all of its slices, tells of its devices."""
+    chosen, notes, info = asked.options, asked.notes, unit.capture.info
+    path, iteration = str(files[0].path), files[0].name.iteration
+    devices = _devices_of(files, chosen.gaps, notes)
+    steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
+    for device in devices:
+        number = _device_of(device, files[0], unit.capture, alone=len(devices) == 1)
+        rank = info.rank_of(number)
+        notes.add(_judged(device, rank, steps, path))
+        if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
+            continue
+        found.activities.extend(
+            _activity(unit.run, rank, number, step, parts)
+            for step, parts in [(iteration, device.whole), *device.steps.items()]
+            if chosen.step in {None, step}
+        )
+        gaps = [gap for gap in device.gaps if chosen.step in {None, gap.step, iteration}]
+        found.gaps.extend(
+            _gap_row(gap, place, run=unit.run, rank=rank, device=number, iteration=iteration)
+            for place, gap in enumerate(gaps, start=1)
+        )
+
+
+def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[DeviceBreakdown]:
+    """What the devices in the slices of one export did; that there is none is said where nothing else is wrong."""
+    from aoe_reports.engine.captures import stream_events_of
+    from aoe_reports.facts.breakdown import EVENT_COLUMNS
+    from aoe_reports.facts.breakdown import Activity as Events
+
+    events, damaged = Events(), False
+    for file in files:
+        with stream_events_of(file, EVENT_COLUMNS) as (batches, wrong):
+            notes.add(wrong)
+            damaged = damaged or has(wrong, "error")
+            for batch in batches:
+                events.add(batch)
+    devices = events.break_down(gaps)
+    if not devices and not damaged:
+        message = say("no task of a device in this timeline")
+        notes.add([Finding("warning", "no-timeline", str(files[0].path), message)])
+    return devices
+
+
+def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:
+    if device.device_id is not None or not alone:
+        return device.device_id
+    known = list(capture.info.ranks)
+    return file.name.device_id if file.name.device_id is not None or len(known) != 1 else known[0]
+
+
+def _stated_steps(capture: Capture) -> list[Step]:
+    """What the framework's table says of the steps; nothing where it cannot be read, which `check` says."""
+    from aoe_reports.engine.captures import read_source, read_steps
+
+    try:
+        steps = read_steps(capture, lambda source: read_source(source, hashed=False))
+    except (ReadError, OSError):
+        return []
+    return [step for step in steps if step.computing_ns is not None]
+
+
+def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], path: str) -> Iterator[Finding]:
+    """Where the profiler says otherwise than its own tasks do, and what no step holds."""
+    if device.whole.communication_ns is None:
+        message = say("several devices: which of them communication belongs to is not known; only computing is told")
+        yield Finding("warning", "device-unknown", path, message)
+    if device.outside:
+        message = say(
+            "{count} tasks belong to no step: the head of the first step or the tail of the last is missing",
+            count=device.outside,
+        )
+        yield Finding("info", "step-missing", path, message)
+    yield from _against_overlap(device, path)
+    for step in steps:
+        parts = device.steps.get(step.step) if step.step is not None else None
+        if parts is not None and step.rank_id == rank and step.device_id in {None, device.device_id}:
+            yield from _against_step(parts, step, path)
+
+
+def _against_overlap(device: DeviceBreakdown, path: str) -> Iterator[Finding]:
+    """Where Overlap Analysis of the timeline says otherwise than the tasks in it."""
+    from aoe_reports.rules.forms import OVERLAP_THREADS
+
+    for thread, name in OVERLAP_THREADS.items():
+        stated = device.stated_ns.get(thread)
+        if stated is not None:
+            tolerance = _tolerance(device.stated_rows[thread] + device.whole.intervals)
+            where = say("in Overlap Analysis")
+            yield from _apart(thread, getattr(device.whole, name), stated, tolerance, where, path)
+
+
+def _against_step(parts: Parts, step: Step, path: str) -> Iterator[Finding]:
+    """Where the table of steps says otherwise than the tasks of the step."""
+    from aoe_reports.rules.forms import OVERLAP_THREADS
+
+    for thread, name in OVERLAP_THREADS.items():
+        where = say("for step {step} in the table of steps", step=step.step)
+        stated, tolerance = getattr(step, name), _tolerance(parts.intervals)
+        yield from _apart(thread, getattr(parts, name), stated, tolerance, where, path)
+
+
+def _tolerance(intervals: int) -> int:
+    """What rounding explains: each printed interval to a nanosecond, and the printed sum."""
+    from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS, FORM_TOLERANCE_NS
+
+    return COUNTED_TOLERANCE_NS + FORM_TOLERANCE_NS * intervals
+
+
+def _apart(what: str, here: int | None, stated: int | None, tolerance: int, where: str, path: str) -> list[Finding]:
+    if here is None or stated is None or abs(here - stated) <= tolerance:
+        return []
+    message = say(
+        "{what}: {here:.3f} us by the tasks here, but {stated:.3f} us {where}: {apart:.3f} us apart, {explained:.3f} us are "
+        "explained by rounding",
+        what=what,
+        here=here / 1000,
+        stated=stated / 1000,
+        where=where,
+        apart=abs(here - stated) / 1000,
+        explained=tolerance / 1000,
+    )
+    return [Finding("warning", "forms-disagree", path, message)]
+
+
+def _activity(run: str, rank: int | None, device: int | None, step: int | None, parts: Parts) -> Activity:
+    return Activity(
+        run=run,
+        rank_id=rank,
+        device_id=device,
+        step=step,
+        start_ns=parts.start_ns,
+        end_to_end_ns=parts.end_to_end_ns,
+        computing_ns=parts.computing_ns,
+        communication_ns=parts.communication_ns,
+        overlapped_ns=parts.overlapped_ns,
+        communication_not_overlapped_ns=parts.communication_not_overlapped_ns,
+        free_ns=parts.free_ns,
+        tasks=parts.tasks,
+    )
+
+
+def _gap_row(gap: Gap, place: int, *, run: str, rank: int | None, device: int | None, iteration: int | None) -> GapRow:
+    return GapRow(
+        position=place,
+        run=run,
+        rank_id=rank,
+        device_id=device,
+        step=iteration if gap.step is None else gap.step,
+        start_ns=gap.start_ns,
+        duration_ns=gap.duration_ns,
+        communication_ns=gap.communication_ns,
+        before=gap.before,
+        after=gap.after,
+        launch=gap.launch,
+        launched_after_ns=gap.launched_after_ns,
+        communication=gap.communication,
+        host_call=gap.host_call,
+        host_call_ns=gap.host_call_ns,
+        cause=say(gap.cause),
+        reason=_reason(gap),
+    )
+
+
+def _reason(gap: Gap) -> str:
+    if gap.cause == "host launched late":
+        late = gap.launched_after_ns or 0
+        behind = late - gap.duration_ns
+        told = {"call": gap.launch or say("its call"), "late": late / 1000}
+        if behind > 0:
+            return say(
+                "host launched late: {call} began {late:.3f} us into it, {behind:.3f} us behind the task: the clocks of host "
+                "and device differ",
+                behind=behind / 1000,
+                **told,
+            )
+        return say("host launched late: {call} began {late:.3f} us into it", **told)
+    if gap.cause in {"synchronisation", "data loading"}:
+        share = (gap.host_call_ns or 0) / gap.duration_ns
+        call = gap.host_call or say("unnamed")
+        return say("{cause}: {share:.1%} of it, {call}", cause=say(gap.cause), share=share, call=call)
+    if gap.cause == "waiting for communication":
+        share = (gap.communication_ns or 0) / gap.duration_ns
+        longest = gap.communication or say("unnamed")
+        return say("waiting for communication: {share:.1%} of it, longest {longest}", share=share, longest=longest)
+    return say("unknown")

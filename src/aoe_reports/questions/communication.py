@@ -1,0 +1,580 @@
+"""Communication: who waited, which link was slow, what all-reduce is left behind the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.texts import N_, join, say
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.communication import Awaited, Link, OperatorTime
+    from aoe_reports.facts.communication_run import Communication, TransportVolume
+    from aoe_reports.facts.gradient_tail import Segment, Tail
+    from aoe_reports.formats.aoe.gradients import GradientModel
+    from aoe_reports.formats.discovery import Discovery
+
+
+@options
+class CommunicationOptions(RunOptions):
+    """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
+
+    bank: Path | None = option(default=None, help="A bank of gradient tuning (<soc>_gradient_fusion.json).")
+    rank: int | None = only("rank")
+    step: int | None = only("step")
+    top: int = option(default=20, minimum=1, help="How many operators and links of each run.")
+
+
+@row
+class TypeOfOperator:
+    """All operators of one type of one rank within a group; times are null where one of them does not have it."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    group: str | None = column("Group")
+    type: str | None = column()
+    op_type: str = column("Type")
+    operators: int = column("Operators", "integer")
+    elapsed_ns: int = column("Elapsed (us)", unit=US)
+    transit_ns: int | None = column("Transit (us)", unit=US)
+    wait_ns: int | None = column("Wait (us)", unit=US)
+    synchronization_ns: int | None = column("Synchronization (us)", unit=US)
+    idle_ns: int | None = column("Idle (us)", unit=US)
+    wait_ratio: float | None = column("Wait ratio", "percent")
+    synchronization_ratio: float | None = column("Synchronization ratio", "percent")
+
+
+@row
+class Operator:
+    """One of the operators that took longest."""
+
+    position: int = column("#", "integer")
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    step: int | None = column("Step", "integer")
+    group: str | None = column("Group")
+    op_name: str = column("Operator")
+    start_ns: int | None = column()
+    elapsed_ns: int = column("Elapsed (us)", unit=US)
+    transit_ns: int | None = column("Transit (us)", unit=US)
+    wait_ns: int | None = column("Wait (us)", unit=US)
+    synchronization_ns: int | None = column("Synchronization (us)", unit=US)
+    idle_ns: int | None = column("Idle (us)", unit=US)
+    wait_ratio: float | None = column("Wait ratio", "percent")
+    synchronization_ratio: float | None = column("Synchronization ratio", "percent")
+
+
+@row
+class Transport:
+    """What one rank sent over one transport within a group, by operators of one type."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    group: str | None = column("Group")
+    op_type: str = column("Type")
+    transport: str = column("Transport")
+    transit_bytes: int = column("Volume (bytes)", "integer")
+    transit_ns: int = column("Transit (us)", unit=US)
+    bandwidth_gb_per_s: float | None = column("GB/s", "us")
+
+
+@row
+class LinkRow:
+    """One link of a group, and how it compares with links that did the same; ranks are numbered within the group."""
+
+    run: str = column("Run")
+    group: str | None = column("Group")
+    source_rank: int = column("From", "integer")
+    destination_rank: int = column("To", "integer")
+    transport: str = column("Transport")
+    transit_bytes: int = column("Volume (bytes)", "integer")
+    transit_ns: int | None = column("Transit (us)", unit=US)
+    bandwidth_gb_per_s: float | None = column("GB/s", "us")
+    wait_ns: int | None = column("Wait (us)", unit=US)
+    relative_bandwidth_ratio: float | None = column("Of the median", "percent")
+    compared: int = column("Compared", "integer")
+    slow_in: int = column("Out of line", "integer", before="compared")
+    lost_ns: int | None = column("Longer by (us)", unit=US)
+    slow: bool = column("Slow", "state")
+
+
+@row
+class AwaitedRank:
+    """A rank that others wait for; null where it was not read."""
+
+    run: str = column("Run")
+    group: str | None = column("Group")
+    rank: int | None = column("Rank", "integer")
+    operators: int = column("Operators", "integer")
+    of_operators: int = column("Of", "integer")
+    waited_ns: int = column("Others wait (us)", unit=US)
+    waited_share: float | None = column("Share", "percent")
+    slow: bool = column("Slow", "state")
+
+
+@row
+class TailRow:
+    """All-reduce of one iteration that is left behind the end of its backward pass."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    model_id: int | None = column("Model", "integer")
+    step: int | None = column("Step", "integer")
+    source: str = column()
+    iteration_ns: int = column("Iteration (us)", unit=US)
+    reduces: int = column("All-reduces", "integer")
+    late_reduces: int = column("Late", "integer")
+    unmeasured_reduces: int = column()
+    reduce_ns: int = column("All-reduce (us)", unit=US)
+    hidden_ns: int = column("Hidden (us)", unit=US)
+    tail_ns: int = column("Tail (us)", unit=US)
+    tail_share: float | None = column("Share", "percent")
+    last_end_ns: int = column(unit=US)
+    room_ns: int | None = column("Room (us)", unit=US)
+    necessary_ns: int = column("Stays (us)", unit=US)
+    bound_ns: int = column("Bound (us)", unit=US)
+
+
+@row
+class SegmentRow:
+    """Gradients of a bank that are reduced together where no strategy is set."""
+
+    path: str = column("Bank")
+    modelhash: str = column("Model")
+    segment: int = column("Segment", "integer")
+    first: int = column("First", "integer")
+    last: int = column("Last", "integer")
+    gradients: int = column("Gradients", "integer")
+    size_bytes: int = column("Size (bytes)", "integer")
+    size_share: float | None = column("Share", "percent")
+    time_share: float | None = column("Time", "percent")
+
+
+@dataclass(frozen=True, slots=True)
+class Banks:
+    """What the banks of gradient tuning here hold."""
+
+    models: list[GradientModel] = field(default_factory=list)
+    segments: list[SegmentRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The rows that runs have come to so far."""
+
+    types: list[TypeOfOperator] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
+    transports: list[Transport] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+    awaited: list[AwaitedRank] = field(default_factory=list)
+    tails: list[TailRow] = field(default_factory=list)
+
+
+class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
+    """Tell of communication by group, link and rank: time, waiting, bandwidth; slow links, slow ranks, the gradients' tail."""
+
+    name = "communication"
+    title = "Communication"
+    options = CommunicationOptions
+    rows = (TypeOfOperator, Operator, Transport, LinkRow, AwaitedRank, TailRow, SegmentRow)
+    form_help = "Form of the output; csv has the operators by rank, group and type."
+    nothing = "no communication here"
+
+    def prepare(self, files: Discovery, asked: Asked[CommunicationOptions]) -> Banks:
+        """The gradients of the banks that are here, and of the one that is named."""
+        from aoe_reports.engine.captures import bank_files
+
+        paths, named = [file.path for file in bank_files(files)], asked.options.bank
+        if named is not None and named.absolute() not in {path.absolute() for path in paths}:
+            paths.append(named)
+        banks = Banks()
+        for path in paths:
+            with asked.notes.where_unreadable(path):
+                asked.notes.add(_read_bank(path, banks))
+        return banks
+
+    def map_unit(self, unit: Unit, asked: Asked[CommunicationOptions]) -> Communication:
+        """What one rank tells; what was read before something that cannot be read stays."""
+        from aoe_reports.engine.communication import read_communication
+        from aoe_reports.facts.communication_run import Communication
+
+        found, notes = Communication(), asked.notes
+        notes.add(unit.capture.findings)
+        with notes.where_unreadable(unit.path):
+            read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
+        return found
+
+    def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Asked[CommunicationOptions]) -> Finished:
+        """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
+        from aoe_reports.facts.communication_run import Communication
+
+        runs: dict[int, tuple[str, Communication]] = {}
+        for unit, part in parts:
+            runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
+        told = Told()
+        for label, run in runs.values():
+            asked.notes.add(_tell(run, label, asked.options, told))
+        return Finished(tables=_tables(told, asked.context.segments), run_above=True)
+
+    def is_answered(self, finished: Finished) -> bool:
+        """Whether there are operators, links or tails: a bank alone tells of no communication."""
+        return any(table.rows for table in finished.tables if table.key in {"rows", "links", "tails"})
+
+
+communication = asking(CommunicationOfRuns(), CommunicationOptions)
+"""The communication of the runs below some paths: `communication([path]).table("links")`."""
+
+
+def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]:
+    return (
+        Rows(
+            type=TypeOfOperator,
+            rows=told.types,
+            title="By rank, group and type of operator",
+            sentences=[
+                say(
+                    "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first transfer. As the profiler states "
+                    "them for one plane: what other planes wait for is in idle."
+                )
+            ],
+        ),
+        Rows(
+            type=Operator,
+            rows=told.operators,
+            key="operators",
+            title="Longest operators",
+        ),
+        Rows(
+            type=Transport,
+            rows=told.transports,
+            key="transports",
+            title="By transport",
+            sentences=[say("SDMA is what HCCS, PCIE and SIO carried, once more.")],
+        ),
+        Rows(
+            type=LinkRow,
+            rows=told.links,
+            key="links",
+            title="Links",
+            sentences=[
+                say(
+                    "Of the median of links of one transport that carried a like volume (at least 0.5 MB) in the same operators; slow: below "
+                    "80% of it, and out of line (more than 3 robust standard deviations) in more than half of the comparisons. Ranks are "
+                    "numbered within the group."
+                )
+            ],
+        ),
+        Rows(
+            type=AwaitedRank,
+            rows=told.awaited,
+            key="awaited",
+            title="Ranks that others wait for",
+            sentences=[
+                say(
+                    "By the peer that a rank waits for longest before the first transfer of an operator, where a timeline names it; else by the "
+                    "rank that waits least. Waiting for less than 20% of an operator is none."
+                )
+            ],
+        ),
+        Rows(
+            type=TailRow,
+            rows=told.tails,
+            key="tails",
+            title="All-reduce behind the backward pass",
+            sentences=[
+                say(
+                    "What is reduced while gradients are still being computed is hidden. The bound is the most that tuning of gradients can "
+                    "save: the tail without what stays (with a bank: the last gradient's share), and no more than forward and backward pass "
+                    "have room for."
+                )
+            ],
+        ),
+        Rows(
+            type=SegmentRow,
+            rows=segments,
+            key="segments",
+            title="Gradients of the bank",
+            sentences=[
+                say(
+                    "In the two segments that they are reduced in where no strategy is set (96.54% and 3.46% of the bytes); the bank holds "
+                    "gradients, their segments are made when a graph is compiled. Time: how much of the time between the first and the last "
+                    "gradient has gone by when the segment is complete."
+                )
+            ],
+        ),
+    )
+
+
+def _read_bank(path: Path, banks: Banks) -> list[Finding]:
+    """Take in the gradients of a bank, and the segments that they are reduced in by default; what is wrong with it."""
+    from aoe_reports.facts.gradient_tail import default_segments
+    from aoe_reports.formats.aoe.bank_file import read_bank
+    from aoe_reports.rules.gradient_bank import check_bank_file
+
+    file = read_bank(path)
+    banks.models.extend(file.bank.models)
+    segments = [segment for model in file.bank.models for segment in default_segments(model)]
+    banks.segments.extend(_segment_row(str(path), segment) for segment in segments)
+    return check_bank_file(file)
+
+
+def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Told) -> Iterator[Finding]:
+    """Add the rows of one run; what is found in it."""
+    shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
+    told.types.extend(_types_of_operators(shown, label))
+    longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
+    told.operators.extend(_operator_row(label, place, time) for place, time in enumerate(longest, start=1))
+    told.transports.extend(_transports([one for one in run.volumes if chosen.rank in {None, one.rank_id}], label))
+    links, awaited = run.links, run.awaited
+    known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
+    mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
+    told.links.extend(_link_row(label, link) for link in mine[: chosen.top])
+    told.awaited.extend(_awaited_row(label, one) for one in awaited)
+    told.tails.extend(_tail_row(label, tail) for tail in run.tails if chosen.rank in {None, tail.rank_id})
+    yield from (*_slow_links(links, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label))
+
+
+def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[TypeOfOperator]:
+    from aoe_reports.facts.communication import grouped, share_of_waiting, summed
+
+    by_type = grouped(times, lambda time: (time.rank_id, time.group, time.type, time.op_type))
+    for (rank, group, kind, op_type), mine in by_type.items():
+        transit, wait = summed(time.transit_ns for time in mine), summed(time.wait_ns for time in mine)
+        synchronization = summed(time.synchronization_ns for time in mine)
+        yield TypeOfOperator(
+            run=label,
+            rank_id=rank,
+            group=group,
+            type=kind,
+            op_type=op_type,
+            operators=len(mine),
+            elapsed_ns=sum(time.elapsed_ns for time in mine),
+            transit_ns=transit,
+            wait_ns=wait,
+            synchronization_ns=synchronization,
+            idle_ns=summed(time.idle_ns for time in mine),
+            wait_ratio=share_of_waiting(wait, transit),
+            synchronization_ratio=share_of_waiting(synchronization, transit),
+        )
+
+
+def _operator_row(label: str, place: int, time: OperatorTime) -> Operator:
+    from aoe_reports.facts.communication import share_of_waiting
+
+    return Operator(
+        position=place,
+        run=label,
+        rank_id=time.rank_id,
+        step=time.step,
+        group=time.group,
+        op_name=time.op_name,
+        start_ns=time.start_ns,
+        elapsed_ns=time.elapsed_ns,
+        transit_ns=time.transit_ns,
+        wait_ns=time.wait_ns,
+        synchronization_ns=time.synchronization_ns,
+        idle_ns=time.idle_ns,
+        wait_ratio=share_of_waiting(time.wait_ns, time.transit_ns),
+        synchronization_ratio=share_of_waiting(time.synchronization_ns, time.transit_ns),
+    )
+
+
+def _transports(volumes: Sequence[TransportVolume], label: str) -> Iterator[Transport]:
+    """Volume, time and bandwidth by transport; SDMA is what HCCS, PCIE and SIO carried, once more."""
+    from aoe_reports.facts.communication import bandwidth, grouped
+
+    by_transport = grouped(volumes, lambda one: (one.rank_id, one.group, one.op_type, one.transport))
+    for (rank, group, op_type, transport), mine in by_transport.items():
+        size, time = sum(one.transit_bytes for one in mine), sum(one.transit_ns for one in mine)
+        if size or time:
+            yield Transport(
+                run=label,
+                rank_id=rank,
+                group=group,
+                op_type=op_type,
+                transport=transport,
+                transit_bytes=size,
+                transit_ns=time,
+                bandwidth_gb_per_s=bandwidth(size, time),
+            )
+
+
+def _link_row(label: str, link: Link) -> LinkRow:
+    return LinkRow(
+        run=label,
+        group=link.group,
+        source_rank=link.source_rank,
+        destination_rank=link.destination_rank,
+        transport=link.transport,
+        transit_bytes=link.transit_bytes,
+        transit_ns=link.transit_ns,
+        bandwidth_gb_per_s=link.bandwidth_gb_per_s,
+        wait_ns=link.wait_ns,
+        relative_bandwidth_ratio=link.relative_bandwidth,
+        compared=link.compared,
+        slow_in=link.slow_in,
+        lost_ns=link.lost_ns if link.compared else None,
+        slow=link.is_slow,
+    )
+
+
+def _awaited_row(label: str, awaited: Awaited) -> AwaitedRank:
+    return AwaitedRank(
+        run=label,
+        group=awaited.group,
+        rank=awaited.rank,
+        operators=awaited.operators,
+        of_operators=awaited.of_operators,
+        waited_ns=awaited.waited_ns,
+        waited_share=awaited.waited_ns / awaited.of_ns if awaited.of_ns else None,
+        slow=awaited.is_slow,
+    )
+
+
+def _tail_row(label: str, tail: Tail) -> TailRow:
+    return TailRow(
+        run=label,
+        rank_id=tail.rank_id,
+        device_id=tail.device_id,
+        model_id=tail.model_id,
+        step=tail.step,
+        source=tail.source,
+        iteration_ns=tail.iteration_ns,
+        reduces=tail.reduces,
+        late_reduces=tail.late_reduces,
+        unmeasured_reduces=tail.unmeasured_reduces,
+        reduce_ns=tail.reduce_ns,
+        hidden_ns=tail.hidden_ns,
+        tail_ns=tail.tail_ns,
+        tail_share=tail.tail_ns / tail.iteration_ns if tail.iteration_ns else None,
+        last_end_ns=tail.last_end_ns,
+        room_ns=tail.room_ns,
+        necessary_ns=tail.necessary_ns,
+        bound_ns=tail.bound_ns,
+    )
+
+
+def _segment_row(path: str, segment: Segment) -> SegmentRow:
+    return SegmentRow(
+        path=path,
+        modelhash=segment.modelhash,
+        segment=segment.segment,
+        first=segment.first,
+        last=segment.last,
+        gradients=segment.gradients,
+        size_bytes=segment.size_bytes,
+        size_share=segment.size_share,
+        time_share=segment.time_share,
+    )
+
+
+def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:
+    slow = [link for link in links if link.is_slow]
+    found = [Finding("info", "slow-link", label, _slow_link(link)) for link in slow[:EXAMPLES_PER_RULE]]
+    if len(slow) > EXAMPLES_PER_RULE:
+        message = say("and {count} more of this kind", count=len(slow) - EXAMPLES_PER_RULE)
+        found.append(Finding("info", "slow-link", label, message))
+    return found
+
+
+def _slow_link(link: Link) -> str:
+    return say(
+        "link {link} over {transport}: {share:.1%} of the bandwidth of links that did the same, out of line in {slow} of "
+        "{compared} comparisons; it took {lost:.3f} us longer than they would have",
+        link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
+        transport=link.transport,
+        share=link.relative_bandwidth or 0.0,
+        slow=link.slow_in,
+        compared=link.compared,
+        lost=link.lost_ns / 1000,
+    )
+
+
+def _slow_ranks(awaited: Sequence[Awaited], label: str) -> list[Finding]:
+    found = []
+    for one in awaited:
+        times = say(
+            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us together",
+            operators=one.operators,
+            of_operators=one.of_operators,
+            waited=one.waited_ns / 1000,
+        )
+        if one.is_slow:
+            message = say(
+                "always the same: the others wait for rank {rank} {times}"
+                if one.is_always_the_same
+                else "the others wait for rank {rank} {times}",
+                rank=_of_group(str(one.rank), one.group),
+                times=times,
+            )
+        elif one.rank is None and one.operators * 2 > one.of_operators:
+            message = say(
+                "{ranks} wait for one that was not read, or for no certain one, {times}",
+                ranks=_of_group(say("all ranks that were read"), one.group),
+                times=times,
+            )
+        else:
+            continue
+        found.append(Finding("info", "slow-rank", label, message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
+    """What gradient tuning could save, by rank; nothing where no all-reduce ends behind the backward pass."""
+    from aoe_reports.facts.communication import grouped
+
+    found = []
+    for whose, mine in grouped(tails, lambda tail: (tail.rank_id, tail.device_id, tail.model_id)).items():
+        if unmeasured := sum(one.unmeasured_reduces for one in mine):
+            message = say(
+                "{count} all-reduces of step_trace have no length: the tail behind the backward pass may be longer",
+                count=unmeasured,
+            )
+            found.append(Finding("info", "gradient-tail", label, message))
+        if any(one.tail_ns for one in mine):
+            found.append(Finding("info", "gradient-tail", label, _whose(whose, _tail_message(mine))))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _tail_message(mine: Sequence[Tail]) -> str:
+    """The tail of the iterations of one device and model, on average."""
+    tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
+    whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
+    times = {
+        "count": len(mine),
+        "tail": tail / len(mine) / 1000,
+        "part": tail / reduce,
+        "bound": bound / len(mine) / 1000,
+    }
+    if whole:
+        return say(
+            "on average of {count} iterations {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run behind the "
+            "backward pass, {part:.1%} of all; tuning of gradients can save at most {bound:.3f} us",
+            share=tail / whole,
+            **times,
+        )
+    return say(
+        "on average of {count} iterations {tail:.3f} us of all-reduce run behind the backward pass, {part:.1%} of all; "
+        "tuning of gradients can save at most {bound:.3f} us",
+        **times,
+    )
+
+
+def _whose(whose: tuple[int | None, ...], message: str) -> str:
+    """A message with the rank, device and model that it is about, as far as they are known."""
+    templates = N_(("rank {value}", "device {value}", "model {value}"))
+    known = zip(templates, whose, strict=True)
+    words = [say(template, value=value) for template, value in known if value is not None]
+    return say("{name}: {why}", name=join(", ", words), why=message) if words else message
+
+
+def _of_group(what: str, group: str | None) -> str:
+    return what if group is None else say("{what} of group {group}", what=what, group=group)

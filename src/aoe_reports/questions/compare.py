@@ -1,0 +1,507 @@
+"""What takes longer or shorter than before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Argument, Asked, Finished, Question, RunOptions, all_tasks, only
+from aoe_reports.model.causes import cause_words
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Column, Rows, as_mapping, column, columns_of, row, telling_columns
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aoe_reports.facts.steps import Step
+    from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.model.report import Section
+    from aoe_reports.questions.compared_runs import ComparedRun, RunUnit
+    from aoe_reports.stats.comparison import Compared, Difference, Side
+
+_MAX_INPUTS = 5
+"""How many of the inputs that stand on one side only a row names."""
+_PARTS = (
+    "computing", "communication", "communication_not_overlapped", "overlapped", "free",
+    "fp_bp", "iteration_refresh", "data_aug_bound",
+)  # fmt: skip
+
+
+@options
+class CompareOptions(RunOptions):
+    """What is compared, and how calls are grouped."""
+
+    by: ComparedBy = option(default="op_type", help="What makes up a row.")
+    top: int = option(default=20, minimum=1, help="How many rows for each rank of each candidate.")
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+    step: int | None = only("step")
+    all_tasks: bool = all_tasks()
+    force: bool = option(default=False, help="Compare even what is known not to be comparable.", flags=["--force"])
+
+
+@row
+class Change:
+    """One group of calls, or one part of a step, before and after; differences are candidate - baseline.
+
+    `calls_ns`, `count_ns` and `inputs_ns` add up to the difference: calls that take longer, more calls, calls with other inputs.
+    """
+
+    position: int = column("#", "integer")
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column("Rank", "integer")
+    op_type: str | None = column("Operator type")
+    task_type: str | None = column("Core")
+    op_name: str | None = column("Operator")
+    input_shapes: str | None = column("Input shapes")
+    metric: str | None = column()
+    step: int | None = column()
+    state: str = column("State", "state")
+    baseline_count: int = column("Count before", "integer")
+    candidate_count: int = column("Count after", "integer")
+    count_difference: int = column()
+    baseline_total_ns: int | None = column("Total before (us)", unit=US)
+    candidate_total_ns: int | None = column("Total after (us)", unit=US)
+    difference_ns: int = column("Difference (us)", unit=US)
+    ratio: float | None = column("Ratio", "ratio")
+    baseline_mean_ns: float | None = column(unit=US)
+    candidate_mean_ns: float | None = column(unit=US)
+    mean_difference_ns: float | None = column("Difference of means (us)", unit=US)
+    ci_low_ns: float | None = column("from (us)", unit=US)
+    ci_high_ns: float | None = column("to (us)", unit=US)
+    interval: str | None = column()
+    calls_ns: float | None = column(unit=US)
+    count_ns: float | None = column(unit=US)
+    inputs_ns: float | None = column(unit=US)
+    cause: str | None = column("Cause", "word")
+    new_inputs: list[str] = column("New inputs")
+    new_inputs_count: int = column()
+    vanished_inputs: list[str] = column("Vanished inputs")
+    vanished_inputs_count: int = column()
+
+
+_COLUMNS_OF_STEPS = (
+    Column("position", "#", "integer"),
+    Column("rank_id", "Rank", "integer"),
+    Column("metric", "What of a step", "word"),
+    Column("step", "Step", "integer"),
+    Column("state", "State", "state"),
+    Column("baseline_count", "Steps before", "integer"),
+    Column("candidate_count", "Steps after", "integer"),
+    Column("baseline_mean_us", "Mean before (us)", "us"),
+    Column("candidate_mean_us", "Mean after (us)", "us"),
+    Column("mean_difference_us", "Difference of means (us)", "us"),
+    Column("ci_low_us", "from (us)", "us"),
+    Column("ci_high_us", "to (us)", "us"),
+    Column("difference_us", "Difference of totals (us)", "us"),
+    Column("ratio", "Ratio of totals", "ratio"),
+)
+"""What people are shown of the same rows where they are of steps."""
+
+
+@row
+class Total:
+    """All groups of one rank of one pair; `common_inputs_ns` is what the candidate's calls took whose inputs the baseline has, too."""
+
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column()
+    groups: int = column()
+    baseline_total_ns: int = column(unit=US)
+    candidate_total_ns: int = column(unit=US)
+    difference_ns: int = column(unit=US)
+    ratio: float | None = column()
+    common_inputs_ns: int | None = column(unit=US)
+
+
+class Compare(Question[CompareOptions, "ComparedRun | None"]):
+    """Compare profiles: difference = candidate - baseline, ratio = candidate / baseline, the largest change first."""
+
+    name = "compare"
+    title = "Comparison"
+    options = CompareOptions
+    rows = (Change, Total)
+    arguments = (
+        Argument(name="baseline", help="What is compared with: one run.", many=False),
+        Argument(name="candidates", help="What is compared: one run each, against the baseline."),
+    )
+
+    def discover(self, paths: Sequence[Path], asked: Asked[CompareOptions]) -> list[RunUnit]:
+        """The run below each path; the first is the baseline."""
+        from aoe_reports.questions.compared_runs import find_side
+
+        for place, path in enumerate(paths):
+            if path in paths[1:place]:
+                raise UsageError(say("{path}: stands there twice; once is enough", path=path))
+        found = [find_side(path, asked.options.max_expanded, asked.notes) for path in paths]
+        return [unit for unit in found if unit is not None]
+
+    def units(self, files: list[RunUnit], asked: Asked[CompareOptions]) -> list[RunUnit]:
+        """The runs."""
+        del asked
+        return files
+
+    def map_unit(self, unit: RunUnit, asked: Asked[CompareOptions]) -> ComparedRun | None:
+        """What is compared of one run."""
+        from aoe_reports.questions.compared_runs import read_side
+
+        return read_side(unit, asked.options, asked.notes)
+
+    def finish(self, parts: Sequence[tuple[RunUnit, ComparedRun | None]], asked: Asked[CompareOptions]) -> Finished:
+        """Every run after the first against the first."""
+        from aoe_reports.questions.compared_runs import may_be_compared
+
+        chosen, findings = asked.options, asked.notes.findings
+        pairs: list[_Pair] = []
+        runs = {unit.path: run for unit, run in parts}
+        first, *others = [runs.get(path) for path in asked.inputs]
+        if first is not None:
+            comparable = [
+                run
+                for run in others
+                if run is not None and may_be_compared(first, run, findings, by=chosen.by, force=chosen.force)
+            ]
+            compare = _compare_steps if chosen.by == "step" else _compare_calls
+            for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
+                pairs += compare([first, *candidates], ranks, chosen, findings)
+        changes = [change for _, mine in pairs for change in mine]
+        totals = [total for total, _ in pairs]
+        return Finished(
+            tables=(Rows(type=Change, rows=changes), Rows(type=Total, rows=totals, key="totals")),
+            more={"method": _method()},
+            sections=_sections(pairs),
+        )
+
+
+compare = asking(Compare(), CompareOptions)
+"""What takes longer or shorter in each path after the first: `compare([before, after], by="op_name").rows`."""
+
+_Pair = tuple[Total, list[Change]]
+_Ranks = tuple[int | None, bool]
+"""(the rank, whether all ranks are taken together)."""
+
+
+def _method() -> dict[str, float]:
+    from aoe_reports.stats import bootstrap, comparison
+
+    return {
+        "level": comparison.LEVEL,
+        "resamples": comparison.RESAMPLES,
+        "seed": bootstrap.SEED,
+        "least_values": bootstrap.LEAST_VALUES,
+        "normal_above": comparison.MOST_RESAMPLED,
+    }
+
+
+def _by_ranks(
+    baseline: ComparedRun, candidates: Sequence[ComparedRun], chosen: CompareOptions, findings: list[Finding]
+) -> list[tuple[list[ComparedRun], _Ranks]]:
+    """(the candidates, (the rank, whether all ranks are taken together)) of each table of rows that is to be made."""
+    from aoe_reports.questions.compared_runs import words_of
+
+    of_first = baseline.ranks
+    same = [run for run in candidates if run.ranks == of_first]
+    others = []
+    for run in candidates:
+        if run.ranks == of_first:
+            continue
+        if len(run.ranks) == len(of_first) == 1:
+            message = say("another rank than in the baseline, or of unknown rank")
+            findings.append(Finding("warning", "comparability-unknown", run.label, message))
+            others.append(run)
+            continue
+        message = say(
+            "not comparable with {baseline}: other ranks ({before} before, {after} after)",
+            baseline=baseline.label,
+            before=words_of(tuple(of_first)),
+            after=words_of(tuple(run.ranks)),
+        )
+        severity: Literal["warning", "error"] = "warning" if chosen.force else "error"
+        findings.append(Finding(severity, "not-comparable", run.label, message))
+        if chosen.force:
+            others.append(run)
+    found: list[tuple[list[ComparedRun], _Ranks]] = [(same, (rank, False)) for rank in of_first if same]
+    return [*found, (others, (None, True))] if others else found
+
+
+def _compare_calls(
+    runs: Sequence[ComparedRun], ranks: _Ranks, chosen: CompareOptions, findings: list[Finding]
+) -> Iterator[_Pair]:
+    from aoe_reports.stats.comparison import compare_calls
+
+    rank, pooled = ranks
+    sides = [_side([tasks for tasks in run.tasks if pooled or tasks.rank_id == rank], chosen) for run in runs]
+    needed = TELLS[chosen.by]
+    silent = [
+        run
+        for run, side in zip(runs, sides, strict=True)
+        if side.frame.num_rows and needed not in side.frame.column_names
+    ]
+    if silent:
+        message = say("its tasks do not tell their {column}: nothing to compare by {by}", column=needed, by=chosen.by)
+        findings += [Finding("error", "nothing-measured", run.label, message) for run in silent]
+        return
+    keys = [key for key in KEYS[chosen.by] if all(key in side.frame.column_names for side in sides)]
+    for run, one in zip(runs[1:], compare_calls(sides, keys, chosen.top), strict=True):
+        pair = (runs[0], run, rank)
+        if one.groups and one.common_ns == 0 and one.candidate_ns and one.baseline_ns:
+            message = say(
+                "not comparable with {baseline}: no call has inputs that a call of the baseline has",
+                baseline=runs[0].label,
+            )
+            severity: Literal["warning", "error"] = "warning" if chosen.force else "error"
+            findings.append(Finding(severity, "not-comparable", run.label, message))
+            if not chosen.force:
+                continue
+        yield (
+            _total(pair, one),
+            [
+                _change(position, pair, dict(zip(keys, difference.key, strict=True)), difference)
+                for position, difference in enumerate(one.differences, start=1)
+            ],
+        )
+
+
+def _side(sets: Sequence[TaskSet], chosen: CompareOptions) -> Side:
+    """The calls of one rank that are compared; communication is called the same in all ages."""
+    import pyarrow as pa
+
+    from aoe_reports.stats.comparison import Side, choose_calls
+
+    grouped = any(tasks.grouped for tasks in sets)
+    frames = [choose_calls(tasks.frame, chosen.by, all_tasks=chosen.all_tasks) for tasks in sets]
+    if grouped:
+        frames = [frame if tasks.grouped else _counted(frame) for tasks, frame in zip(sets, frames, strict=True)]
+    if not frames:
+        return Side(_no_calls())
+    return Side(pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0], grouped)
+
+
+def _counted(frame: pa.Table) -> pa.Table:
+    """Tasks in the form of a table of types, for want of tasks elsewhere in the same run."""
+    import numpy as np
+
+    from aoe_reports.model.columns import column_of
+
+    ones = column_of(np.ones(frame.num_rows, dtype=np.int64), np.ones(frame.num_rows, dtype=bool))
+    return frame.append_column("count", ones).append_column("total_time_ns", frame["task_duration_ns"])
+
+
+def _no_calls() -> pa.Table:
+    import pyarrow as pa
+
+    words = ("op_type", "task_type", "op_name", "input_shapes", "input_formats", "input_data_types")
+    return pa.schema(
+        [*((name, pa.dictionary(pa.int32(), pa.string())) for name in words), ("task_duration_ns", pa.int64())]
+    ).empty_table()
+
+
+def _compare_steps(
+    runs: Sequence[ComparedRun], ranks: _Ranks, chosen: CompareOptions, findings: list[Finding]
+) -> Iterator[_Pair]:
+    from aoe_reports.stats.comparison import Compared
+
+    rank, pooled = ranks
+    baseline = [step for step in runs[0].steps if pooled or step.rank_id == rank]
+    for run in runs[1:]:
+        candidate = [step for step in run.steps if pooled or step.rank_id == rank]
+        numbers = [[step.step for step in steps] for steps in (baseline, candidate)]
+        if set(numbers[0]).isdisjoint(numbers[1]):
+            message = say(
+                "no step number of {baseline} stands here: steps are paired in their order, from 1",
+                baseline=runs[0].label,
+            )
+            findings.append(Finding("info", "steps-by-place", run.label, message))
+            numbers = [list(range(1, len(steps) + 1)) for steps in (baseline, candidate)]
+        single = _single_steps((baseline, numbers[0]), (candidate, numbers[1]))
+        told = [*_whole_steps(baseline, candidate), *single[: chosen.top]]
+        pair = (runs[0], run, rank)
+        sums = [sum(_durations(steps, "duration")) for steps in (baseline, candidate)]
+        yield (
+            _total(pair, Compared((), len(single), sums[0], sums[1], None)),
+            [_change(position, pair, known, difference) for position, (known, difference) in enumerate(told, start=1)],
+        )
+
+
+_Known = dict[str, Any]
+"""What tells a row from the others, by field."""
+
+
+def _whole_steps(baseline: Sequence[Step], candidate: Sequence[Step]) -> Iterator[tuple[_Known, Difference]]:
+    """What all steps took, and each part of them that both sides tell."""
+    from aoe_reports.stats.comparison import compare_values
+
+    for part in ("duration", *_PARTS):
+        before, after = _durations(baseline, part), _durations(candidate, part)
+        if before and after:
+            yield {"metric": say(part)}, compare_values(before, after, (part,))
+
+
+_Numbered = tuple[Sequence["Step"], Sequence["int | None"]]
+"""Steps, and the number of each."""
+
+
+def _single_steps(baseline: _Numbered, candidate: _Numbered) -> list[tuple[_Known, Difference]]:
+    """Each step, the largest change first; of equal ones the earlier step, as they stand."""
+    from aoe_reports.stats.comparison import compare_values
+
+    found = [
+        (
+            {"metric": say("duration"), "step": number},
+            compare_values(_of(*baseline, number), _of(*candidate, number), ("duration", f"{number}")),
+        )
+        for number in _in_order({*baseline[1], *candidate[1]})
+    ]
+    return sorted(found, key=lambda pair: -abs(pair[1].difference_ns))
+
+
+def _in_order(numbers: Collection[int | None]) -> list[int | None]:
+    return sorted(numbers, key=lambda number: -1 if number is None else number)
+
+
+def _durations(steps: Sequence[Step], part: str) -> list[int]:
+    times = [getattr(step, f"{part}_ns") for step in steps]
+    return [time for time in times if time is not None]
+
+
+def _of(steps: Sequence[Step], numbers: Sequence[int | None], wanted: int | None) -> list[int]:
+    return [step.duration_ns for step, number in zip(steps, numbers, strict=True) if number == wanted]
+
+
+_Sides = tuple["ComparedRun", "ComparedRun", "int | None"]
+"""(baseline, candidate, rank)."""
+
+
+def _total(pair: _Sides, one: Compared) -> Total:
+    baseline, candidate, rank = pair
+    return Total(
+        baseline=baseline.label,
+        candidate=candidate.label,
+        rank_id=rank,
+        groups=one.groups,
+        baseline_total_ns=one.baseline_ns,
+        candidate_total_ns=one.candidate_ns,
+        difference_ns=one.candidate_ns - one.baseline_ns,
+        ratio=round(one.candidate_ns / one.baseline_ns, 6) if one.baseline_ns else None,
+        common_inputs_ns=one.common_ns,
+    )
+
+
+def _change(position: int, pair: _Sides, known: _Known, one: Difference) -> Change:
+    baseline, candidate, rank = pair
+    before = one.baseline_ns / one.baseline_count if one.baseline_count else None
+    after = one.candidate_ns / one.candidate_count if one.candidate_count else None
+    return Change(
+        position=position,
+        baseline=baseline.label,
+        candidate=candidate.label,
+        rank_id=rank,
+        op_type=known.get("op_type"),
+        task_type=known.get("task_type"),
+        op_name=known.get("op_name"),
+        input_shapes=known.get("input_shapes"),
+        metric=known.get("metric"),
+        step=known.get("step"),
+        state=one.state,
+        baseline_count=one.baseline_count,
+        candidate_count=one.candidate_count,
+        count_difference=one.candidate_count - one.baseline_count,
+        baseline_total_ns=one.baseline_ns if one.baseline_count else None,
+        candidate_total_ns=one.candidate_ns if one.candidate_count else None,
+        difference_ns=one.difference_ns,
+        ratio=None if one.ratio is None or not one.candidate_count else round(one.ratio, 6),
+        baseline_mean_ns=before,
+        candidate_mean_ns=after,
+        mean_difference_ns=after - before if before is not None and after is not None else None,
+        ci_low_ns=one.interval.low if one.interval else None,
+        ci_high_ns=one.interval.high if one.interval else None,
+        interval=one.interval.method if one.interval else None,
+        calls_ns=one.calls_ns,
+        count_ns=one.count_ns,
+        inputs_ns=one.inputs_ns,
+        cause=one.cause and say(one.cause),
+        new_inputs=list(one.new_inputs[:_MAX_INPUTS]),
+        new_inputs_count=len(one.new_inputs),
+        vanished_inputs=list(one.vanished_inputs[:_MAX_INPUTS]),
+        vanished_inputs_count=len(one.vanished_inputs),
+    )
+
+
+def _sections(pairs: Sequence[_Pair]) -> list[Section]:
+    """One section for each candidate and rank, and one that says how it was compared."""
+    from aoe_reports.model.report import Grid, Section
+
+    of_steps = any(change.metric is not None for _, mine in pairs for change in mine)
+    columns = _COLUMNS_OF_STEPS if of_steps else columns_of(Change)
+    sections = []
+    for total, mine in pairs:
+        rows = [as_mapping(change) | {"cause": cause_words(change.cause or "") or None} for change in mine]
+        shown = sum(change.metric is None or change.step is not None for change in mine)
+        grid = Grid(telling_columns(columns, rows), rows) if rows else None
+        sections.append(Section(_title(total), _sentences(total, shown), grid=grid))
+    return [*sections, Section("How it was compared", _how(_method(), of_steps=of_steps))] if pairs else sections
+
+
+def _title(total: Total) -> str:
+    return say(
+        "{candidate} against {baseline}{rank}",
+        candidate=total.candidate,
+        baseline=total.baseline,
+        rank="" if total.rank_id is None else say(", rank {rank}", rank=total.rank_id),
+    )
+
+
+def _sentences(total: Total, shown: int) -> list[str]:
+    sums = say(
+        "Before {before:,.3f} us, after {after:,.3f} us: difference {difference:+,.3f} us{ratio}.",
+        before=total.baseline_total_ns / 1000,
+        after=total.candidate_total_ns / 1000,
+        difference=total.difference_ns / 1000,
+        ratio="" if total.ratio is None else say(", ratio {ratio:.4f}", ratio=total.ratio),
+    )
+    if shown >= total.groups:
+        return [sums]
+    return [
+        sums,
+        say("The {shown} rows with the largest change of {count}.", shown=shown, count=total.groups),
+    ]
+
+
+def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:
+    level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
+    order = say(
+        (
+            "Difference is candidate - baseline, ratio is candidate / baseline. First what all steps took, by mean and total; "
+            "then single steps, the largest absolute change first."
+        )
+        if of_steps
+        else (
+            "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
+            "total stands first."
+        )
+    )
+    interval = say(
+        (
+            "From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
+            "resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
+            "distribution that such means approach; none with fewer than {least} values on a side. It tells of the spread "
+            "inside of these captures, not of what another capture would show."
+        ),
+        level=level,
+        resamples=resamples,
+        normal=normal,
+        least=least,
+    )
+    cause = say(
+        "Cause names the largest of three parts that add up to the difference: calls with the same inputs (shapes, "
+        "formats, data types) take longer or shorter; there are more or fewer of them; calls have inputs that the other "
+        "side does not have."
+    )
+    return [order, interval] if of_steps else [order, interval, cause]

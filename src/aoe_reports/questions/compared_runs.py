@@ -1,0 +1,247 @@
+"""The sides of a comparison: one run each, read once, and whether they may be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow.compute as pc
+
+from aoe_reports.engine.captures import find_runs, read_source, read_steps, read_tasks
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.ascend.tables.pmu import metrics_set
+from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.discovery import discover
+from aoe_reports.model.columns import has_value
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.groupings import KEYS, ComparedBy
+from aoe_reports.model.texts import join, say
+
+
+class Wanted(Protocol):
+    """What is compared of each run: the options of `compare`."""
+
+    @property
+    def by(self) -> ComparedBy: ...
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def device(self) -> int | None: ...
+    @property
+    def step(self) -> int | None: ...
+    @property
+    def all_tasks(self) -> bool: ...
+
+
+@dataclass(slots=True)
+class ComparedRun:
+    """One run as it is compared."""
+
+    label: str
+    captures: tuple[Capture, ...]
+    tasks: list[TaskSet] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    metrics: str | None = None
+    """The set of PMU metrics, as the header of the tasks shows it."""
+
+    @property
+    def ranks(self) -> list[int | None]:
+        found = {part.rank_id for part in self.tasks or self.steps}
+        return sorted(found, key=lambda rank: -1 if rank is None else rank)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUnit:
+    """One side of a comparison: a path that holds one run, and its captures."""
+
+    path: str
+    captures: tuple[Capture, ...]
+
+
+def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | None:
+    """The one run below a path; None where there is none. Raises UsageError where there are several."""
+    files = discover([path], max_expanded=max_expanded)
+    notes.take(Notes(list(files.findings), files.unreadable))
+    found = find_runs(files)
+    if len(found) > 1:
+        # ranks of one job come apart where what says so is damaged
+        damage = [finding for captures in found for capture in captures for finding in capture.findings]
+        told = say(
+            "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+            path=path,
+            count=len(found),
+        )
+        why = [say("{path}: {text}", path=finding.path, text=finding.message) for finding in damage[:1]]
+        raise UsageError(join("; ", (told, *why)))
+    if not found:
+        if not any(finding.severity == "error" for finding in files.findings):
+            notes.add([Finding("error", "nothing-measured", str(path), say("no profile here to compare"))])
+        return None
+    return RunUnit(path=str(path), captures=found[0])
+
+
+def read_side(unit: RunUnit, wanted: Wanted, notes: Notes) -> ComparedRun | None:
+    """What is compared of a run; None where there is nothing. A capture that cannot be read is noted."""
+    run = ComparedRun(unit.path, unit.captures)
+    for capture in unit.captures:
+        notes.add(capture.findings)
+        if wanted.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+            continue
+        with notes.where_unreadable(capture.root):
+            _read_capture(run, capture, wanted, notes.findings)
+    run.tasks = _tasks_asked_for(run.tasks, wanted)
+    run.steps = [
+        step
+        for step in run.steps
+        if wanted.rank in {None, step.rank_id}
+        and wanted.device in {None, step.device_id}
+        and wanted.step in {None, step.step}
+    ]
+    if run.steps if wanted.by == "step" else run.tasks:
+        return run
+    message = say("no step to compare here" if wanted.by == "step" else "no task to compare here")
+    asked = [("rank {value}", wanted.rank), ("device {value}", wanted.device), ("step {value}", wanted.step)]
+    words = [say(template, value=value) for template, value in asked if value is not None]
+    if words:
+        message = say("{what} ({asked})", what=message, asked=join(", ", words))
+    notes.add([Finding("error", "nothing-measured", unit.path, message)])
+    return None
+
+
+def _tasks_asked_for(sets: Sequence[TaskSet], wanted: Wanted) -> list[TaskSet]:
+    """The tasks of the rank, the device and the step that are wanted; sums by type know no steps."""
+    chosen = [
+        tasks for tasks in sets if wanted.rank in {None, tasks.rank_id} and wanted.device in {None, tasks.device_id}
+    ]
+    if wanted.step is None:
+        return chosen
+    told = [tasks for tasks in chosen if "step" in tasks.frame.column_names]
+    parts = [replace(tasks, frame=tasks.frame.filter(pc.equal(tasks.frame["step"], wanted.step))) for tasks in told]
+    return [tasks for tasks in parts if tasks.frame.num_rows]
+
+
+def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: list[Finding]) -> None:
+    def read(source: Source | None) -> list[TableData]:
+        found = read_source(source, hashed=False)
+        findings.extend(finding for data in found for finding in data.findings)
+        return found
+
+    run.steps += read_steps(capture, read)
+    if wanted.by == "step":
+        return
+    fields = {*KEYS[wanted.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
+    if wanted.device is not None or len(set(capture.info.ranks.values())) > 1:
+        fields.add("device_id")
+    if wanted.step is not None:
+        fields.add("step")
+    communication = wanted.all_tasks or wanted.by == "communication"
+    by_type = wanted.by == "op_type" and not communication and wanted.step is None
+    sets, tables = read_tasks(capture, frozenset(fields), by_type=by_type, all_tasks=communication)
+    findings += [finding for data in tables for finding in data.findings]
+    run.tasks += [tasks.as_exported() for tasks in sets]
+    if sets and tables[-1].table.facts == "tasks":
+        run.metrics = metrics_set(field.header for field in tables[-1].match.fields)
+    elif sets:
+        name = tables[-1].table.name
+        message = say(
+            "no table of tasks with their operators here; {table} stands in ({what})",
+            table=name,
+            what=say("it tells no inputs of calls"),
+        )
+        findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+
+
+def may_be_compared(
+    baseline: ComparedRun,
+    candidate: ComparedRun,
+    findings: list[Finding],
+    *,
+    by: ComparedBy,
+    force: bool,
+    leave_out: Collection[str] = (),
+) -> bool:
+    """Hold what is known of two runs against each other; what differs is said, and refused unless forced."""
+    known, unknown = [], []
+    for what, of in FACTS.items():
+        if what in leave_out:
+            continue
+        if by == "step" and of is _shapes_told:
+            continue  # steps have no inputs
+        before, after = of(baseline), of(candidate)
+        if before is None or after is None:
+            unknown.append(say(what))
+        elif before != after:
+            told = {"before": words_of(before), "after": words_of(after)}
+            known.append(say("{what} ({before} before, {after} after)", what=say(what), **told))
+    if unknown:
+        message = say(
+            "not known of both sides: {facts}; whether they compare in that cannot be told", facts=join(", ", unknown)
+        )
+        findings.append(Finding("warning", "comparability-unknown", candidate.label, message))
+    if not known:
+        return True
+    message = say("not comparable with {baseline}: other {facts}", baseline=baseline.label, facts=join(", ", known))
+    if not force:
+        message = join("; ", (message, say("--force compares nevertheless")))
+    findings.append(Finding("warning" if force else "error", "not-comparable", candidate.label, message))
+    return force
+
+
+def words_of(value: Any) -> str:
+    """What two sides differ in, as people read it."""
+    if isinstance(value, tuple):
+        return join(", ", map(words_of, value))
+    return value if isinstance(value, str) else str(value)
+
+
+def _one(run: ComparedRun, of: Callable[[Capture], Any]) -> Any:
+    """What all captures of a run say alike; None where they say nothing."""
+    said = {value for capture in run.captures if (value := of(capture)) is not None}
+    return None if not said else next(iter(said)) if len(said) == 1 else tuple(sorted(said))
+
+
+def _device_type(run: ComparedRun) -> Any:
+    """The chip by its name, else by the numbers of its cores and its clock."""
+    named = _one(run, lambda capture: capture.info.device_type)
+    if named is not None:
+        return named
+    wanted = ("ai_core_num", "aiv_num", "aic_frequency")
+    return _one(
+        run,
+        lambda capture: (
+            tuple(f"{name} {capture.info.hardware[name]}" for name in wanted if name in capture.info.hardware) or None
+        ),
+    )
+
+
+def _metrics(run: ComparedRun) -> Any:
+    """What the header of the tasks shows comes first: a profiler may be told of metrics that it then leaves out."""
+    return run.metrics or _one(run, lambda capture: metrics_set([capture.info.aic_metrics or ""]))
+
+
+def _step_count(run: ComparedRun) -> int | None:
+    return max(Counter(step.rank_id for step in run.steps).values(), default=None)
+
+
+def _shapes_told(run: ComparedRun) -> str | None:
+    if not run.tasks:
+        return None
+    return say("told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told")
+
+
+FACTS: dict[str, Callable[[ComparedRun], Any]] = {
+    "device type": _device_type,
+    "CANN version": lambda run: _one(run, lambda capture: capture.info.engine_version),
+    "profiler level": lambda run: _one(run, lambda capture: capture.info.profiler_level),
+    "set of AI Core metrics": _metrics,
+    "number of steps": _step_count,
+    "telling of shapes": _shapes_told,
+}
+"""What has to be the same on both sides; None where nothing tells."""

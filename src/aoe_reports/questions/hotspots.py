@@ -1,0 +1,214 @@
+"""Where device time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, all_tasks, only
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.groupings import GROUPINGS, By
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.texts import join, say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.formats.capture import Capture
+    from aoe_reports.formats.csv.summary import TableData
+    from aoe_reports.formats.table import Facts
+    from aoe_reports.stats.grouping import Group
+
+
+@options
+class HotspotOptions(RunOptions):
+    """Which tasks are ranked, and how they are grouped."""
+
+    by: By = option(default="op_type", help="What makes up a row.")
+    top: int = option(default=20, minimum=1, help="How many rows for each rank of each run.")
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+    step: int | None = only("step")
+    all_tasks: bool = all_tasks()
+
+
+@row
+class Hotspot:
+    """One group of tasks of one rank; std is the sample's, quantiles are interpolated, shares are of all computing."""
+
+    position: int = column("#", "integer")
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    op_type: str | None = column("Operator type")
+    task_type: str | None = column("Core")
+    op_name: str | None = column("Operator")
+    input_shapes: str | None = column("Input shapes")
+    count: int = column("Tasks", "integer")
+    total_ns: int = column("Total (us)", unit=US)
+    mean_ns: float = column("Mean (us)", unit=US)
+    std_ns: float | None = column("Std (us)", unit=US)
+    min_ns: int | None = column(unit=US)
+    p50_ns: float | None = column(unit=US)
+    p95_ns: float | None = column("P95 (us)", unit=US)
+    max_ns: int | None = column("Max (us)", unit=US)
+    share: float | None = column("Share", "percent")
+    cumulative_share: float | None = column("Cumulative", "percent")
+
+
+class Hotspots(Question[HotspotOptions, list[Hotspot]]):
+    """Rank operator types, operators or shapes by device time; std is the sample's, shares are of all computing."""
+
+    name = "hotspots"
+    title = "Hotspots"
+    options = HotspotOptions
+    rows = (Hotspot,)
+    nothing = "no task to rank here"
+
+    def map_unit(self, unit: Unit, asked: Asked[HotspotOptions]) -> list[Hotspot]:
+        """The ranking of each rank of a capture: ranks never pool."""
+        from aoe_reports.engine.captures import read_tasks
+
+        capture, chosen, notes = unit.capture, asked.options, asked.notes
+        notes.add(capture.findings)
+        if chosen.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+            return []
+        by_type = chosen.by == "op_type" and not chosen.all_tasks
+        sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
+        notes.add(finding for data in tables for finding in data.findings)
+        notes.add(_of_source(capture, sets, tables))
+        ranks = sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank)
+        return [
+            one
+            for rank in ranks
+            if chosen.rank in {None, rank}
+            for one in _ranked(unit.run, rank, [tasks for tasks in sets if tasks.rank_id == rank], chosen)
+        ]
+
+    def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Asked[HotspotOptions]) -> Finished:
+        """The rankings below one another."""
+        del asked
+        return Finished(tables=(Rows(type=Hotspot, rows=[one for _, part in parts for one in part], of_runs=True),))
+
+
+hotspots = asking(Hotspots(), HotspotOptions)
+"""Where device time goes below some paths: `hotspots([path], by="shape").rows`."""
+
+
+def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:
+
+    fields = {*GROUPINGS[chosen.by], "task_duration_ns"}
+    if chosen.device is not None or len(set(capture.info.ranks.values())) > 1:
+        fields.add("device_id")
+    if chosen.step is not None:
+        fields.add("step")
+    return frozenset(fields)
+
+
+def _ranked(run: str, rank_id: int | None, sets: Sequence[TaskSet], chosen: HotspotOptions) -> Iterator[Hotspot]:
+    groups, whole_ns = _groups(sets, chosen)
+    running_ns = 0
+    for position, group in enumerate(groups[: chosen.top], start=1):
+        running_ns += group.total_ns
+        op_type, task_type, op_name, input_shapes = [*group.key, None, None, None][:4]
+        yield Hotspot(
+            position=position,
+            run=run,
+            rank_id=rank_id,
+            op_type=op_type,
+            task_type=task_type,
+            op_name=op_name,
+            input_shapes=input_shapes,
+            count=group.count,
+            total_ns=group.total_ns,
+            mean_ns=group.mean_ns,
+            std_ns=group.std_ns,
+            min_ns=group.min_ns,
+            p50_ns=group.p50_ns,
+            p95_ns=group.p95_ns,
+            max_ns=group.max_ns,
+            share=_share(group.total_ns, whole_ns),
+            cumulative_share=_share(running_ns, whole_ns),
+        )
+
+
+def _share(part_ns: int, whole_ns: int) -> float | None:
+    return round(part_ns / whole_ns, 6) if whole_ns else None
+
+
+def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group], int]:
+    """(the groups to be shown, the compute total in ns)."""
+    import pyarrow as pa
+
+    from aoe_reports.formats.vendor import TASK_TYPES
+    from aoe_reports.model.columns import exact_sum, integers, keep_where
+    from aoe_reports.stats.grouping import group_tasks, is_communication
+
+    mine = [tasks for tasks in sets if chosen.device is None or tasks.device_id == chosen.device]
+    if any(tasks.grouped for tasks in mine):
+        return ([], 0) if chosen.step is not None else _stated(mine)  # op_statistic knows no steps
+    frames = [_of_step(tasks.frame, chosen.step) for tasks in mine]
+    if not frames:
+        return [], 0
+    frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
+    keys = GROUPINGS[chosen.by]
+    if chosen.by == "op_type":  # types are few: to group all of them is quicker than to part the rows first
+        every = group_tasks(frame, keys)
+        compute = [group for group in every if group.key[1] not in TASK_TYPES.communication]
+        return every if chosen.all_tasks else compute, sum(group.total_ns for group in compute)
+    durations, _ = integers(frame["task_duration_ns"])
+    communication = is_communication(frame["task_type"])
+    whole = exact_sum(durations[~communication])
+    if communication.any() and not chosen.all_tasks:
+        frame = frame.filter(keep_where(~communication))
+    return group_tasks(frame, keys, chosen.top), whole
+
+
+def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
+    if step is None:
+        return frame
+    import pyarrow.compute as pc
+
+    return frame.filter(pc.equal(frame["step"], step))
+
+
+def _stated(sets: Sequence[TaskSet]) -> tuple[list[Group], int]:
+    """The rows of op_statistic of several devices, one a type, and their total in ns."""
+    from aoe_reports.stats.grouping import in_order, merged, statistic_groups
+
+    groups = in_order(merged([group for tasks in sets for group in statistic_groups(tasks.frame)]))
+    return groups, sum(group.total_ns for group in groups)
+
+
+def _of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[TableData]) -> list[Finding]:
+    """What is to be said of where the tasks of a capture come from: none is passed over in silence."""
+    if not tables:
+        return [_no_tasks(capture)]
+    if not sets:
+        message = say("no task here that computes: nothing of this capture is ranked")
+        return [Finding("warning", "nothing-measured", str(capture.root), message)]
+    return [] if tables[-1].table.facts == "tasks" else [_stands_in(tables[-1])]
+
+
+def _stands_in(data: TableData) -> Finding:
+    what: dict[Facts, str] = {
+        "sums": say("it tells no spread, no quantiles, no steps"),
+        "kernels": say("it tells no operator types"),
+    }
+    message = say(
+        "no table of tasks with their operators here; {table} stands in ({what})",
+        table=data.table.name,
+        what=what[data.table.facts],
+    )
+    return Finding("info", "stands-in", str(data.path), message)
+
+
+def _no_tasks(capture: Capture) -> Finding:
+    kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+    message = say(
+        "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
+        kinds=kinds,
+    )
+    return Finding("error", "nothing-measured", str(capture.root), message)

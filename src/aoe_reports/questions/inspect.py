@@ -1,0 +1,210 @@
+"""What every file is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, FileUnit, Finished, Notes, Question, RunOptions
+from aoe_reports.model.banks import BankSummary
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import Rows, column, row
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from aoe_reports.formats.csv.summary import TableData
+    from aoe_reports.formats.discovery import Discovery
+    from aoe_reports.formats.found import FoundFile
+
+
+@row
+class InspectedFile:
+    """One file; null where that is not known of it, or no file of its kind has it."""
+
+    path: str = column("Path")
+    kind: str = column("Kind")
+    source: str = column("Source")
+    form: str = column("Form")
+    vintage: str | None = column("Vintage")
+    run: str | None = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    model_id: int | None = column()
+    iteration: int | None = column()
+    slice: int | None = column()
+    rows: int | None = column("Rows", "integer")
+    start_ns: int | None = column()
+    end_ns: int | None = column()
+    superseded: bool = column("Superseded")
+    summary: BankSummary | Mapping[str, object] | None = column()
+
+
+class Inspect(Question[RunOptions, InspectedFile]):
+    """Say what each file is: kind, source, vintage, run, rank, rows."""
+
+    name = "inspect"
+    title = "Files"
+    options = RunOptions
+    rows = (InspectedFile,)
+
+    def units(self, files: Discovery, asked: Asked[RunOptions]) -> list[FileUnit]:
+        """Every file of every capture, those that a better form replaces among them, and every file of tuners."""
+        from aoe_reports.engine.captures import (
+            aoe_files,
+            bank_files,
+            find_captures,
+            label_of,
+            record_files,
+            tuner_files,
+            unread_files,
+        )
+
+        found = []
+        for captures in find_captures(files):
+            run = label_of(captures)
+            for capture in captures:
+                asked.notes.add(capture.findings)
+                rank = capture.info.rank_id
+                found += [FileUnit(file=file, run=run, rank_id=rank) for file in capture.files]
+                found += [FileUnit(file=file, run=run, rank_id=rank, superseded=True) for file in capture.superseded]
+        alone = (*aoe_files(files), *bank_files(files), *record_files(files), *tuner_files(files))
+        found += [FileUnit(file=file) for file in alone]
+        return found + [FileUnit(file=file, rank_id=file.name.rank_id) for file in unread_files(files)]
+
+    def map_unit(self, unit: FileUnit, asked: Asked[RunOptions]) -> InspectedFile:
+        """One file; of one of a tuner that cannot be read there is a row, too."""
+        known = _known(unit)
+        if unit.run is not None:
+            return _of_capture(unit.file, known, asked.notes)
+        read = _reader(unit.file)
+        if read is not None:
+            with asked.notes.where_unreadable(unit.path):
+                return read(unit.file, known, asked.notes)
+        return known
+
+    def finish(self, parts: Sequence[tuple[FileUnit, InspectedFile]], asked: Asked[RunOptions]) -> Finished:
+        """The files by path; the rows of a bank are its gradients."""
+        del asked
+        rows = sorted((one for _, one in parts), key=lambda one: one.path)
+        return Finished(tables=(Rows(type=InspectedFile, rows=rows, without=frozenset({"gradients"})),))
+
+
+inspect = asking(Inspect(), RunOptions)
+"""What the files below some paths are: `inspect([path]).rows`."""
+
+
+def _known(unit: FileUnit) -> InspectedFile:
+    """What is known of a file before it is read."""
+    name = unit.file.name
+    return InspectedFile(
+        path=unit.path,
+        kind=name.kind,
+        source=name.source,
+        form=name.form,
+        vintage=None,
+        run=unit.run,
+        rank_id=unit.rank_id,
+        device_id=name.device_id,
+        model_id=name.model_id,
+        iteration=name.iteration,
+        slice=name.slice,
+        rows=None,
+        start_ns=None,
+        end_ns=None,
+        superseded=unit.superseded,
+        summary=None,
+    )
+
+
+def _of_capture(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.engine.captures import look_at, read_file
+    from aoe_reports.formats.vendor import TABLES
+
+    if file.size == 0:
+        notes.add([Finding("error", "empty-file", str(file.path), say("the file is empty"))])
+        return known
+    if file.name.timeline:
+        look = look_at(file)
+        notes.add(look.findings)
+        return replace(known, rows=look.events, start_ns=look.start_ns, end_ns=look.end_ns)
+    if not file.holds:
+        return known
+    kind = next((kind for kind in file.holds if TABLES[kind].facts == "tasks"), file.holds[0])
+    data = read_file(file, kind, _times(), hashed=False)
+    notes.add(data.findings)
+    start, end = _bounds(data)
+    return replace(known, vintage=data.match.vintage or None, rows=data.rows_read, start_ns=start, end_ns=end)
+
+
+@cache
+def _times() -> frozenset[str]:
+    """Every column of points in time."""
+    from aoe_reports.formats.vendor import TABLES
+
+    return frozenset(
+        column.field
+        for table in TABLES.values()
+        for column in table.columns
+        if column.type == "timestamp" and column.name not in table.repeating
+    )
+
+
+def _bounds(data: TableData) -> tuple[int | None, int | None]:
+    """The first start and the last end (or start, where a table has no ends) in a table."""
+    import pyarrow.compute as pc
+
+    columns = [data.frame[name] for name in data.frame.column_names if name in _times()]
+    bounds = [pc.min_max(column).as_py() for column in columns]
+    return (
+        min((bound["min"] for bound in bounds if bound["min"] is not None), default=None),
+        max((bound["max"] for bound in bounds if bound["max"] is not None), default=None),
+    )
+
+
+def _reader(file: FoundFile) -> Callable[[FoundFile, InspectedFile, Notes], InspectedFile] | None:
+    """How a file that belongs to no capture is read; None where it is not."""
+    from aoe_reports.formats.ascend.names import RESULT_KINDS
+
+    if file.name.source == "tuner":
+        return _of_tuner
+    return {**dict.fromkeys(RESULT_KINDS, _of_result), "gdat": _of_bank, "record": _of_records}.get(file.name.kind)
+
+
+def _of_result(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.questions.records.load import load_tuning
+    from aoe_reports.questions.records.run_options import RunOptions as OptionsOfRuns
+
+    tunings, found = load_tuning(file, OptionsOfRuns())
+    notes.add(finding for finding in found if finding.rule.startswith("json-"))
+    if not tunings:
+        return known
+    changed = sum(len(tuning.result.modifications) for tuning in tunings)
+    return replace(known, run=tunings[0].run_id, rows=changed)
+
+
+def _of_bank(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.formats.aoe.bank_file import read_bank
+
+    bank = read_bank(file.path, file.name)
+    notes.add(bank.findings)
+    if not bank.parsed:
+        return known
+    summary = bank.bank.summary()
+    return replace(known, rows=summary.gradients, summary=summary)
+
+
+def _of_tuner(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.formats.tuner_files import tuner_file_kind
+
+    read = tuner_file_kind(file.name.kind).read(file.path, None)
+    notes.add(read.findings)
+    return replace(known, rows=read.rows, summary=read.summary)
+
+
+def _of_records(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.rules.records import sound_records
+
+    return replace(known, rows=sum(1 for _ in sound_records(file.path, notes.findings)))

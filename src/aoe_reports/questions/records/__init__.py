@@ -1,0 +1,1 @@
+"""Captures and results as runs of records."""

@@ -1,0 +1,331 @@
+"""Reads everything below some paths run by run: readers and checks together, nothing judged away in silence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.engine.captures import (
+    comparable,
+    first_with_rows,
+    joined,
+    kernels,
+    read_source,
+    read_steps,
+    sources_of,
+)
+from aoe_reports.facts.bounds import TASK_COLUMNS
+from aoe_reports.facts.records.from_profile import TASK_FIELDS
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet, split_devices
+from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
+from aoe_reports.formats.aoe.result_files import ResultFile, read_results
+from aoe_reports.formats.aoe.results import TuningResult
+from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.vendor import TABLES
+from aoe_reports.model.findings import Finding, is_below
+from aoe_reports.model.texts import say
+from aoe_reports.model.timestamps import digits_to_ns
+from aoe_reports.questions.records.naming import lasting_name
+from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.rules.forms import check_forms, check_no_tasks, check_statistics
+from aoe_reports.rules.gradient_bank import check_bank_file
+from aoe_reports.rules.results.check import check_result_file
+from aoe_reports.stats.grouping import is_communication
+
+EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
+"""The year 2000: smaller times are a device's own clock (before 2023-09), not the time of day."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureData:
+    """The facts of one capture, each used once, with everything that was found while reading them."""
+
+    capture: Capture
+    tasks: tuple[TaskSet, ...]
+    communication: tuple[TaskSet, ...]
+    """The exporter's sums of communication, where no communication is among the tasks."""
+    steps: tuple[Step, ...]
+    findings: tuple[Finding, ...]
+    rows: int
+    sha256s: tuple[str, ...]
+    first_ns: int | None
+    model_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRun:
+    """One profile: the captures of its ranks."""
+
+    run_id: str
+    captures: tuple[CaptureData, ...]
+    members: tuple[Member, ...]
+    timestamp_ns: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def path(self) -> Path:
+        """Where the run's first capture lies."""
+        return self.captures[0].capture.root
+
+    @property
+    def tasks(self) -> list[TaskSet]:
+        """The tasks of all ranks and devices."""
+        return [tasks for data in self.captures for tasks in data.tasks]
+
+    @property
+    def communication(self) -> list[TaskSet]:
+        """The sums of communication of all ranks and devices that have none among their tasks."""
+        return [sums for data in self.captures for sums in data.communication]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of all ranks and devices."""
+        return [step for data in self.captures for step in data.steps]
+
+
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """One tuning report of AOE."""
+
+    run_id: str
+    file: ResultFile
+    result: TuningResult
+    member: Member
+    timestamp_ns: int
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WideTables:
+    """What was read of a capture with all columns that advice looks at, before it is cut down to those of records."""
+
+    capture: Capture
+    tasks: tuple[TaskSet, ...]
+    """Of a table of tasks, else of task_time; none where there are only sums."""
+    stands_in: bool
+    """Whether they are of task_time."""
+    steps: tuple[Step, ...]
+
+
+Look = Callable[[WideTables], None]
+
+
+def load_profile(captures: Sequence[Capture], options: RunOptions, look: Look | None = None) -> ProfileRun:
+    """Read the captures of one run; `look` sees the tables of each as it is read, so that nothing is read twice."""
+    read = tuple(read_capture(capture, look) for capture in captures)
+    findings = [finding for data in read for finding in data.findings]
+    members = tuple(_member(data) for data in read)
+    timestamp = min(_time_of(data, options, findings) for data in read)
+    run_id = run_id_of(timestamp, members[0].identity)
+    return ProfileRun(run_id, read, members, timestamp, tuple(findings))
+
+
+def check_tuning(found: FoundFile) -> tuple[ResultFile, list[Finding]]:
+    """Read one AOE result file and hold it against schema and rules."""
+    file = read_results(found.path, found.name)
+    return file, check_result_file(file)
+
+
+def load_tuning(found: FoundFile, options: RunOptions) -> tuple[list[TuningRun], list[Finding]]:
+    """(the runs in one AOE result file, none where nothing of it can be used; everything found in it)."""
+    file, findings = check_tuning(found)
+    return [_tuning_run(file, result, findings, options) for result in file.results], findings
+
+
+def load_bank(found: FoundFile) -> tuple[BankFile, list[Finding]]:
+    """(a gradient bank, everything found in it)."""
+    file = read_bank(found.path, found.name)
+    return file, check_bank_file(file)
+
+
+def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RunOptions) -> TuningRun:
+    name = file.name
+    inside = [f for f in findings if f.pointer is None or is_below(f.pointer, result.pointer)]
+    from_key = (result.report_key or "").removeprefix("report_").rpartition("_")[0]
+    timestamp = digits_to_ns(from_key, options.zone) or digits_to_ns(name.time, options.zone)
+    if timestamp is None:
+        timestamp = file.path.stat().st_mtime_ns
+        inside.append(_no_time(file.path))
+    elif not options.zone_given:
+        inside.append(_zone_assumed(file.path))
+    content = _content_of(file, result)
+    named = name.time is not None or name.pid is not None or result.report_key is not None
+    facts = (result.report_key, name.time, name.pid, result.tuning_name) if named else (content,)
+    identity = identity_of("tuning", result.kind, *facts)
+    member = Member(identity, content, len(result.modifications) + int(result.complete), named)
+    return TuningRun(run_id_of(timestamp, identity), file, result, member, timestamp, tuple(inside))
+
+
+def _content_of(file: ResultFile, result: TuningResult) -> str:
+    """The hash of one report's own part of a file: others may still be written behind it."""
+    segments = file.document if result.report_key is None else file.document[result.report_key]
+    text = json.dumps(segments, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
+    """Read all facts of one capture and hold its forms against each other; `look` sees what is in the tables."""
+    fields = TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS
+    findings = [*capture.findings]
+    tables: list[TableData] = []
+
+    def read(source: Source | None, columns: frozenset[str] | None) -> list[TableData]:
+        found = read_source(source, columns)
+        tables.extend(found)
+        return found
+
+    tasks, others = first_with_rows(sources_of(capture, "tasks"), lambda source: read(source, fields))
+    statistic = [data for source in sources_of(capture, "sums") for data in read(source, None)]
+    times = [data for source in sources_of(capture, "kernels") for data in read(source, fields)]
+    frame, grouped = joined(tasks), False
+    told = frame
+    if frame is not None:
+        findings += check_statistics(statistic, frame) if statistic else []
+        for source in others:
+            findings += check_forms(comparable(tasks), comparable(read(source, COMPARED)))
+    else:
+        findings += check_no_tasks(tasks, statistic)
+        told = kernels(joined(times))
+        frame, grouped = joined(statistic), True
+        if frame is None:
+            frame, grouped = told, False
+    steps = read_steps(capture, lambda source: read(source, None))
+    if look is not None:
+        sets = tuple(split_devices(capture.info.rank_of, told)) if told is not None and told.num_rows else ()
+        look(WideTables(capture, sets, joined(tasks) is None, tuple(steps)))
+        del sets
+        frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
+    talk = None
+    if frame is None or grouped or not _communicates(frame):
+        talk = joined(read(capture.preferred("communication_statistic"), None))
+    read_paths = {data.path for data in tables}
+    findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
+    for data in tables:
+        findings += data.findings
+    return CaptureData(
+        capture=capture,
+        tasks=tuple(_devices(capture, frame, grouped=grouped)),
+        communication=tuple(split_devices(capture.info.rank_of, talk, grouped=True)) if talk is not None else (),
+        steps=tuple(steps),
+        findings=tuple(findings),
+        rows=sum(data.frame.num_rows for data in tables),
+        sha256s=tuple(sorted(data.sha256 for data in tables if data.sha256)),
+        first_ns=_first_ns(tables),
+        model_name=_model_name(frame),
+    )
+
+
+def _communicates(tasks: pa.Table) -> bool:
+    return "task_type" in tasks.column_names and bool(is_communication(tasks["task_type"]).any())
+
+
+def _devices(capture: Capture, frame: pa.Table | None, *, grouped: bool) -> list[TaskSet]:
+    """The devices of a capture with all columns that records are made of."""
+    if frame is None:
+        return []
+    return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=TASK_FIELDS)
+
+
+def _only_of_advice(frame: pa.Table) -> list[str]:
+    return [name for name in frame.column_names if name in TASK_COLUMNS - TASK_FIELDS]
+
+
+COMPARED = frozenset({"task_type", "task_duration_ns"})
+"""What two forms of the same tasks are compared by."""
+
+
+def _first_ns(tables: Sequence[TableData]) -> int | None:
+    """The first start of a task or end of an iteration, where tables tell."""
+    found = [
+        pc.min(data.frame[name]).as_py()
+        for data in tables
+        for name in ("task_start_ns", "iteration_end_ns")
+        if name in data.frame.column_names
+    ]
+    return min((first for first in found if first is not None), default=None)
+
+
+def model_name_of(capture: Capture) -> str | None:
+    """The model that a capture's tables name, before all of them are read: what `read_capture` finds, too."""
+    forms = [*sources_of(capture, "tasks"), *sources_of(capture, "sums")]
+    if not any(_tells_model(source) for source in forms):
+        return None
+    tables, _ = first_with_rows(forms, lambda source: read_source(source, _MODEL_NAME, hashed=False))
+    return _model_name(joined(tables))
+
+
+_MODEL_NAME = frozenset({"model_name"})
+
+
+def _tells_model(source: Source) -> bool:
+    return any(column.field in _MODEL_NAME for column in TABLES[source.kind].columns)
+
+
+def _model_name(frame: pa.Table | None) -> str | None:
+    if frame is None or "model_name" not in frame.column_names:
+        return None
+    names = {name for name in pc.unique(frame["model_name"]).to_pylist() if name is not None}
+    return lasting_name(names.pop()) if len(names) == 1 else None
+
+
+def _empty_file(file: FoundFile) -> Finding:
+    return Finding(
+        "error",
+        "empty-file",
+        str(file.path),
+        say("the file is empty; expected an export of {kind}", kind=file.name.kind),
+    )
+
+
+def _member(data: CaptureData) -> Member:
+    """A capture's identity is what it is, not where it lies nor how much of it is there: when it began, its rank.
+
+    What was recorded or made to be unique comes first; then the first task; at last the content itself.
+    """
+    capture, info = data.capture, data.capture.info
+    content = content_hash_of(data.sha256s)
+    if capture.unique_name is not None:
+        return Member(identity_of("profile", capture.unique_name), content, data.rows, named=True)
+    recorded = info.start_ns or info.end_ns
+    if recorded is not None:
+        return Member(identity_of("profile", recorded, info.pid, info.rank_id), content, data.rows, named=True)
+    if data.first_ns is not None:
+        facts: tuple[object, ...] = (data.first_ns, info.pid, info.rank_id)
+    elif capture.named_time is not None:
+        facts = (capture.named_time, capture.root.name)
+    else:
+        facts = (content,)
+    return Member(identity_of("profile", *facts), content, data.rows, named=False)
+
+
+def _time_of(data: CaptureData, options: RunOptions, findings: list[Finding]) -> int:
+    """When the capture was made, as time of day: from info files, tasks, names, and at last the files' own time."""
+    for time in (data.capture.info.start_ns, data.first_ns, data.capture.info.end_ns):
+        if time is not None and time >= EPOCH_FROM_NS:
+            return time
+    named = digits_to_ns(data.capture.named_time, options.zone)
+    if named is not None:
+        if not options.zone_given:
+            findings.append(_zone_assumed(data.capture.root))
+        return named
+    findings.append(_no_time(data.capture.root))
+    return data.capture.modified_ns
+
+
+def _no_time(path: Path) -> Finding:
+    message = say("neither content nor name tells when this was made; the time of the file itself is used")
+    return Finding("warning", "time-unknown", str(path), message)
+
+
+def _zone_assumed(path: Path) -> Finding:
+    return Finding("info", "time-zone-assumed", str(path), say("its time names no zone; taken as UTC (see --tz)"))

@@ -1,0 +1,239 @@
+"""Turns what was read into what is stored: records of v0.1, and beside them what v0.1 cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Any
+
+from aoe_reports.facts.records.context import UNKNOWN, RunContext
+from aoe_reports.facts.records.from_profile import (
+    MAX_OPERATORS,
+    operators_left_out,
+    records_from_communication,
+    records_from_steps,
+    records_from_tasks,
+)
+from aoe_reports.facts.records.from_result import plain_number, records_from_result
+from aoe_reports.formats.aoe.bank_file import BankFile
+from aoe_reports.formats.aoe.results import TuningResult
+from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.records.record import Record
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.findings import Finding, has, in_order, is_below
+from aoe_reports.model.texts import say
+from aoe_reports.model.timestamps import night_of
+from aoe_reports.questions.records.load import ProfileRun, TuningRun
+from aoe_reports.questions.records.naming import name_captures, name_workload
+from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.store import Run, RunHeader
+
+
+def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
+    """One profile as it is stored."""
+    captures = [data.capture for data in profile.captures]
+    named = name_captures(options, captures, (data.model_name for data in profile.captures))
+    info = captures[0].info
+    context = RunContext(
+        run_id=profile.run_id,
+        timestamp_ns=profile.timestamp_ns,
+        model=named.model,
+        hardware=options.hardware or UNKNOWN,
+        engine=info.engine,
+        source=vendor_of(captures[0].profiler).record_source,
+        engine_version=options.engine_version or info.engine_version or UNKNOWN,
+        hardware_config=info.hardware,
+        runtime_config=_known(profiler_level=info.profiler_level, aic_metrics=info.aic_metrics),
+        metadata={"profiler": captures[0].profiler},
+    )
+    findings = [*profile.findings, *named.findings]
+    records: list[Record] = records_from_steps(context, profile.steps, options.raw)
+    for tasks in profile.tasks:
+        records += records_from_tasks(context, tasks, options.raw)
+        if left_out := operators_left_out(tasks):
+            message = say(
+                "{count} operators beyond the {most} longest become no record (their types do)",
+                count=left_out,
+                most=MAX_OPERATORS,
+            )
+            findings.append(Finding("info", "operators-capped", str(profile.path), message))
+    for sums in profile.communication:
+        records += records_from_communication(context, sums)
+    if options.raw and (without := sum(record.runtime_raw is None for record in records)):
+        message = say(
+            "{count} records carry no single times: there are more than {raw}, or only sums of them",
+            count=without,
+            raw=options.raw,
+        )
+        findings.append(Finding("info", "raw-capped", str(profile.path), message))
+    path, state = str(profile.path), _state(profile.findings)
+    header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
+    return Run(header, records, in_order(findings), {}, _facts(context), named_by=named.by)
+
+
+def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
+    """One tuning report as it is stored."""
+    result, path = tuning.result, str(tuning.file.path)
+    named = name_workload(options, tuning.file.path.parent, (result.tuning_name,))
+    context = RunContext(
+        run_id=tuning.run_id,
+        timestamp_ns=tuning.timestamp_ns,
+        model=named.model,
+        hardware=options.hardware or UNKNOWN,
+        engine_version=options.engine_version or UNKNOWN,
+        metadata=_known(kind=result.kind, report_key=result.report_key, pid=tuning.file.name.pid),
+    )
+    header = _header(
+        tuning.run_id,
+        tuning.timestamp_ns,
+        options.zone,
+        context,
+        (tuning.member,),
+        path,
+        kind="tuning",
+        status=status(tuning),
+    )
+    findings = in_order([*tuning.findings, *named.findings])
+    usable = not any(finding.rule in UNUSABLE for finding in findings)
+    records = records_from_result(context, result) if usable else []
+    body = _body(result, told=bool(records))
+    return Run(header, records, findings, body, _facts(context), named_by=named.by)
+
+
+def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
+    """What a tuning report says of the whole run, and of its parts where no record tells of them."""
+    body = {
+        "kind": result.kind,
+        "container": result.container,
+        "vocabulary": result.vocabulary,
+        "tuning_name": result.tuning_name,
+        "tuning_time_s": plain_number(result.tuning_time_s),
+        "model_baseline_ms": plain_number(result.model_baseline_ms),
+        "model_result_ms": plain_number(result.model_result_ms),
+        "model_improvement": result.model_improvement,
+        "summary": result.summary,
+        "failed_operators": list(result.failed_operators),
+        "modified": len(result.modifications),
+    }
+    if told:
+        return body
+    modifications = [
+        {
+            "name": modification.name,
+            "op_type": list(modification.op_type),
+            "tune_mode": modification.mode,
+            "update_mode": modification.update_mode,
+            "before": plain_number(modification.before),
+            "after": plain_number(modification.after),
+            "unit": modification.unit,
+        }
+        for modification in result.modifications
+    ]
+    return {**body, "modifications": modifications}
+
+
+def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOptions) -> list[Run]:
+    """The models of a gradient bank, a run each: v0.1 has no record for them, so all there is stands in the run's row.
+
+    A model is what is said of it, for one chip: tuned again it is another run. No bank tells its time: the file's own is taken.
+    """
+    path, timestamp_ns = str(file.path), file.path.stat().st_mtime_ns
+    runs = []
+    for model in file.bank.models:
+        content = identity_of("gdat", model.modelhash, model.sizes_bytes, model.start, model.deltas)
+        soc = file.bank.soc
+        identity = content if soc is None else identity_of(soc, content)
+        member = Member(identity, content, len(model.sizes_bytes), named=soc is not None)
+        run_id = run_id_of(timestamp_ns, identity)
+        named = name_workload(options, file.path.parent)
+        context = RunContext(
+            run_id,
+            timestamp_ns,
+            named.model,
+            options.hardware or soc or UNKNOWN,
+            engine_version=options.engine_version or UNKNOWN,
+        )
+        state = "not tuned" if not model.tuned else "tuned" if model.times == len(model.sizes_bytes) else "damaged"
+        header = _header(run_id, timestamp_ns, options.zone, context, (member,), path, kind="tuning", status=state)
+        body = {
+            "kind": "gdat",
+            "tuning_name": None,
+            "soc": soc,
+            "modelhash": model.modelhash,
+            "gradient_sizes_bytes": list(model.sizes_bytes),
+            "gradient_start": model.start,
+            "gradient_times": list(model.deltas),
+        }
+        inside = [f for f in findings if f.pointer is None or is_below(f.pointer, model.pointer)]
+        told = in_order([*inside, *named.findings, _no_record(path)])
+        runs.append(Run(header, [], told, body, _facts(context), named_by=named.by))
+    return runs
+
+
+def _no_record(path: str) -> Finding:
+    message = say("gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file")
+    return Finding("info", "no-record", path, message)
+
+
+UNUSABLE = frozenset({"schema", "unit-mismatch", "status-unknown", "segment-kind", "segment-count"})
+"""Rules after which no number of a tuning report is used."""
+
+
+def _facts(context: RunContext) -> dict[str, Any]:
+    return {
+        "engine": context.engine,
+        "engine_version": context.engine_version,
+        "hardware_config": context.hardware_config,
+        "runtime_config": context.runtime_config,
+    }
+
+
+def status(tuning: TuningRun) -> str:
+    """How a tuning ended, in AOE's words where it has some."""
+    result = tuning.result
+    if result.truncated:
+        return "incomplete"  # whatever stands there: the rest may say otherwise
+    if result.status is not None:
+        return result.status
+    return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"
+
+
+CUT_OFF = frozenset({"csv-truncated", "json-truncated"})
+"""Rules that say a file is not whole: means over a part of a step compare with nothing."""
+
+
+def _state(findings: Sequence[Finding]) -> str:
+    """How much of a profile could be used: ok, damaged (rows left out), incomplete (cut off)."""
+    if any(finding.rule in CUT_OFF and finding.severity == "error" for finding in findings):
+        return "incomplete"
+    return "damaged" if has(findings, "error") else "ok"
+
+
+def _header(
+    run_id: str,
+    timestamp_ns: int,
+    zone: tzinfo,
+    context: RunContext,
+    members: tuple[Member, ...],
+    path: str,
+    *,
+    kind: str = "profile",
+    status: str = "",
+) -> RunHeader:
+    content = content_hash_of(member.content_hash for member in members)
+    return RunHeader(
+        run_id=run_id,
+        run_kind="tuning" if kind == "tuning" else "profile",
+        timestamp_ns=timestamp_ns,
+        night=night_of(timestamp_ns, zone),
+        model=context.model,
+        hardware=context.hardware,
+        content_hash=content,
+        members=members,
+        status=status,
+        path=path,
+    )
+
+
+def _known(**facts: Any) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}

@@ -1,0 +1,279 @@
+"""The steps and iterations of runs, and how far the ranks of a job are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOptions, Unit, only
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.options import options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.texts import join, say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aoe_reports.facts.steps import Skew, Step
+    from aoe_reports.formats.capture import Capture, Source
+    from aoe_reports.formats.csv.summary import TableData
+    from aoe_reports.formats.discovery import Discovery
+
+_TASK_COLUMNS = frozenset({"step", "task_type", "task_duration_ns"})
+
+
+@options
+class StepOptions(RunOptions):
+    """Which steps are shown."""
+
+    rank: int | None = only("rank")
+    device: int | None = only("device")
+    step: int | None = only("step")
+
+
+@row
+class StepRow:
+    """One step of one device of a run; null where the export does not have it."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    model_id: int | None = column("Model", "integer")
+    step: int | None = column("Step", "integer")
+    start_ns: int | None = column()
+    duration_ns: int = column("Duration (us)", unit=US)
+    fp_bp_ns: int | None = column("FP to BP (us)", unit=US)
+    iteration_refresh_ns: int | None = column("Refresh (us)", unit=US)
+    data_aug_bound_ns: int | None = column("Data aug (us)", unit=US)
+    computing_ns: int | None = column("Computing (us)", unit=US)
+    communication_ns: int | None = column("Communication (us)", unit=US)
+    communication_not_overlapped_ns: int | None = column("Not overlapped (us)", unit=US)
+    overlapped_ns: int | None = column("Overlapped (us)", unit=US)
+    free_ns: int | None = column("Free (us)", unit=US)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """What an analysis of a whole cluster says of the steps of its ranks: the folder of the ranks, and the table's path."""
+
+    folder: Path
+    path: str
+    steps: tuple[Step, ...]
+
+
+class Steps(Question[StepOptions, list["Step"]]):
+    """List steps and iterations by rank: how long each took, on what, and which rank was the slowest."""
+
+    name = "steps"
+    title = "Steps"
+    options = StepOptions
+    rows = (StepRow,)
+    nothing = "no step here"
+
+    def prepare(self, files: Discovery, asked: Asked[StepOptions]) -> list[Cluster]:
+        """The tables of whole clusters: each may stand beside several runs."""
+        from aoe_reports.engine.captures import cluster_captures, joined, read_source
+        from aoe_reports.facts.steps import steps_of_cluster
+
+        found = []
+        for capture in cluster_captures(files):
+            tables = read_source(capture.preferred("cluster_step_trace_time"), hashed=False)
+            asked.notes.add(finding for data in tables for finding in data.findings)
+            frame = joined(tables)
+            if frame is not None:
+                steps = tuple(steps_of_cluster(frame))
+                found.append(Cluster(folder=capture.root.parent, path=str(tables[0].path), steps=steps))
+        return found
+
+    def map_unit(self, unit: Unit, asked: Asked[StepOptions]) -> list[Step]:
+        """The steps of one rank."""
+        asked.notes.add(unit.capture.findings)
+        return [] if unit.capture.of_cluster else _steps_of(unit.capture, asked.notes)
+
+    def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Asked[StepOptions]) -> Finished:
+        """The steps of each run, by rank; of a run whose ranks have none, those of the table of its cluster."""
+        runs: dict[str, list[Step]] = {}
+        for unit, steps in parts:
+            runs.setdefault(unit.run, []).extend(steps)
+        stated = _add_clusters(asked.context, runs, asked.notes)
+        silent = [unit.capture for unit, steps in parts if not steps and not unit.capture.of_cluster]
+        asked.notes.add(_no_steps(capture) for capture in silent if not stated & set(capture.root.parents))
+        rows = []
+        for run, every in sorted(runs.items()):
+            rows += [_row(run, step) for step in every if _is_asked_for(step, asked.options)]
+            asked.notes.add(_skew(run, every, asked.options.step))
+        return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True),))
+
+
+steps = asking(Steps(), StepOptions)
+"""The steps of everything below some paths: `steps([path], rank=0).rows`."""
+
+
+def _steps_of(capture: Capture, notes: Notes) -> list[Step]:
+    """The steps of one capture; what is wrong with their tables, and which steps miss a head or a tail."""
+    from aoe_reports.engine.captures import read_source, read_steps
+    from aoe_reports.rules.forms import check_steps
+
+    tables: list[TableData] = []
+
+    def read(source: Source | None) -> list[TableData]:
+        found = read_source(source, hashed=False)
+        tables.extend(found)
+        return found
+
+    found = read_steps(capture, read)
+    for data in tables:
+        notes.add(data.findings)
+        if data.table.name == "step_trace" and data.frame.num_rows:  # else columns may be missing, which is said
+            notes.add(_incomplete(data))
+    framework = [data for data in tables if data.table.name == "step_trace_time" and data.frame.num_rows]
+    tasks = _tasks(capture) if framework else None
+    if tasks is not None:
+        notes.add(finding for data in framework for finding in check_steps(data, tasks))
+    return found
+
+
+def _tasks(capture: Capture) -> pa.Table | None:
+    """What the tasks tell of steps; None where they cannot be read, which `check` says."""
+    from aoe_reports.engine.captures import first_with_rows, joined, read_source, sources_of
+
+    try:
+        tables, _ = first_with_rows(
+            sources_of(capture, "tasks"), lambda source: read_source(source, _TASK_COLUMNS, hashed=False)
+        )
+    except (ReadError, OSError):
+        return None
+    return joined(tables)
+
+
+def _incomplete(data: TableData) -> list[Finding]:
+    """Iterations of which the forward start or the backward end was not found; where none has one, there is none."""
+    from aoe_reports.facts.steps import missing_points
+    from aoe_reports.rules.rule import listed
+
+    found = []
+    count = len(set(data.frame["iteration_id"].to_pylist()))
+    for point, numbers in missing_points(data.frame).items():
+        if numbers and len(numbers) < count:
+            shown = listed([str(number) for number in numbers])
+            message = say("iterations without {point}: {numbers}", point=say(point), numbers=shown)
+            found.append(Finding("info", "step-missing", str(data.path), message))
+    return found
+
+
+def _add_clusters(clusters: Sequence[Cluster], runs: dict[str, list[Step]], notes: Notes) -> set[Path]:
+    """Take the steps of clusters whose ranks have none, hold the others against their ranks; the folders of the first."""
+    taken = set()
+    for cluster in clusters:
+        known = [step for run, steps in runs.items() for step in steps if _is_in(cluster.folder, run)]
+        if known:
+            notes.add(_against_cluster(known, cluster))
+            continue
+        taken.add(cluster.folder)
+        runs.setdefault(str(cluster.folder), []).extend(cluster.steps)
+    return taken
+
+
+def _is_in(folder: Path, run: str) -> bool:
+    return folder == Path(run) or folder in Path(run).parents
+
+
+def _against_cluster(known: Sequence[Step], cluster: Cluster) -> list[Finding]:
+    """Whether the table of a cluster says of its ranks what they say themselves."""
+    from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS
+
+    mine = {(step.rank_id, step.step): step.duration_ns for step in known if step.computing_ns is not None}
+    found = []
+    for step in cluster.steps:
+        own = mine.get((step.rank_id, step.step))
+        if own is not None and abs(own - step.duration_ns) > COUNTED_TOLERANCE_NS:
+            message = say(
+                "rank {rank}, step {step}: {here:.3f} us here, but {own:.3f} us in the rank's own table, which is used",
+                rank=step.rank_id,
+                step=step.step,
+                here=step.duration_ns / 1000,
+                own=own / 1000,
+            )
+            found.append(Finding("warning", "forms-disagree", cluster.path, message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
+    """How far the ranks are apart by step, and whether it is always the same rank that is slowest."""
+    from aoe_reports.facts.steps import skew_of_ranks, slowest_ranks
+
+    skews = [skew for skew in skew_of_ranks(steps) if number is None or skew.step == number]
+    found = [Finding("info", "rank-skew", run, _apart(skew)) for skew in skews[:EXAMPLES_PER_RULE]]
+    if len(skews) > 1:
+        ranked = slowest_ranks(skews)
+        if len(ranked) == 1:
+            message = say("all {count} steps: the slowest is always rank {rank}", count=len(skews), rank=ranked[0][0])
+        else:
+            some = ranked[:EXAMPLES_PER_RULE]
+            words = join(", ", (say("rank {rank} in {count}", rank=rank, count=count) for rank, count in some))
+            message = say(
+                "all {count} steps: the slowest is not always the same ({ranks})", count=len(skews), ranks=words
+            )
+        found.append(Finding("info", "rank-skew", run, message))
+    return found
+
+
+def _apart(skew: Skew) -> str:
+    if skew.model_id is None:
+        where = say("step {step}", step=skew.step)
+    else:
+        where = say("model {model}, iteration {step}", model=skew.model_id, step=skew.step)
+    apart = skew.slowest_ns - skew.fastest_ns
+    if not apart:
+        return say("{where}: all ranks take {time:.3f} us", where=where, time=skew.slowest_ns / 1000)
+    more = say("{time:.3f} us", time=apart / 1000)
+    if skew.fastest_ns:
+        more = say("{time} ({share:.1%})", time=more, share=apart / skew.fastest_ns)
+    told = say(
+        "{where}: rank {slowest} is the slowest with {time:.3f} us, {more} more than rank {fastest}",
+        where=where,
+        slowest=skew.slowest,
+        time=skew.slowest_ns / 1000,
+        more=more,
+        fastest=skew.fastest,
+    )
+    if skew.busiest is None:
+        return told
+    return join("; ", (told, say("rank {rank} computes longest", rank=skew.busiest)))
+
+
+def _is_asked_for(step: Step, chosen: StepOptions) -> bool:
+    return (
+        chosen.rank in {None, step.rank_id}
+        and chosen.device in {None, step.device_id}
+        and chosen.step in {None, step.step}
+    )
+
+
+def _row(run: str, step: Step) -> StepRow:
+    return StepRow(
+        run=run,
+        rank_id=step.rank_id,
+        device_id=step.device_id,
+        model_id=step.model_id,
+        step=step.step,
+        start_ns=step.start_ns,
+        duration_ns=step.duration_ns,
+        fp_bp_ns=step.fp_bp_ns,
+        iteration_refresh_ns=step.iteration_refresh_ns,
+        data_aug_bound_ns=step.data_aug_bound_ns,
+        computing_ns=step.computing_ns,
+        communication_ns=step.communication_ns,
+        communication_not_overlapped_ns=step.communication_not_overlapped_ns,
+        overlapped_ns=step.overlapped_ns,
+        free_ns=step.free_ns,
+    )
+
+
+def _no_steps(capture: Capture) -> Finding:
+    message = say("no table of steps here (step_trace, step_trace_time)")
+    return Finding("warning", "step-missing", str(capture.root), message)

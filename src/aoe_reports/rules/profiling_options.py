@@ -1,0 +1,255 @@
+"""A string of profiling_options held against what the collector takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aoe_reports.formats.aoe.results import escape
+from aoe_reports.formats.ascend.profiling.options import (
+    ADAPTER,
+    DEFAULTS,
+    EXCLUSIVE_WITH_INSTR,
+    MOST_BYTES,
+    ONLY_2022,
+    OPTIONS,
+    Option,
+)
+from aoe_reports.formats.json.text import duplicates, explain, locate
+from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.texts import join, say
+
+PATH = "profiling_options"
+"""What findings name where a file's path would stand."""
+
+OPTION_RULES: tuple[tuple[str, str, str], ...] = (
+    ("option-syntax", "error", "the string is no JSON object"),
+    ("option-unknown", "error", "a key that the collector does not take: profiling does not start"),
+    ("option-value", "error", "a value that the collector does not take (a warning for storage_limit)"),
+    ("option-without-effect", "warning", "a key that does nothing as the others stand"),
+    ("option-too-long", "error", "a string of 2048 bytes or more is read as an empty one"),
+    ("option-versions", "warning", "a key or value that some versions refuse"),
+    ("option-conflict", "warning", "keys that do not start together on some versions"),
+    ("option-output", "warning", "nothing says where the data go"),
+    ("option-default", "info", "what is collected for want of a key"),
+)
+"""(rule, severity, when it fires)."""
+
+_LACKS_QUOTE = re.compile(r'[{,]\s*([A-Za-z_0-9]+)"\s*:')
+_SIZE = re.compile(r"(\d{1,12})MB")
+_CUSTOM = re.compile(r"Custom:0x[0-9a-fA-F]+(,0x[0-9a-fA-F]+)*")
+
+
+def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """(one row a key that is in force, what is wrong with the string)."""
+    data = text.encode("utf-8", "replace")
+    if not text.strip():
+        message = say(
+            "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises"
+        )
+        return _rows(DEFAULTS, ADAPTER), [_finding("info", "option-default", message)]
+    if len(data) >= MOST_BYTES:
+        message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MOST_BYTES)
+        return [], [_finding("error", "option-too-long", message)]
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return [], [_syntax(text, data)]
+    if not isinstance(document, dict):
+        return [], [_finding("error", "option-syntax", say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
+    places = locate(data, {f"/{escape(key)}" for key in document})
+    findings = [
+        _finding("warning", "json-duplicate-key", say("{key} stands twice; the last one counts", key=key), line, column)
+        for _, key, line, column in duplicates(data) or ()
+    ]
+    for key, value in document.items():
+        found = _of_key(key, value)
+        if found is not None:
+            pointer = f"/{escape(key)}"
+            line, column = places.get(pointer, (None, None))
+            findings.append(Finding(*found[:2], PATH, found[2], line, column, pointer))
+    findings += [_finding(*found) for rule in _TOGETHER for found in rule(document)]
+    return _rows(document), findings
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _rows(options: Mapping[str, Any], source: str | None = None) -> list[dict[str, Any]]:
+    rows = []
+    for key, value in options.items():
+        option = OPTIONS.get(key)
+        rows.append(
+            {
+                "key": key,
+                "value": value if isinstance(value, str | int) else json.dumps(value),
+                "default": option.default if option else None,
+                "files": [] if option is None or value == "off" else list(option.files),
+                "note": option.note if option else "",
+                "source": source or (option.source if option else None),
+            }
+        )
+    return rows
+
+
+def _finding(
+    severity: Severity, rule: str, message: str, line: int | None = None, column: int | None = None
+) -> Finding:
+    return Finding(severity, rule, PATH, message, line, column)
+
+
+def _syntax(text: str, data: bytes) -> Finding:
+    """Where the string stops being JSON; the fault of the guide's own sample is called by its name."""
+    where = explain(data)
+    lacking = _LACKS_QUOTE.search(text)
+    message = say("no JSON: {why}", why=where.message)
+    if lacking:
+        told = say(
+            "the key {key} lacks its opening quote (so does one in the Estimator sample of the guide)", key=lacking[1]
+        )
+        message = join("; ", (message, told))
+    elif "'" in text:
+        message = join("; ", (message, say("JSON takes double quotes only")))
+    return _finding("error", "option-syntax", message, where.line, where.column)
+
+
+def _of_key(key: str, value: Any) -> tuple[Severity, str, str] | None:
+    option = OPTIONS.get(key)
+    if option is None:
+        if key in ONLY_2022:
+            return (
+                "warning",
+                "option-versions",
+                say("{key} was taken in 2022; later collectors refuse it and do not start", key=key),
+            )
+        return "error", "option-unknown", say("{key} is no key of profiling_options: profiling does not start", key=key)
+    if option.kind == "integer":
+        return _of_integer(option, value)
+    if not isinstance(value, str):
+        return "error", "option-value", say("{key} takes a string, not {value}", key=key, value=json.dumps(value))
+    said = _VALUES[option.kind](option, value) if option.kind in _VALUES else None
+    if said is None:
+        told = say("{key}: l3 is taken on some chips only", key=key)
+        return ("warning", "option-versions", told) if value == "l3" else None
+    severity: Severity = "warning" if option.kind == "size" else "error"
+    return (
+        severity,
+        "option-value",
+        say("{key} is {value}; expected {expected}", key=key, value=json.dumps(value), expected=said),
+    )
+
+
+def _of_integer(option: Option, value: Any) -> tuple[Severity, str, str] | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        message = say("{key} takes a whole number without quotes, not {value}", key=option.key, value=json.dumps(value))
+        return "error", "option-value", message
+    if not option.least <= value <= option.most:
+        return (
+            "error",
+            "option-value",
+            say(
+                "{key} is {value}; expected {least} to {most}",
+                key=option.key,
+                value=value,
+                least=option.least,
+                most=option.most,
+            ),
+        )
+    if option.key == "sys_hardware_mem_freq" and value > _OLD_MEMORY_FREQUENCY:
+        return (
+            "warning",
+            "option-versions",
+            say(
+                "{key} above {most} is taken by newer versions only",
+                key=option.key,
+                most=_OLD_MEMORY_FREQUENCY,
+            ),
+        )
+    return None
+
+
+_OLD_MEMORY_FREQUENCY = 100
+
+
+def _choice(option: Option, value: str) -> str | None:
+    return None if value in option.values else say("one of {names}", names=join(", ", option.values))
+
+
+def _metrics(option: Option, value: str) -> str | None:
+    if value in {"", *option.values} or _CUSTOM.fullmatch(value):
+        return None
+    return say("one of {names}, or Custom:0x…,0x…", names=join(", ", option.values))
+
+
+def _size(option: Option, value: str) -> str | None:
+    found = _SIZE.fullmatch(value)
+    if found and option.least <= int(found[1]) <= option.most:
+        return None
+    return say("a number from {least} to {most} with MB behind it", least=option.least, most=option.most)
+
+
+def _words(option: Option, value: str) -> str | None:
+    words = value.split(",")
+    if set(words) <= set(option.values):
+        return None
+    return say("some of {names}, with commas between", names=",".join(option.values))
+
+
+_VALUES: dict[str, Callable[[Option, str], str | None]] = {
+    "choice": _choice,
+    "metrics": _metrics,
+    "size": _size,
+    "list": _words,
+}
+
+_Found = list[tuple[Severity, str, str]]
+
+
+def _output(options: Mapping[str, Any]) -> _Found:
+    if options.get("output"):
+        return []
+    message = say(
+        "no output: the data go to $ASCEND_WORK_PATH/profiling_data, or profiling does not start where that is not set"
+    )
+    return [("warning", "option-output", message)]
+
+
+def _traces(options: Mapping[str, Any]) -> _Found:
+    found: _Found = []
+    training = options.get("training_trace") == "on"
+    if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
+        message = say("task_trace=off alone is overwritten by task_time, which is on unless it is off itself")
+        found.append(("warning", "option-without-effect", message))
+    points = [name for name in ("fp_point", "bp_point") if options.get(name)]
+    if points and not training:
+        message = say("{points} matter only with training_trace=on", points=join(" and ", points))
+        found.append(("warning", "option-without-effect", message))
+    if not training:
+        found.append(("info", "option-default", say("training_trace is off: there will be no step_trace")))
+        if options.get("task_trace") == "on":
+            message = say("documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training")
+            found.append(("warning", "option-versions", message))
+    return found
+
+
+def _counters(options: Mapping[str, Any]) -> _Found:
+    if "aic_metrics" not in options:
+        return [("info", "option-default", say("no aic_metrics: op_summary will have no columns of counters"))]
+    return []
+
+
+def _instructions(options: Mapping[str, Any]) -> _Found:
+    if "instr_profiling_freq" not in options:
+        return []
+    beside = [key for key in EXCLUSIVE_WITH_INSTR if options.get(key) == "on"]
+    beside += [key for key in ("aic_metrics", "aiv_metrics") if key in options]
+    if not beside:
+        return []
+    message = say("instr_profiling_freq beside {keys}: a collector of 2023 does not start", keys=join(", ", beside))
+    return [("warning", "option-conflict", message)]
+
+
+_TOGETHER: tuple[Callable[[Mapping[str, Any]], _Found], ...] = (_output, _traces, _counters, _instructions)

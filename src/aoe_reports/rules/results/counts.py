@@ -1,0 +1,82 @@
+"""Rules on the counts of a task: they add up, and they are those of its lists."""
+
+from __future__ import annotations
+
+from aoe_reports.model.texts import say
+from aoe_reports.rules.results.task import DOCS, RESULTS, SAMPLES, Task
+from aoe_reports.rules.rule import Found, rule
+
+_UPDATES = ("add", "update")
+
+
+@rule("warning", say("hit = reserved + update"), SAMPLES, on=RESULTS)
+def hit_sum(task: Task) -> Found:
+    """What was found in the bank was kept or replaced."""
+    count = task.facts.summary.get
+    hit, reserved, update = count("repo_hit_num"), count("repo_reserved_num"), count("repo_update_num")
+    if hit is not None and reserved is not None and update is not None and hit != reserved + update:
+        yield (
+            f"{task.summary_at}/repo_hit_num",
+            say(
+                "repo_hit_num {hit} is not reserved {reserved} + update {update}",
+                hit=hit,
+                reserved=reserved,
+                update=update,
+            ),
+        )
+
+
+@rule("warning", say("total = hit + add + unsatisfied"), SAMPLES, on=RESULTS)
+def total_sum(task: Task) -> Found:
+    """Every case was found in the bank, added to it, or not satisfied."""
+    count = task.facts.summary.get
+    hit, add, unsatisfied = count("repo_hit_num"), count("repo_add_num"), count("repo_unsatisfied_num")
+    total = count("total_num")
+    if total is None or hit is None or add is None or unsatisfied is None:
+        return
+    if total != hit + add + unsatisfied:
+        yield (
+            f"{task.summary_at}/total_num",
+            say(
+                "total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}",
+                total=total,
+                hit=hit,
+                add=add,
+                unsatisfied=unsatisfied,
+            ),
+        )
+
+
+@rule("warning", say("the counts are those of the lists"), SAMPLES, on=RESULTS)
+def list_length(task: Task) -> Found:
+    """As many cases are listed as were added and updated; an operator with several modes may count once or each time."""
+    updates = task.columns.updates
+    added, updated = updates.count("add"), updates.count("update")
+    if added + updated != len(updates):
+        return  # which count it belongs to cannot be told
+    for update, listed in (("add", added), ("update", updated)):
+        said = task.facts.summary.get(f"repo_{update}_num")
+        if said is None or said == listed:
+            continue
+        names = {name for name, mode in zip(task.columns.names, updates, strict=True) if mode == update}
+        if task.facts.body != "flat" or said != len(names):
+            yield (
+                f"{task.summary_at}/repo_{update}_num",
+                say("repo_{mode}_num is {said}, but {count} entries are listed", mode=update, said=said, count=listed),
+            )
+
+
+@rule("warning", say("the documents show 'add'; the counts imply 'update'"), DOCS, on=RESULTS)
+def update_mode(task: Task) -> Found:
+    """A modification was added to the bank or updated in it."""
+    if set(task.columns.updates).issubset(_UPDATES):
+        return
+    for part in task.exact.modifications:
+        if part.update_mode not in _UPDATES:
+            yield (
+                f"{part.pointer}/update_mode",
+                say(
+                    "update_mode {mode!r} is neither 'add' nor 'update'; it counts as neither",
+                    mode=part.update_mode[:60],
+                ),
+            )

@@ -1,0 +1,22 @@
+"""The rule on keys that no document names."""
+
+from __future__ import annotations
+
+from aoe_reports.model.texts import say
+from aoe_reports.rules.results.document import UNITS, Document
+from aoe_reports.rules.results.task import DOCS, RESULTS
+from aoe_reports.rules.rule import Found, rule
+from aoe_reports.rules.schema import unknown_keys
+
+
+@rule("info", say("a key that no document names: the schema is open"), DOCS, on=RESULTS)
+def unknown_key(document: Document) -> Found:
+    """Every key of a task of the right shape is one that its schema names."""
+    if document.is_documented:
+        return
+    for task in document.fitting:
+        facts = task.facts
+        for at in unknown_keys(facts.kind, "task", document.segments_of(facts), facts.pointer):
+            key = at.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+            if key not in UNITS:  # that is for segment-kind to tell
+                yield at, say("the key {key!r} is not known here; it is passed over", key=key[:200])

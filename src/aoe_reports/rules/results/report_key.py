@@ -1,0 +1,23 @@
+"""The rule on the keys of a report."""
+
+from __future__ import annotations
+
+import re
+
+from aoe_reports.formats.json.text import without_count
+from aoe_reports.model.texts import say
+from aoe_reports.rules.results.task import DOCS, RESULTS, Task
+from aoe_reports.rules.rule import Found, rule
+
+_REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
+"""The key of one task in a report file: a time and a thread id."""
+
+
+@rule("warning", say("the key tells when the task was tuned"), DOCS, on=RESULTS)
+def report_key(task: Task) -> Found:
+    """The key of a task in a report is `report_<time>_<thread>`."""
+    if task.facts.report_key is None:
+        return
+    key = without_count(task.facts.report_key)
+    if not _REPORT_KEY.fullmatch(key):
+        yield task.facts.pointer, say("the key {key!r} is not of the form report_<time>_<thread>", key=key[:200])

@@ -1,0 +1,144 @@
+"""Rules on statuses: which there are, and what has to stand beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aoe_reports.formats.aoe.results import MODEL_KEYS, STATUS_ALIASES, STATUSES, status_of
+from aoe_reports.model.findings import EXAMPLES_PER_RULE
+from aoe_reports.model.texts import join, say
+from aoe_reports.rules.results.task import DOCS, RESULTS, Task
+from aoe_reports.rules.rule import Found, listed, rule
+
+
+@rule("error", say("only the documented statuses tell what happened"), DOCS, on=RESULTS)
+def status_unknown(task: Task) -> Found:
+    """A status is one of those that AOE is documented to write."""
+    status = task.facts.status
+    if status is not None and status_of(status) is None:
+        yield (
+            task.status_at,
+            say(
+                "{status!r} is no known status; expected one of {names}",
+                status=status[:200],
+                names=join(", ", STATUSES),
+            ),
+        )
+
+
+@rule("warning", say("the English page prints 'tune tuning incomplete'"), DOCS, on=RESULTS)
+def status_alias(task: Task) -> Found:
+    """A status is not one that stands in the documents by mistake."""
+    status = task.facts.status
+    if status in STATUS_ALIASES:
+        yield (
+            task.status_at,
+            say("{status!r} is a slip of the documents; read as {meant}", status=status, meant=STATUS_ALIASES[status]),
+        )
+
+
+@rule("error", say("a failed tuning must not pass as a result"), DOCS, on=RESULTS)
+def tuning_failed(task: Task) -> Found:
+    """No tuning of operators failed."""
+    facts = task.facts
+    if status_of(facts.status) == "failed":
+        shown = listed(facts.failed_operators) or say("none named")
+        yield (
+            task.status_at,
+            say("tuning of {name!r} failed; operators: {operators}", name=facts.tuning_name, operators=shown),
+        )
+
+
+@rule("warning", say("an interrupted run proves nothing"), DOCS, on=RESULTS)
+def tuning_incomplete(task: Task) -> Found:
+    """No tuning was broken off: operators tell it by their status, subgraphs by the tuning time that is missing."""
+    facts = task.facts
+    if status_of(facts.status) == "incomplete":
+        yield (
+            task.status_at,
+            say("tuning of {name!r} was broken off; its numbers are not used", name=facts.tuning_name),
+        )
+    elif facts.kind == "sgat" and facts.has_segment and "tuning_time(s)" not in facts.present:
+        yield (
+            facts.pointer,
+            say("no tuning_time(s), as in a run that was broken off: is {name!r} complete?", name=facts.tuning_name),
+        )
+
+
+@rule("warning", say("what an interrupted run leaves out is documented"), DOCS, on=RESULTS)
+def interrupted_fields(task: Task) -> Found:
+    """Tuning of operators that was broken off leaves out its time and the model's result, and no other does."""
+    facts = task.facts
+    status = status_of(facts.status)
+    if facts.kind != "opat" or not facts.has_segment or status is None:
+        return
+    yield from _too_many_fields(task) if status == "incomplete" else _missing_fields(task)
+
+
+def _too_many_fields(task: Task) -> Iterator[tuple[str, str]]:
+    for key in ("tuning_time(s)", *MODEL_KEYS[1:]):
+        if key in task.facts.present:
+            yield (
+                task.facts.segment_pointer,
+                say("{key} is there, which a run that was broken off does not write", key=key),
+            )
+
+
+def _missing_fields(task: Task) -> Iterator[tuple[str, str]]:
+    facts = task.facts
+    baseline, *others = MODEL_KEYS
+    if "tuning_time(s)" not in facts.present:
+        yield facts.pointer, say("no tuning_time(s), although the status is {status!r}", status=facts.status)
+    for key in others if baseline in facts.present else ():
+        if key not in facts.present:
+            yield (
+                facts.segment_pointer,
+                say("a baseline, and no {key}, although the status is {status!r}", key=key, status=facts.status),
+            )
+
+
+@rule("error", say("SGAT has no status: failure is a missing segment"), DOCS, on=RESULTS)
+def subgraph_failed(task: Task) -> Found:
+    """No tuning of subgraphs failed: the segment is there."""
+    facts = task.facts
+    if facts.kind == "sgat" and not facts.has_segment:
+        yield facts.pointer, say("no SGAT segment: subgraph tuning of {name!r} failed", name=facts.tuning_name)
+
+
+@rule("info", say("no OPAT segment means no operator to tune"), DOCS, on=RESULTS)
+def nothing_tunable(task: Task) -> Found:
+    """The model had an operator that can be tuned."""
+    facts = task.facts
+    if facts.kind == "opat" and not facts.has_segment:
+        yield facts.pointer, say("no OPAT segment: {name!r} has no operator that can be tuned", name=facts.tuning_name)
+
+
+@rule("info", say("legal, and no bank is then written"), DOCS, on=RESULTS)
+def nothing_improved(task: Task) -> Found:
+    """A tuning that went to its end found something better."""
+    facts = task.facts
+    changed = facts.summary.get("repo_add_num", 0) + facts.summary.get("repo_update_num", 0)
+    if facts.has_segment and not changed and not facts.failed and status_of(facts.status) != "incomplete":
+        yield task.summary_at, say("tuning of {name!r} found nothing better", name=facts.tuning_name)
+
+
+@rule("error", say("failed operators are listed on failure"), DOCS, on=RESULTS)
+def failed_without_list(task: Task) -> Found:
+    """A tuning that failed names the operators that did."""
+    if status_of(task.facts.status) == "failed" and task.facts.failed_key is None:
+        yield task.status_at, say("failed, but no operator is named as failed")
+
+
+@rule("warning", say("the list belongs to failures"), DOCS, on=RESULTS)
+def list_without_failure(task: Task) -> Found:
+    """Operators are named as failed only where tuning failed."""
+    facts = task.facts
+    if facts.failed_key is not None and status_of(facts.status) not in {"failed", None}:
+        yield (
+            f"{facts.segment_pointer}/{facts.failed_key}",
+            say(
+                "operators are named as failed ({operators}), the status is {status!r}",
+                operators=join(", ", facts.failed_operators[:EXAMPLES_PER_RULE]),
+                status=facts.status,
+            ),
+        )

@@ -1,0 +1,34 @@
+"""The rule on the two vocabularies of AOE."""
+
+from __future__ import annotations
+
+from aoe_reports.model.texts import say
+from aoe_reports.rules.results.document import Document
+from aoe_reports.rules.results.task import DOCS, RESULTS
+from aoe_reports.rules.rule import Found, rule
+
+
+@rule("warning", say("one version of AOE writes one vocabulary"), DOCS, on=RESULTS)
+def mixed_vocabulary(document: Document) -> Found:
+    """All tasks of a file use the words of one version of CANN, and each of them only those."""
+    spoken: dict[str, str] = {}
+    for task in document.tasks:
+        facts = task.facts
+        if facts.vocabulary == "mixed":
+            yield (
+                facts.segment_pointer,
+                say("words of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task"),
+            )
+        elif facts.vocabulary is not None:
+            spoken.setdefault(facts.vocabulary, facts.segment_pointer)
+    if len(spoken) > 1:
+        first, second = spoken.items()
+        yield (
+            second[1],
+            say(
+                "this task uses the words of '{words} ...', the one at {place} those of '{other} ...'",
+                words=second[0],
+                place=first[1],
+                other=first[0],
+            ),
+        )

@@ -1,0 +1,559 @@
+"""The static dashboard of a store as a folder: what changed is written, what did not stays the same file, all of it at once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from aoe_reports.engine.locks import MANIFEST, locked
+from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
+from aoe_reports.history.regressions import DetectorRun
+from aoe_reports.history.site_facts import PlacedShift, Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.stored_advice import StoredAdvice
+from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.texts import Language, say
+from aoe_reports.site import FORMAT
+from aoe_reports.site.charts import Level
+from aoe_reports.site.comparison import (
+    KEYS_AT,
+    Pair,
+    chooser_page,
+    compare_runs,
+    comparison_page,
+    keys_file,
+    list_file,
+    page_of,
+    pairs_of,
+    run_file,
+)
+from aoe_reports.site.overview import all_runs, all_series, overview
+from aoe_reports.site.pages import ASSETS, asset, look, render_page
+from aoe_reports.site.places import file_name
+from aoe_reports.site.publish import Generation, key_of, new_generation
+from aoe_reports.site.run import run_page, steps_by_tasks
+from aoe_reports.site.series import (
+    differences_of,
+    hindsight_levels_of,
+    incident_of,
+    levels_of,
+    recorded_words,
+    series_page,
+    together_with,
+)
+from aoe_reports.site.stored import read_details, read_facts
+from aoe_reports.site.texts import Texts
+from aoe_reports.site.triage import group_of, grouped, state_of, sure_effect
+from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
+from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
+from aoe_reports.store import History
+
+_NUMPY = orjson.OPT_SERIALIZE_NUMPY
+KINDS = ("overview", "series", "run", "comparison", "asset")
+
+
+@dataclass(slots=True)
+class BuiltSite:
+    """A row a kind of page: how many there are, were written, stayed what they were, and are no more."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def build_site(
+    store: str,
+    folder: Path,
+    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
+    language: Language = "en",
+    detected: DetectorRun | None = None,
+) -> BuiltSite:
+    """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms.
+
+    What the detector said before is taken from `detected` where the store's nights are still the same.
+    """
+    refuse_other_folder(folder)
+    try:
+        existed = folder.exists()
+        with locked(folder):
+            try:  # facts are read by whoever is alone: what comes later is never older
+                history, facts = read_facts(store, false_alarms_per_year, detected)
+                made = {"format": FORMAT, "language": language, "look": look()}
+                with new_generation(folder, made) as generation:
+                    return _Builder(
+                        store, history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
+                    ).build()
+            except BaseException:
+                if not existed:
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
+                raise
+    except OSError as error:
+        raise AoeReportsError(
+            say("{folder}: the site cannot be written: {why}", folder=folder, why=error.strerror or error)
+        ) from error
+
+
+def refuse_other_folder(folder: Path) -> None:
+    """A site takes the whole folder: one that holds something else is left alone."""
+    if folder.exists() and not folder.is_dir():
+        raise AoeReportsError(say("{folder}: this is a file; expected a folder for the site", folder=folder))
+    if not folder.exists() or (folder / MANIFEST).is_file():
+        return
+    others = sorted({path.name for path in folder.iterdir()} - set(REPORT_FILES))
+    if others:
+        raise UsageError(
+            say(
+                "{folder}: this folder holds {other} and is no site; expected a new or an empty folder, or a site",
+                folder=folder,
+                other=others[0],
+            )
+        )
+
+
+class _Builder:
+    """One build: facts in, files of a generation out."""
+
+    def __init__(
+        self, store: str, history: History, facts: StoreFacts, generation: Generation, text: Texts, *, report: bool
+    ) -> None:
+        self.store, self.history, self.facts, self.generation, self.text = store, history, facts, generation, text
+        self.report = report
+        self.counts: dict[str, dict[str, Any]] = {
+            kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
+        }
+        self.pages = frozenset(series.id for series in facts.series)
+        self.accepted = {
+            series.id: series.row["acknowledged"] for series in facts.series if state_of(series.row) == "acknowledged"
+        }
+        nights = facts.nights
+        self.made_from = (
+            text(
+                "Made from the store's {runs} runs up to the night {night}. All times are UTC.",
+                runs=len(facts.runs),
+                night=nights[-1],
+            )
+            if nights
+            else text("Made from a store without runs.")
+        )
+        self.lost = bool(self._gone())
+
+    def build(self) -> BuiltSite:
+        for name in ASSETS:
+            content = asset(name)
+            self._put("asset", [f"assets/{name}"], key_of(content), lambda content=content: [content])
+        for series in self.facts.series:
+            self._series(series)
+        self._runs()
+        pairs = pairs_of(self.facts)
+        self._comparisons(pairs)
+        self._lists(pairs)
+        gone = set(self.generation.known) - set(self.generation.files)
+        for name in gone:
+            self.counts[_kind_of(name)]["removed"] += 1
+        return BuiltSite(list(self.counts.values()))
+
+    def _gone(self) -> list[str]:
+        """Pages of series that are no more: pages of runs that led there are made anew."""
+        there = {f"series/{file_name(series_id)}.html" for series_id in self.pages} | {"series/index.html"}
+        return sorted(
+            name
+            for name in self.generation.known
+            if name.startswith("series/") and name.endswith(".html") and name not in there
+        )
+
+    def _put(self, kind: str, names: Sequence[str], key: str, make: Any, *, anew: bool = False) -> None:
+        """Files of one page: kept where the same facts made them, else made."""
+        counts = self.counts[kind]
+        counts["pages"] += 1
+        if not anew and all(self.generation.unchanged(name, key) for name in names):
+            for name in names:
+                self.generation.keep(name)
+            counts["unchanged"] += 1
+            return
+        for name, content in zip(names, make(), strict=True):
+            self.generation.write(name, key, content)
+        counts["written"] += 1
+
+    def _page(self, template: str, page: str, name: str, at: str, context: Mapping[str, Any]) -> bytes:
+        root = "../" if "/" in name else ""
+        twin = name.rpartition("/")[2].removesuffix(".html") + ".json"
+        common = {"root": root, "twin": twin, "page": page, "at": at, "made_from": self.made_from if at else ""}
+        return render_page(template, self.text, {**common, **context})
+
+    def _series(self, series: SeriesFacts) -> None:
+        runs = self.facts.by_id
+        differences = differences_of(series, runs)
+        together = together_with(series, self.facts.incidents, self.accepted)
+        incident = incident_of(series, self.facts.incidents)
+        paths = [
+            runs[series.runs[place]].path
+            for shift in series.shifts[-1:]
+            for place in (shift.start - 1, shift.start, shift.until - 1)
+            if series.runs[place] in runs
+        ]
+        values = series.values_ms
+        twin = {
+            "format_version": 1,
+            "page": "series",
+            "row": series.row,
+            "model": series.model,
+            "engine": series.engine,
+            "source": series.source,
+            "share_of_step": series.share_of_step,
+            "step_series": series.step_series,
+            "level": series.level,
+            "sigma": series.sigma,
+            "watched_nights": series.watched,
+            "levels": [_level(series, one) for one in levels_of(series)],
+            "changes": [_change(series, shift) for shift in series.shifts],
+            "hindsight": {
+                "levels": [_level(series, one) for one in hindsight_levels_of(series)],
+                "changes": [_change(series, shift) for shift in series.hindsight],
+            },
+            "metadata_differences": differences,
+            "incident": incident,
+            "together": [one["series_id"] for one in together],
+            "nights": series.nights,
+            "values_ms": values,
+            "newest_runs": series.runs[len(series.runs) - series.watched :],
+        }  # fmt: skip
+        content = _as_json(twin)
+        key = key_of(
+            content, paths, together, self.store.encode("utf-8", "replace")
+        )  # the page has a command with its name
+        place = f"series/{file_name(series.id)}"
+        self._put(
+            "series",
+            [f"{place}.html", f"{place}.json"],
+            key,
+            lambda: [
+                self._page(
+                    "series",
+                    "series",
+                    f"{place}.html",
+                    "",
+                    series_page(series, differences, together, runs, self.store, self.text)
+                    | {"recorded": recorded_words(incident, self.text)},
+                ),
+                content,
+            ],
+        )
+
+    def _runs(self) -> None:
+        """Pages of runs; only the records of those are read that are not there already."""
+        wanted = []
+        told = {}
+        for run, around, tunings, changes, verdicts in self._surroundings():
+            told[run.run_id] = (around, tunings, changes, verdicts)
+            key = self._run_key(run, around, tunings, changes, verdicts)
+            names = _run_names(run)
+            if not self.lost and all(self.generation.unchanged(name, key) for name in names) and self._keep_keys(names):
+                self._put("run", names, key, None)
+            else:
+                wanted.append(run)
+        stored = StoredAdvice(self.history, wanted)
+        for run, details in read_details(self.history, wanted):
+            around, tunings, changes, verdicts = told[run.run_id]
+            advice = stored.of(run)
+            key = self._run_key(run, around, tunings, changes, verdicts)
+            names = _run_names(run)
+            context = run_page(
+                run=run,
+                details=details,
+                around=around,
+                tunings=tunings,
+                changes=changes,
+                verdicts=verdicts,
+                pages=self.pages,
+                text=self.text,
+                advice=advice,
+            )
+            made = [
+                self._page("run", "run", names[0], "", context),
+                _run_twin(
+                    run=run,
+                    details=details,
+                    around=around,
+                    tunings=tunings,
+                    changes=changes,
+                    verdicts=verdicts,
+                    advice=advice,
+                ),
+            ]
+            if run.kind != "tuning":
+                keys, content = keys_file(details.groups.keys)
+                self._put_keys(keys, content)
+                made.append(run_file(run, details, keys))
+            self._put("run", names, key, lambda made=made: made, anew=self.lost)
+
+    def _keep_keys(self, names: Sequence[str]) -> bool:
+        """Keep the file of keys that a run's numbers belong to; False where it is not there."""
+        if len(names) < 3:  # noqa: PLR2004 -- page, twin, numbers: a tuning has no numbers
+            return True
+        with (self.generation.old / names[2]).open("rb") as file:
+            keys = file.read(KEYS_AT.stop)[KEYS_AT].decode("ascii", "replace")
+        name = f"runs/keys.{keys}.js"
+        if name in self.generation.files:
+            return True
+        if not keys.isalnum() or not self.generation.unchanged(name, keys):
+            return False
+        self.generation.keep(name)
+        return True
+
+    def _put_keys(self, keys: str, content: bytes) -> None:
+        name = f"runs/keys.{keys}.js"
+        if name in self.generation.files:
+            return
+        if self.generation.unchanged(name, keys):
+            self.generation.keep(name)
+        else:
+            self.generation.write(name, keys, content)
+
+    def _run_key(
+        self,
+        run: RunFacts,
+        around: tuple[RunFacts | None, RunFacts | None],
+        tunings: Sequence[RunFacts],
+        changes: Sequence[SeriesFacts],
+        verdicts: Sequence[Row],
+    ) -> str:
+        rows = [series.row for series in changes]
+        return key_of(
+            _run_row(run), run.content, run.body, list(run.findings),
+            [one and (one.run_id, one.night) for one in around], [(_run_row(one), one.body) for one in tunings],
+            [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], state_of(row)] for row in rows],
+            list(verdicts),
+        )  # fmt: skip
+
+    def _surroundings(
+        self,
+    ) -> Iterator[
+        tuple[RunFacts, tuple[RunFacts | None, RunFacts | None], list[RunFacts], list[SeriesFacts], list[Row]]
+    ]:
+        """Each run with the ones before and after it, the tunings and verdicts of its night, the series that changed with it."""
+        tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
+        verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        changes: dict[str, list[SeriesFacts]] = defaultdict(list)
+        for run in self.facts.runs:
+            if run.kind == "tuning":
+                tunings[run.model, run.night].append(run)
+        for row in self.facts.verdicts:
+            verdicts[row["model"], row["night"]].append(row)
+        for series in self.facts.series:
+            if series.row["since_run"]:
+                changes[series.row["since_run"]].append(series)
+        around = _neighbours(self.facts.runs)
+        for run in self.facts.runs:
+            before, after = around[run.run_id]
+            measured = run.kind != "tuning"
+            beside = tunings[run.model, run.night] if measured else []
+            proved = verdicts[run.model, run.night] if measured else []
+            yield run, (before, after), beside, changes[run.run_id], proved
+
+    def _comparisons(self, pairs: Mapping[str, Pair]) -> None:
+        """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
+        fresh = {}
+        for model, pair in pairs.items():
+            sides = [[_run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
+            key = key_of(sides, pair.why)
+            names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
+            if all(self.generation.unchanged(name, key) for name in names):
+                self._put("comparison", names, key, None)
+            else:
+                fresh[model] = (pair, names, key)
+        wanted = {run.run_id: run for pair, _, _ in fresh.values() for run in (pair.baseline, pair.candidate)}
+        details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
+        for pair, names, key in fresh.values():
+            told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
+            twin = _as_json({"format_version": 1, "page": "comparison", **told})
+            page = self._page("compare", "comparison", names[0], "", comparison_page(pair, told, self.text))
+            self._put("comparison", names, key, lambda made=(page, twin): made)
+
+    def _lists(self, pairs: Mapping[str, Pair]) -> None:
+        facts, text = self.facts, self.text
+        series = [
+            {
+                **one.row,
+                "group": group_of(one.row, facts.nights),
+                "sure_effect": sure_effect(one),
+                "share_of_step": one.share_of_step,
+                "model": one.model,
+            }
+            for one in facts.series
+        ]
+        runs = [_run_row(run) for run in facts.runs]
+        about = {"nights": len(facts.nights), "newest_night": facts.nights[-1] if facts.nights else None}
+        twin = {
+            "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
+            "groups": {group: [one.id for one in members] for group, members in grouped(facts).items()},
+        }  # fmt: skip
+        jobs, never = jobs_of(facts), never_improved(facts)
+        growth = bank_growth(jobs)
+        compared = [(model, f"{page_of(model)}.html") for model in pairs]
+        listed = list_file(facts.runs)
+        self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
+        prebuilt = [
+            {
+                "workload": model,
+                "baseline": pair.baseline.run_id,
+                "candidate": pair.candidate.run_id,
+                "why": pair.why,
+                "page": f"{page_of(model)}.html",
+            }
+            for model, pair in pairs.items()
+        ]
+        pages = (
+            ("choose", "comparisons", "compare.html", chooser_page(pairs, text), {"rows": prebuilt}),
+            (
+                "tuning",
+                "tuning_history",
+                "tuning.html",
+                tuning_page(jobs, never, growth, text),
+                {"rows": jobs, "never_improved": never, "bank_growth": growth},
+            ),
+            (
+                "index",
+                "overview",
+                "index.html",
+                {"title": text("Overview"), "compared": compared, "report": self.report, **overview(facts, text)},
+                twin,
+            ),
+            (
+                "list",
+                "all_series",
+                "series/index.html",
+                {"title": text("All series"), **all_series(facts, text)},
+                {"rows": series},
+            ),
+            (
+                "list",
+                "all_runs",
+                "runs/index.html",
+                {"title": text("All runs"), **all_runs(facts, text)},
+                {"rows": runs},
+            ),
+        )
+        for template, at, name, context, rows in pages:
+            told = {"format_version": 1, "page": at, **rows}
+            page = "index" if template == "index" else at
+            content = [self._page(template, page, name, at, context), _as_json(told)]
+            key = key_of(*content)
+            self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
+
+
+def _level(series: SeriesFacts, one: Level) -> list[Any]:
+    return [series.nights[one.start], series.nights[one.until - 1], one.first, one.last]
+
+
+def _change(series: SeriesFacts, shift: PlacedShift) -> dict[str, Any]:
+    return {
+        "night": series.nights[shift.start],
+        "run": series.runs[shift.start],
+        "last_night": series.nights[shift.until - 1],
+        "state": shift.state,
+        "before": shift.before,
+        "after": shift.after,
+        "change": shift.change,
+        "ci_low": shift.ci_low,
+        "ci_high": shift.ci_high,
+    }
+
+
+def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:
+    """Of each run those of the same model before and after it; measurements and tunings apart."""
+    of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        of_model[run.model, run.kind == "tuning"].append(run)
+    return {
+        here.run_id: (before, after)
+        for members in of_model.values()
+        for before, here, after in zip([None, *members], members, [*members[1:], None], strict=False)
+    }
+
+
+def _kind_of(name: str) -> str:
+    folder = name.rpartition("/")[0]
+    if name.startswith("compare-"):
+        return "comparison"
+    if name.endswith(("index.html", "index.json", "all.list.js")):
+        return "overview"
+    return {"series": "series", "runs": "run", "assets": "asset"}.get(folder, "overview")
+
+
+def _run_names(run: RunFacts) -> list[str]:
+    """The files of a run: page, twin, and of a measurement the numbers for comparisons."""
+    place = f"runs/{file_name(run.run_id)}"
+    return [f"{place}.html", f"{place}.json", *([] if run.kind == "tuning" else [f"{place}.js"])]
+
+
+def _run_row(run: RunFacts) -> dict[str, Any]:
+    """A run as JSON, under the names that `history runs` has."""
+    return {
+        "night": run.night,
+        "run": run.run_id,
+        "kind": run.kind,
+        "workload": run.model,
+        "hardware": run.hardware,
+        "status": run.status,
+        "timestamp_ns": run.timestamp_ns,
+        "path": run.path,
+        "facts": run.facts,
+        "findings": len(run.findings),
+    }
+
+
+def _run_twin(
+    run: RunFacts,
+    details: RunDetails,
+    around: tuple[RunFacts | None, RunFacts | None],
+    tunings: Sequence[RunFacts],
+    changes: Sequence[SeriesFacts],
+    verdicts: Sequence[Row],
+    advice: RunAdvice | None,
+) -> bytes:
+    before, after = around
+    told = {
+        "format_version": 1,
+        "page": "run",
+        "row": _run_row(run),
+        "body": run.body,
+        "previous": before and before.run_id,
+        "next": after and after.run_id,
+        "steps": details.steps,
+        "steps_by_tasks": steps_by_tasks(details.steps, advice),
+        "computing_us": details.computing_us,
+        "types": details.types,
+        "type_count": details.type_count,
+        "operators": details.operators,
+        "operator_count": details.operator_count,
+        "claims": details.claims,
+        "advice": None if advice is None else asdict(advice),
+        "tunings": [one.run_id for one in tunings],
+        "verdicts": verdicts,
+        "changed": [series.id for series in changes],
+        "findings": run.findings,
+    }
+    return _as_json(told)
+
+
+def _as_json(told: Mapping[str, Any]) -> bytes:
+    """The twin of a page; texts are looked at one by one only where one of them is no text."""
+    try:
+        return orjson.dumps(told, option=_NUMPY)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_clean(told), option=_NUMPY)
+
+
+def _clean(value: Any) -> Any:
+    """Texts that are text: the odd byte of a file name becomes a question mark; everything else as it is."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_clean(inner) for inner in value]
+    return value

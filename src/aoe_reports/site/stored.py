@@ -1,0 +1,565 @@
+"""The facts of the dashboard from the store: what `regressions` tells, whole histories, runs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from aoe_reports.formats.aoe.results import join_name
+from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
+from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
+from aoe_reports.history.regressions import DetectorRun, Regressions, RegressionSelection, find_regressions
+from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
+from aoe_reports.history.site_facts import Floats, Groups, PlacedShift, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
+from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
+from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import message_of
+from aoe_reports.store.parts import Part
+
+Row = dict[str, Any]
+
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
+_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *FACTS)
+_RUN = (
+    "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
+    "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
+)  # fmt: skip
+_NO_VERDICT = dict.fromkeys(
+    (
+        "verdict_of_job", "scope", "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us",
+        "measured_before_us", "measured_after_us", "change", "ci_low", "ci_high",
+    )
+)  # fmt: skip
+"""What pages ask of a verdict, where its row does not say."""
+_FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "runtime_config")
+
+
+def read_facts(
+    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None
+) -> tuple[History, StoreFacts]:
+    """Everything that pages need but the records of single runs; the store stays open for those."""
+    history = History.open(store)
+    told = find_regressions(
+        history, RegressionSelection(None, None, false_alarms_per_year, every=True), detected=detected
+    )
+    runs = _runs(history)
+    nights = sorted({run.night for run in runs})
+    incomplete = [run.run_id for run in runs if run.status == "incomplete"]
+    ids = [row["series_id"] for row in told.rows]
+    series = []
+    if ids:
+        histories, gone = _histories(history, ids, incomplete)
+        series = _series(history, told, histories, gone, nights, incomplete)
+    verdicts = [
+        {
+            **_NO_VERDICT,
+            **verdict_of(row["body"]),
+            "model": row["model"],
+            "night": row["night"],
+            "verdict": row["state"],
+        }
+        for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
+        .sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")])
+        .to_pylist()
+    ]
+    facts = StoreFacts(
+        series=series,
+        runs=runs,
+        verdicts=verdicts,
+        budget=told.budget,
+        nights=nights,
+        watched_nights=min(WATCHED_NIGHTS, len(nights)),
+        regressions=[row for row in told.rows if row["state"] is not None],
+        remark=told.remark,
+        findings=[finding.as_dict() for finding in told.findings],
+        by_id={run.run_id: run for run in runs},
+        claims=_claims_of_runs(history, runs),
+        failed={run.run_id: [join_name(name) for name in run.body.get("failed_operators") or ()] for run in runs},
+        incidents={incident["incident"]: incident for incident in told.incidents},
+    )
+    return history, facts
+
+
+def _runs(history: History) -> list[RunFacts]:
+    findings = defaultdict(list)
+    asked = ("run_id", "severity", "rule", "path", "line", "column", "pointer", "message")
+    for row in history.rows("finding", (*asked, "body")).to_pylist():
+        row["message"] = message_of(row)
+        del row["body"]
+        findings[row.pop("run_id")].append(row)
+    for told in findings.values():
+        told.sort(key=lambda row: tuple(str(row[name]) for name in asked[1:]))
+    rows = history.rows("run", _RUN).to_pylist()
+    rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"]))
+    return [
+        RunFacts(
+            run_id=row["run_id"],
+            kind=row["run_kind"],
+            night=row["night"],
+            timestamp_ns=row["timestamp_ns"],
+            model=row["model"] or "unknown",
+            hardware=row["hardware"] or "unknown",
+            status=row["status"] or "unknown",
+            path=row["path"] or "",
+            facts=dict(_flat(row)),
+            body=body_of(row["body"]),
+            findings=findings.get(row["run_id"], []),
+            content=f"{row['content_hash']} {row['normaliser_version']}",
+        )
+        for row in rows
+    ]
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is known of how a run ran, as one level of names and texts."""
+    for name in _FACTS_OF_RUN:
+        value = row[name]
+        if name.endswith("_config"):
+            yield from ((f"{name}.{key}", _text(part)) for key, part in sorted(object_in(row, name).items()))
+        elif value is not None:
+            yield name, value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> tuple[Histories, Sequence[int]]:
+    """The whole histories of these series, a month at a time: no night lies in two of them; of others how many nights."""
+    row_of = {series_id: row for row, series_id in enumerate(ids)}
+    blocks = []
+    gone: Counter[str] = Counter()
+    for month, parts in sorted(_months(history.log.parts("record")).items()):
+        records = pa.concat_tables([history.log.folder.read(part, _TIMES, coded=True) for part in parts])
+        numbers, words = codes(records["series_id"])
+        rows = _looked_up(numbers, [row_of.get(series_id, _GONE) for series_id in words], _NONE)
+        numbers, words = codes(records["night"])
+        kept = _looked_up(numbers, [night.startswith(month) for night in words], False)
+        numbers, words = codes(records["run_id"])
+        kept &= _looked_up(numbers, [run_id not in incomplete for run_id in words], False)
+        gone.update(_counted_nights(records, kept & (rows == _GONE)))
+        blocks.append(_block(records, rows, kept & (rows >= 0), row_of))
+    nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
+    shape = (len(ids), len(nights))
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    column = 0
+    for rows, there, times, of_runs in blocks:
+        until = column + len(there)
+        values[rows, column:until], runs[rows, column:until] = times, of_runs
+        column = until
+    missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
+    unused = np.empty((0, 0))
+    return Histories(
+        facts=missing, nights=nights, values_ms=values, spreads_ms=unused, runs=runs, totals_ms=unused
+    ), list(gone.values())
+
+
+_GONE, _NONE = -1, -2
+"""Instead of a row: of a series that is measured no more, of a record without a series."""
+
+
+def _looked_up(numbers: Ints, told: Sequence[Any], of_none: Any) -> Any:
+    """What is told of the word of each row, by the numbers that `codes` gives."""
+    return np.array([of_none, *told])[numbers]
+
+
+def _counted_nights(records: pa.Table, gone: Mask) -> dict[str, int]:
+    """Nights with a time of each series that is measured no more: it takes its share of the budget of whole histories."""
+    if not gone.any():
+        return {}
+    time = pl.col("runtime_ms_mean")
+    nights = (
+        pl.DataFrame(records.filter(keep_where(gone)))
+        .filter(pl.col("source") != "aoe", (time > LEAST_MS) & (time < MOST_MS))
+        .select("series_id", "night")
+        .unique()
+    )
+    return dict(nights.group_by("series_id").len().iter_rows())
+
+
+def _block(
+    records: pa.Table, rows: Ints, kept: Mask, row_of: Mapping[str, int]
+) -> tuple[Any, Sequence[str], Floats, Any]:
+    """Rows of series, nights, and both as a table of times and runs: what `put_together` makes of the records kept.
+
+    Where each night has one run, there is nothing to put together, and it is done in a fraction of the time.
+    """
+    times, measured = floats(records["runtime_ms_mean"])
+    kept = kept & measured & ~np.isnan(times)
+    nights, columns = _numbered(records["night"], kept)
+    numbers = rows[kept]
+    shape = len(row_of), len(nights)
+    taken = np.zeros(shape, dtype=bool)
+    taken[numbers, columns] = True
+    if np.count_nonzero(taken) < len(numbers):
+        block = put_together(pl.DataFrame(records.filter(keep_where(kept))))
+        of_block = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
+        return of_block, block.nights, block.values_ms, block.runs
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    found = times[kept]
+    values[numbers, columns] = np.where((found > LEAST_MS) & (found < MOST_MS), found, 0.0)
+    names, of_rows = _numbered(records["run_id"], kept)
+    runs[numbers, columns] = np.array(names, dtype=object)[of_rows]
+    present = np.flatnonzero(taken.any(axis=1))
+    return present, nights, values[present], runs[present]
+
+
+def _numbered(column: pa.ChunkedArray, kept: Mask) -> tuple[list[str], Any]:
+    """The different texts of the rows kept in order, and of each of them the number of its text."""
+    numbers, words = codes(column)
+    numbers = numbers[kept] - 1
+    used = np.flatnonzero(np.bincount(numbers, minlength=len(words)))
+    used = used[np.argsort(np.array(words, dtype=object)[used])]
+    places = np.zeros(len(words), dtype=np.int64)
+    places[used] = np.arange(len(used))
+    return [words[place] for place in used], places[numbers]
+
+
+def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
+    """Which parts hold nights of each month; a night may lie in the month before or after its run's, by its zone."""
+    found: dict[str, list[Part]] = defaultdict(list)
+    every: list[Part] = []
+    for part in parts:
+        least, most = part.bounds.get("night", (None, None))
+        if least is None or most is None:
+            every.append(part)
+            continue
+        for month in {str(least)[:7], part.month, str(most)[:7]}:
+            found[month].append(part)
+    for part in every:
+        around = date.fromisoformat(f"{part.month}-15")
+        for days in (-30, 0, 30):
+            found[f"{around + timedelta(days=days):%Y-%m}"].append(part)
+    return found
+
+
+def _series(
+    history: History,
+    told: Regressions,
+    histories: Histories,
+    gone: Sequence[int],
+    nights: Sequence[str],
+    incomplete: Sequence[str],
+) -> list[SeriesFacts]:
+    since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
+    start = sum(night < since for night in histories.nights)
+    verdicts, first = _verdicts(histories, told, start)
+    whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
+    newest = _newest(history, since, incomplete)
+
+    @cache
+    def nights_of(columns: bytes) -> tuple[str, ...]:
+        """Most series have the same nights: they share them."""
+        return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
+
+    found = []
+    for place, row in enumerate(told.rows):
+        values = histories.values_ms[place]
+        columns = np.flatnonzero(~np.isnan(values))
+        verdict = verdicts[place]
+        facts = newest.get(row["series_id"], {})
+        found.append(
+            SeriesFacts(
+                row=row,
+                model=facts.get("model") or "unknown",
+                engine=facts.get("engine") or "unknown",
+                source=facts.get("source") or "unknown",
+                nights=nights_of(columns.tobytes()),
+                values_ms=np.ascontiguousarray(values[columns]),
+                runs=tuple(histories.runs[place, columns].tolist()),
+                shifts=tuple(_placed_shift(change, columns, first) for change in _changes(verdict)),
+                level=verdict.level,
+                sigma=verdict.sigma,
+                watched=int((columns >= start).sum()),
+                share_of_step=facts.get("share_of_step"),
+                step_series=facts.get("step_series"),
+                hindsight=tuple(_placed_shift(change, columns) for change in whole[place].changes),
+                hindsight_level=whole[place].level,
+            )
+        )
+    return found
+
+
+def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequence[Verdict], int]:
+    """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
+
+    It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
+    """
+    seen, nights = told.detected.judged.histories, histories.nights[start:]
+    rows = [told.places[row["series_id"]] for row in told.rows]
+    if (
+        len(rows) == len(seen.values_ms)
+        and seen.nights == nights
+        and len(nights) <= WATCHED_NIGHTS
+        and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
+    ):
+        return [told.detected.judged.verdicts[row] for row in rows], start
+    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(nights))
+    return judged.verdicts, 0
+
+
+def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Levels]:
+    """What changes `regressions --whole-history` tells of these series: all series that ever were share its budget."""
+    least = Parameters().least_nights
+    values = histories.values_ms
+    counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
+    eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
+    return find_levels(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
+
+
+def _changes(verdict: Verdict) -> list[Change]:
+    return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
+
+
+def _placed_shift(change: Change, columns: Any, first: int = 0) -> PlacedShift:
+    """A change, its nights counted from column `first` on, by the series' own nights."""
+    start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
+    return PlacedShift(
+        start=start,
+        until=until,
+        state=change.state,
+        before=change.before,
+        after=change.after,
+        change=change.change,
+        ci_low=change.ci_low,
+        ci_high=change.ci_high,
+    )
+
+
+def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str, Row]:
+    """The newest record of each series: what it is of, and its part of the steps of its run."""
+    where: Where = [equals("source", "aoe", "!="), *([equals("night", since, ">=")] if since else [])]
+    names = list(dict.fromkeys(_NEWEST))
+    records = pl.DataFrame(history.records(names, where)).filter(~pl.col("run_id").is_in(list(incomplete)))
+    newest = records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
+    keys = ["run_id", "rank_id", "device_id"]
+    steps = (
+        records.filter(pl.col("scope") == "step")
+        .sort("series_id")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("total_ns").sum().alias("step_ns"), pl.col("series_id").first().alias("step_series"))
+    )
+    joined = newest.join(steps, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    share = pl.when(pl.col("step_ns") > 0).then(pl.col("total_ns") / pl.col("step_ns"))
+    shown = joined.select("series_id", "model", "engine", "source", "step_series", share.alias("share_of_step"))
+    return {row["series_id"]: row for row in shown.iter_rows(named=True)}
+
+
+_RECORD = (
+    "run_id", "scope", "phase", "op_type", "op_name", "rank_id", "device_id", "count", "total_ns", "runtime_ms_mean",
+    "runtime_ms_std", "workload", "workload_args", "workload_metadata", "metrics", "metadata", "series_id",
+)  # fmt: skip
+SHOWN_TYPES, SHOWN_OPERATORS = 20, 100
+"""A run's page and its JSON show so many: the longest; how many there are is said."""
+
+
+def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[RunFacts, RunDetails]]:
+    """The records of runs, a month at a time."""
+    months: dict[str, list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        months[run.night[:7]].append(run)
+    for month in sorted(months):
+        wanted = months[month]
+        first, last = min(run.night for run in wanted), max(run.night for run in wanted)
+        where: Where = [equals("night", first, ">="), equals("night", last, "<=")]
+        if len(wanted) <= FEW_RUNS:
+            where = [*where, tuple(equals("run_id", run.run_id) for run in wanted)]
+        records = pl.DataFrame(history.records(_RECORD, where))
+        details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
+        for run in wanted:
+            yield run, details.get(run.run_id, RunDetails())
+
+
+FEW_RUNS = 8
+"""So many runs are asked for by name; of more, everything of their nights is read."""
+_COMPARED = ("op_type", "op", "communication")
+_KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
+
+
+def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
+    """The details of each run: a month has thousands of small tables, so all of them are made at once, then divided."""
+    measured = records.filter(pl.col("phase").is_null())
+    types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
+    wholes = {**_wholes(operators), **_wholes(types)}
+    of_runs: dict[str, int] = defaultdict(int)
+    for (run_id, *_), whole in wholes.items():
+        of_runs[run_id] += whole
+    type_counts, operator_counts = _different(types, "op_type"), _different(operators, "op_name")
+    steps = measured.filter(pl.col("scope") == "step").sort("run_id", "rank_id", "device_id", "series_id")
+    step_rows = [_step(row) for row in steps.iter_rows(named=True)]
+    steps_of = {run_id: step_rows[span] for run_id, span in _spans(steps["run_id"]).items()}
+    types_of = _longest(types, SHOWN_TYPES, "task_type", wholes)
+    operators_of = _longest(operators, SHOWN_OPERATORS, "input_shapes", wholes)
+    tuned = records.filter(pl.col("phase").is_not_null()).partition_by("run_id", as_dict=True)
+    compared = measured.filter(pl.col("scope").is_in(_COMPARED))
+    groups_of = _groups(compared.filter(pl.col("total_ns").is_not_null()))
+    untimed = dict(compared.filter(pl.col("total_ns").is_null()).group_by("run_id").len().iter_rows())
+    return {
+        run_id: RunDetails(
+            steps=steps_of.get(run_id, ()),
+            types=types_of.get(run_id, ()),
+            operators=operators_of.get(run_id, ()),
+            type_count=type_counts.get(run_id, 0),
+            operator_count=operator_counts.get(run_id, 0),
+            computing_us=of_runs[run_id] / 1000 if of_runs.get(run_id) else None,
+            claims=_claims(tuned[run_id,]) if (run_id,) in tuned else (),
+            groups=groups_of.get(run_id, Groups()),
+            untimed=untimed.get(run_id, 0),
+        )
+        for run_id in records["run_id"].unique()
+    }
+
+
+Place = tuple[str, int | None, int | None]
+"""A run, a rank, a device: shares are of what ran there."""
+
+
+def _wholes(records: pl.DataFrame) -> dict[Place, int]:
+    """What the records of each place took together."""
+    sums = records.group_by("run_id", "rank_id", "device_id").agg(pl.col("total_ns").sum())
+    return {(run_id, rank, device): whole for run_id, rank, device, whole in sums.iter_rows()}
+
+
+def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
+    """How many different ones each run has: what runs on two ranks is one."""
+    names = (
+        ["run_id", "op_type", name, "workload_args"] if name != "op_type" else ["run_id", "op_type", "workload_args"]
+    )
+    return dict(records.select(names).unique().group_by("run_id").len().iter_rows())
+
+
+def _spans(run_ids: pl.Series) -> dict[str, slice]:
+    """Where the rows of each run lie, where those of a run stand together."""
+    found, start = {}, 0
+    for run in run_ids.rle().to_list():
+        found[run["value"]] = slice(start, start + run["len"])
+        start += run["len"]
+    return found
+
+
+def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
+    """What can be held against another run; runs of the same operators share their keys."""
+    keys = timed.select(_KEY).unique().sort(_KEY, nulls_last=True).with_row_index("key")
+    groups = timed.join(keys, on=_KEY, nulls_equal=True).select("run_id", "key", "count", "total_ns")
+    twice = groups.filter(groups.select("run_id", "key").is_duplicated())["run_id"].unique()
+    if len(twice):  # the same work under two series is one piece of work
+        again = pl.col("run_id").is_in(twice.to_list())
+        sums = groups.filter(again).group_by("run_id", "key").agg(pl.col("count", "total_ns").sum())
+        groups = pl.concat([groups.filter(~again), sums])
+    groups = groups.sort("run_id", "key")
+    names = keys.select(_KEY).rows()
+
+    @cache
+    def keys_of(places: bytes) -> tuple[tuple[Any, ...], ...]:
+        return tuple(names[place] for place in np.frombuffer(places, dtype=np.uint32))
+
+    places, counts, totals = groups["key"].to_numpy(), groups["count"].to_list(), groups["total_ns"].to_list()
+    return {
+        run_id: Groups(keys_of(places[span].tobytes()), counts[span], totals[span])
+        for run_id, span in _spans(groups["run_id"]).items()
+    }
+
+
+def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place, int]) -> dict[str, Sequence[Row]]:
+    """The longest records of each run as its page shows them, with one part of what they worked on."""
+    names = ("run_id", "rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
+    order = [False, True, False, False, False]
+    longest = (
+        records.select(names)
+        .sort("run_id", "total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True)
+        .group_by("run_id", maintain_order=True)
+        .head(count)
+        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}").alias(more))
+    )
+    rows = [
+        _group(row, wholes[row["run_id"], row["rank_id"], row["device_id"]], more)
+        for row in longest.iter_rows(named=True)
+    ]
+    return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
+
+
+def _step(row: Row) -> Row:
+    metrics = object_in(row, "metrics")
+    parts = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
+    return {
+        "rank_id": row["rank_id"],
+        "device_id": row["device_id"],
+        "series_id": row["series_id"],
+        "workload": row["workload"],
+        "steps": row["count"],
+        "step_ms": row["runtime_ms_mean"],
+        "std_ms": row["runtime_ms_std"],
+        **{f"{name}_ms": number_in(metrics, f"{part}_ms_mean") for name, part in parts.items()},
+    }
+
+
+def _group(row: Row, whole: int, more: str) -> Row:
+    count, total = row["count"], row["total_ns"]
+    return {
+        "rank_id": row["rank_id"],
+        "device_id": row["device_id"],
+        "op_type": row["op_type"],
+        "op_name": row["op_name"],
+        more: row[more],
+        "count": count,
+        "total_us": None if total is None else total / 1000,
+        "mean_us": total / count / 1000 if count and total is not None else None,
+        "share": total / whole if whole and total is not None else None,
+        "series_id": row["series_id"],
+    }
+
+
+_CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata", "metadata", "workload", "series_id",
+          "runtime_ms_mean")  # fmt: skip
+
+
+def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Row]]:
+    """What AOE says it changed, run by run; where it has no records from its row."""
+    tunings = [run for run in runs if run.kind == "tuning"]
+    if not tunings:
+        return {}
+    first, last = min(run.night for run in tunings), max(run.night for run in tunings)
+    where: Where = [equals("source", "aoe"), equals("night", first, ">="), equals("night", last, "<=")]
+    records = pl.DataFrame(history.records(_CLAIM, where)).filter(pl.col("phase").is_not_null())
+    found = {
+        str(key[0]): [
+            {"scope": one["scope"], "name": one["name"] or one["op_type"] or "?",
+             "before_us": one["claimed_before_us"], "after_us": one["claimed_after_us"]}
+            for one in _claims(of_run)
+            if one["claimed_before_us"] is not None and one["claimed_after_us"] is not None
+        ]
+        for key, of_run in records.partition_by("run_id", as_dict=True).items()
+    }  # fmt: skip
+    for run in tunings:  # where no record could be made the run's row tells of them
+        for part in run.body.get("modifications") or ():
+            if part["before"] is not None and part["after"] is not None:
+                scale = 1000 if part["unit"] == "ms" else 1
+                scope = "op" if run.body.get("kind") == "opat" else "subgraph"
+                claim = {"scope": scope, "name": join_name(part["name"]), "before_us": part["before"] * scale,
+                         "after_us": part["after"] * scale}  # fmt: skip
+                found.setdefault(run.run_id, []).append(claim)
+    return found
+
+
+def _claims(records: pl.DataFrame) -> list[Row]:
+    """AOE's times before and after, by what was tuned; the whole model first, then what saves most."""
+    pairs: dict[str, Row] = {}
+    for row in records.sort("workload", "series_id").iter_rows(named=True):
+        key = text_in(object_in(row, "metadata"), "pair_id") or row["series_id"]
+        named = row["op_name"] or text_in(object_in(row, "workload_metadata"), "repo_key")
+        one = pairs.setdefault(key, {"scope": row["scope"], "name": named, "op_type": row["op_type"]})
+        one[f"claimed_{row['phase']}_us"] = row["runtime_ms_mean"] * 1000
+    for one in pairs.values():
+        before, after = one.setdefault("claimed_before_us", None), one.setdefault("claimed_after_us", None)
+        one["speed_up"] = before / after - 1 if before and after else None
+    saved = {key: (one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0) for key, one in pairs.items()}
+    return [pairs[key] for key in sorted(pairs, key=lambda key: (pairs[key]["scope"] != "model", -saved[key], key))]

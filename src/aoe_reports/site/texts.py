@@ -1,0 +1,108 @@
+"""What pages say, in one language: their own texts, the words that data use, and texts that others made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aoe_reports.locale import ENGLISH, html_tag, separator_in, translated
+from aoe_reports.model.texts import N_, Language, in_language
+
+CONTEXT = "page"
+"""Where a page needs another translation than everybody else, the catalogue has it in this context."""
+_WORDS: Mapping[str, str] = N_(
+    {
+        # states
+        "confirmed": "slower",
+        "drift": "drift",
+        "suspect": "suspect",
+        "recovered": "recovered",
+        "improved": "quicker",
+        "unchanged": "unchanged",
+        "too-few-nights": "too few nights to judge",
+        "no-times": "no times",
+        "acknowledged": "acknowledged",
+        # severities
+        "error": "error",
+        "warning": "warning",
+        "info": "remark",
+        # why something takes another time
+        "same": "the same",
+        "slower-calls": "calls take longer",
+        "faster-calls": "calls take less",
+        "more-calls": "more calls",
+        "fewer-calls": "fewer calls",
+        "changed-shapes": "other shapes",
+        "changed-formats": "other formats",
+        "changed-data-types": "other data types",
+        "changed-inputs": "other inputs",
+        "changed-repository": "other knowledge bank",
+        "new": "new",
+        "vanished": "gone",
+        # parts of a step
+        "operators_rest": "other operators",
+        "communication_not_overlapped": "communication, not overlapped",
+        "free": "free time",
+        "unattributed": "unattributed",
+        # what is known of a run or a series
+        "model": "Model",
+        "scope": "Scope",
+        "hardware": "Hardware",
+        "kind": "Kind",
+        "status": "Status",
+        "rank": "Rank",
+        "device": "Device",
+        "op_type": "Operator type",
+        "op_name": "Operator",
+        "core": "Core",
+        "engine": "Engine",
+        "engine_version": "Version",
+        "runtime_config.profiler_level": "Profiler level",
+        "runtime_config.aic_metrics": "AI Core metrics",
+    }
+)
+_FACTS = frozenset({"engine", "engine_version", "runtime_config.profiler_level", "runtime_config.aic_metrics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Says texts in a language."""
+
+    language: Language = ENGLISH
+
+    def __call__(self, text: str, /, **values: Any) -> str:
+        """A text of pages, with values in it."""
+        said = _said(text, self.language)
+        return said.format(**values) if values else said
+
+    def sense(self, context: str, text: str) -> str:
+        """A text that means something else here than on other pages."""
+        return _said(text, self.language, context)
+
+    def word(self, word: str) -> str:
+        """A word of ours that the data use (a state, a severity, a cause); what is none stays what it is."""
+        return self(_WORDS[word]) if word in _WORDS else word
+
+    def fact(self, name: str) -> str:
+        """What a fact of a run is called; one that only its file names keeps that name."""
+        return self.word(name) if name in _FACTS else name
+
+    def told(self, value: Any) -> str:
+        """A text, or a word that reports have in their tables (a status, a verdict); names stay what they are."""
+        return in_language(value if isinstance(value, str) else str(value), self.language)
+
+    def joined(self, separator: str, parts: Iterable[str]) -> str:
+        """Parts with a separator between them."""
+        return separator_in(separator, self.language).join(parts)
+
+    @property
+    def tag(self) -> str:
+        """What HTML calls the language."""
+        return html_tag(self.language)
+
+
+@cache
+def _said(text: str, language: Language, context: str = CONTEXT) -> str:
+    return translated(text, language, context)

@@ -1,0 +1,416 @@
+"""Two or more captures held against each other: what every group of calls took before and after, and why it differs.
+
+A difference of total times falls into three parts that add up to it exactly: calls with the same inputs that take longer
+or shorter, more or fewer calls with the same inputs, and calls whose inputs (shapes, formats, data types) stand on one
+side only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.vendor import TASK_TYPES
+from aoe_reports.model.columns import Ints, Mask, exact_sum, integers, keep_where
+from aoe_reports.model.groupings import ComparedBy
+from aoe_reports.stats.bootstrap import LEAST_VALUES, difference_of_means
+from aoe_reports.stats.grouping import Names, group_codes, is_communication, sorted_within
+
+State = Literal["both", "new", "vanished"]
+Cause = Literal[
+    "same", "slower-calls", "faster-calls", "more-calls", "fewer-calls",
+    "changed-shapes", "changed-formats", "changed-data-types", "changed-inputs", "new", "vanished",
+]  # fmt: skip
+LargestPart = Literal["same", "slower-calls", "faster-calls", "more-calls", "fewer-calls", "inputs"]
+CAUSES_OF_CALLS: frozenset[LargestPart] = frozenset({"slower-calls", "faster-calls"})
+"""Those of calls with the same inputs that take another time."""
+Method = Literal["bootstrap", "normal"]
+
+INPUTS: dict[str, Cause] = {
+    "input_shapes": "changed-shapes",
+    "input_formats": "changed-formats",
+    "input_data_types": "changed-data-types",
+}
+"""What calls of one operator may differ in, and what it is called when it does."""
+
+LEVEL = 0.95
+RESAMPLES = 1000
+MOST_RESAMPLED = 1000
+"""From here on the means of resamples are as good as normally distributed, and that distribution is used itself."""
+_Z = 1.959963984540054
+"""The normal quantile that belongs to LEVEL."""
+_EXACT = 2**53
+"""Whole numbers below are exact as float64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the difference of two means lies (ns), at LEVEL."""
+
+    low: float
+    high: float
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One group of calls in the baseline and in a candidate; times in ns, a side without such calls has count 0."""
+
+    key: tuple[str | None, ...]
+    baseline_count: int
+    candidate_count: int
+    baseline_ns: int
+    candidate_ns: int
+    interval: Interval | None = None
+    calls_ns: float | None = None
+    """The part of the difference that calls with the same inputs make by taking longer (or shorter)."""
+    count_ns: float | None = None
+    """The part that more (or fewer) calls with the same inputs make."""
+    inputs_ns: float | None = None
+    """The part of calls whose inputs stand on one side only; null where the inputs are not known."""
+    cause: Cause | None = None
+    new_inputs: tuple[str, ...] = ()
+    """Inputs that only the candidate has, those that take longest first."""
+    vanished_inputs: tuple[str, ...] = ()
+
+    @property
+    def difference_ns(self) -> int:
+        """Candidate - baseline."""
+        return self.candidate_ns - self.baseline_ns
+
+    @property
+    def ratio(self) -> float | None:
+        """`candidate / baseline` of the totals; null where there is no baseline."""
+        return self.candidate_ns / self.baseline_ns if self.baseline_ns and self.baseline_count else None
+
+    @property
+    def state(self) -> State:
+        """Whether such calls are on both sides."""
+        return "new" if not self.baseline_count else "both" if self.candidate_count else "vanished"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The calls of one capture: a row a call (`task_duration_ns`), or a row a type (`count`, `total_time_ns`)."""
+
+    frame: pa.Table
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The largest differences of one candidate, and the sums they are part of; times in ns."""
+
+    differences: tuple[Difference, ...]
+    groups: int
+    baseline_ns: int
+    candidate_ns: int
+    common_ns: int | None
+    """The time of the candidate's calls whose inputs the baseline has, too; null where inputs are not known."""
+
+
+def compare_calls(sides: Sequence[Side], keys: Sequence[str], top: int) -> list[Compared]:
+    """Every side after the first against the first; columns of words `keys`, the largest absolute change first."""
+    inputs = [name for name in INPUTS if name not in keys and all(_has(side.frame, name) for side in sides)]
+    tables = [side.frame.select([*keys, *inputs]) for side in sides]
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    fine_of, fine = group_codes(whole, [*keys, *inputs])
+    group_of_fine, groups = _coarse(fine.numbers[: len(keys)], fine.count)
+    first_fine = np.searchsorted(group_of_fine, np.arange(groups))
+    starts = np.cumsum([0, *(table.num_rows for table in tables)])
+    ranks = [
+        _ranks(numbers[first_fine], words)
+        for numbers, words in zip(fine.numbers[: len(keys)], fine.words, strict=False)
+    ]
+    summed = [
+        _sums(side, fine_of[begin:end], fine.count) for side, begin, end in zip(sides, starts, starts[1:], strict=False)
+    ]
+    values = [
+        _Values(side, group_of_fine[fine_of[begin:end]], groups)
+        for side, begin, end in zip(sides, starts, starts[1:], strict=False)
+    ]
+    known = bool(inputs) or "input_shapes" in keys
+    told = _told(fine, len(keys), inputs) if inputs else np.full(fine.count, known)
+    baseline = summed[0]
+    compared = []
+    for candidate, its_values in zip(summed[1:], values[1:], strict=True):
+        totals = [_summed(side.total, group_of_fine, groups) for side in (baseline, candidate)]
+        counts = [_summed(side.count, group_of_fine, groups) for side in (baseline, candidate)]
+        there = (counts[0] > 0) | (counts[1] > 0)
+        differences = []
+        for group in _largest(np.abs(totals[1] - totals[0]), there, ranks, top):
+            begin = int(first_fine[group])
+            end = int(first_fine[group + 1]) if group + 1 < groups else fine.count
+            differences.append(
+                _difference(
+                    fine[begin][: len(keys)],
+                    (int(counts[0][group]), int(counts[1][group])),
+                    (int(totals[0][group]), int(totals[1][group])),
+                    _Parts(
+                        baseline=baseline,
+                        candidate=candidate,
+                        begin=begin,
+                        end=end,
+                        fine=fine,
+                        keys=len(keys),
+                        inputs=inputs,
+                        told=bool(told[begin:end].all()),
+                    ),
+                    _interval(values[0].of(group), its_values.of(group)),
+                )
+            )
+        both = (baseline.count > 0) & (candidate.count > 0)
+        compared.append(
+            Compared(
+                tuple(differences),
+                int(there.sum()),
+                _whole(totals[0]),
+                _whole(totals[1]),
+                _whole(candidate.total[both]) if known and told.all() else None,
+            )
+        )
+    return compared
+
+
+def choose_calls(frame: pa.Table, by: ComparedBy, *, all_tasks: bool = False) -> pa.Table:
+    """The rows of a table of tasks that are compared: communication apart; sums by type as they are."""
+    if "task_type" not in frame.column_names:
+        return frame
+    frame = _renamed(frame)
+    if "task_duration_ns" not in frame.column_names:
+        return frame
+    communication = is_communication(frame["task_type"])
+    if by == "communication":
+        return frame.filter(keep_where(communication))
+    if communication.any() and not all_tasks:
+        return frame.filter(keep_where(~communication))
+    return frame
+
+
+def _renamed(frame: pa.Table) -> pa.Table:
+    """The frame with the word that exporters have used for communication since 2025."""
+    column = frame["task_type"]
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if not column.num_chunks:
+        return frame
+    column = column.unify_dictionaries()
+    words = column.chunk(0).dictionary.to_pylist()
+    if TASK_TYPES.communication.isdisjoint(words) or TASK_TYPES.communication.issubset(words):
+        return frame
+    spelled = pa.array(["COMMUNICATION" if word in TASK_TYPES.communication else word for word in words], pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, spelled) for chunk in column.chunks]
+    return frame.set_column(frame.column_names.index("task_type"), "task_type", pa.chunked_array(chunks))
+
+
+def compare_values(baseline: Sequence[int], candidate: Sequence[int], key: tuple[str | None, ...]) -> Difference:
+    """Single values (ns) of one thing on two sides, such as the times of all steps."""
+    sides = [np.sort(np.asarray(values, dtype=np.int64)) for values in (baseline, candidate)]
+    interval = _interval(sides[0], sides[1])
+    return Difference(key, len(baseline), len(candidate), sum(baseline), sum(candidate), interval)
+
+
+def _has(frame: pa.Table, name: str) -> bool:
+    return name in frame.column_names
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Count and total (ns) of each fine group: of each key with each of its inputs."""
+
+    count: Ints
+    total: Ints
+
+
+def _sums(side: Side, fine_of: Ints, groups: int) -> _Sums:
+    if side.grouped:
+        counts, totals = (integers(side.frame[name])[0] for name in ("count", "total_time_ns"))
+        return _Sums(_summed(counts, fine_of, groups), _summed(totals, fine_of, groups))
+    durations, _ = integers(side.frame["task_duration_ns"])
+    return _Sums(np.bincount(fine_of, minlength=groups), _summed(durations, fine_of, groups))
+
+
+def _summed(values: Ints, groups_of: Ints, groups: int) -> Ints:
+    """The exact sum of each group's values."""
+    if not len(values):
+        return np.zeros(groups, dtype=np.int64)
+    if max(abs(int(values.max())), abs(int(values.min()))) * len(values) < _EXACT:
+        sums: Ints = np.bincount(groups_of, weights=values.astype(np.float64), minlength=groups).astype(np.int64)
+    else:
+        sums = np.zeros(groups, dtype=object)  # slow, and exact
+        np.add.at(sums, groups_of, values.astype(object))
+    return sums
+
+
+def _whole(sums: Ints) -> int:
+    return sum(sums.tolist()) if sums.dtype == object else exact_sum(sums)
+
+
+def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
+    """(the group of each fine group, how many there are): fine groups of one key follow each other."""
+    if not fine:
+        return np.zeros(0, dtype=np.int64), 0
+    begins: Mask = np.zeros(fine, dtype=bool)
+    for of_key in numbers:
+        begins[1:] |= of_key[1:] != of_key[:-1]
+    group_of: Ints = np.cumsum(begins)
+    return group_of, int(group_of[-1]) + 1
+
+
+def _told(fine: Names, keys: int, inputs: Sequence[str]) -> Mask:
+    """Which fine groups have all their inputs told."""
+    told: Mask = np.ones(fine.count, dtype=bool)
+    for numbers in fine.numbers[keys : keys + len(inputs)]:
+        told &= numbers > 0
+    return told
+
+
+class _Values:
+    """The single durations of each group, sorted; none where only sums are known."""
+
+    def __init__(self, side: Side, groups_of: Ints, groups: int) -> None:
+        self._values: Ints | None = None
+        if not side.grouped and side.frame.num_rows:
+            durations, _ = integers(side.frame["task_duration_ns"])
+            self._values, self._starts = sorted_within(groups_of, durations, groups)
+
+    def of(self, group: int) -> Ints | None:
+        """The values of one group."""
+        if self._values is None:
+            return None
+        end = self._starts[group + 1] if group + 1 < len(self._starts) else len(self._values)
+        return self._values[self._starts[group] : end]
+
+
+def _largest(sizes: Ints, there: Mask, keys: Sequence[Ints], top: int) -> list[int]:
+    """The groups with the `top` largest sizes in order, those of one size by key."""
+    present = np.flatnonzero(there)
+    of_present = sizes[present]
+    if top < len(present):
+        least = np.sort(of_present)[len(present) - top]
+        present, of_present = present[of_present >= least], of_present[of_present >= least]
+    _, size = np.unique(of_present, return_inverse=True)  # lexsort takes no exact sums beyond int64
+    order = np.lexsort([*(key[present] for key in reversed(keys)), -size])
+    return [int(group) for group in present[order][:top]]
+
+
+def _ranks(numbers: Ints, words: Sequence[str]) -> Ints:
+    """The place of each group's word among all words in their order; no word stands first, as an empty one."""
+    place: Ints = np.zeros(len(words) + 1, dtype=np.int64)
+    place[np.asarray(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64) + 1] = np.arange(len(words)) + 1
+    of_group: Ints = place[numbers]
+    return of_group
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The fine groups of one key, on both sides."""
+
+    baseline: _Sums
+    candidate: _Sums
+    begin: int
+    end: int
+    fine: Names
+    keys: int
+    inputs: Sequence[str]
+    told: bool
+
+    def split(self) -> tuple[float, float, int]:
+        """(what the same calls make by taking longer, what their number makes, what other inputs make)."""
+        calls, count, other = [], [], 0
+        for i in range(self.begin, self.end):
+            before, after = int(self.baseline.total[i]), int(self.candidate.total[i])
+            n_before, n_after = int(self.baseline.count[i]), int(self.candidate.count[i])
+            if n_before and n_after:
+                unchanged = before * n_after / n_before
+                calls.append(after - unchanged)
+                count.append(unchanged - before)
+            else:
+                other += after - before
+        return math.fsum(calls), math.fsum(count), other
+
+    def only(self, column: int, *, new: bool) -> tuple[str, ...]:
+        """The words of one input that stand on one side only, those that take longest first."""
+        sums = (self.baseline, self.candidate)
+        mine, others = sums[new], sums[not new]
+        here = slice(self.begin, self.end)
+        numbers = self.fine.numbers[self.keys + column][here]
+        present, of = np.unique(numbers, return_inverse=True)
+        there, elsewhere = (_summed(side.count[here], of, len(present)) > 0 for side in (mine, others))
+        totals = _summed(mine.total[here], of, len(present))
+        words = self.fine.words[self.keys + column]
+        only = [(-int(totals[i]), words[present[i] - 1]) for i in np.flatnonzero(there & ~elsewhere) if present[i]]
+        return tuple(word for _, word in sorted(only))
+
+    def changed(self) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
+        """(which input differs first, those only the candidate has, those only the baseline has)."""
+        for column, name in enumerate(self.inputs):
+            new, vanished = self.only(column, new=True), self.only(column, new=False)
+            if new or vanished:
+                return INPUTS[name], new, vanished
+        return "changed-inputs", (), ()  # the same words, put together in another way
+
+
+def _difference(
+    key: tuple[str | None, ...],
+    counts: tuple[int, int],
+    totals: tuple[int, int],
+    parts: _Parts,
+    interval: Interval | None,
+) -> Difference:
+    if not (counts[0] and counts[1]):
+        return Difference(key, *counts, *totals, cause="vanished" if counts[0] else "new")
+    calls, count, other = parts.split()
+    changed, new, vanished = parts.changed() if parts.told else (None, (), ())
+    if not parts.told and other:  # inputs are told of some calls only: no part of it can be called anything
+        return Difference(key, *counts, *totals, interval)
+    return Difference(
+        key,
+        *counts,
+        *totals,
+        interval,
+        calls,
+        count,
+        float(other) if parts.told else None,
+        _cause(calls, count, other, changed, told=parts.told),
+        new,
+        vanished,
+    )
+
+
+def _cause(calls: float, count: float, other: int, changed: Cause | None, *, told: bool) -> Cause | None:
+    """The largest part's name; null where it may be that the inputs are others."""
+    part = largest_part(calls, count, other)
+    if part == "inputs":
+        return changed
+    return None if part in CAUSES_OF_CALLS and not told else part
+
+
+def largest_part(calls_ns: float, count_ns: float, inputs_ns: float) -> LargestPart:
+    """Which of the three parts of a difference is the largest, and which way it goes; `inputs` before number before times."""
+    largest = max(abs(calls_ns), abs(count_ns), abs(inputs_ns))
+    if largest < 1:  # less than a nanosecond is what division leaves
+        return "same"
+    if abs(inputs_ns) == largest:
+        return "inputs"
+    if abs(count_ns) == largest:
+        return "more-calls" if count_ns > 0 else "fewer-calls"
+    return "slower-calls" if calls_ns > 0 else "faster-calls"
+
+
+def _interval(baseline: Ints | None, candidate: Ints | None) -> Interval | None:
+    """Where candidate mean - baseline mean lies; values are sorted, so that their order in the files changes nothing."""
+    if baseline is None or candidate is None or min(len(baseline), len(candidate)) < LEAST_VALUES:
+        return None
+    sides = (baseline.astype(np.float64), candidate.astype(np.float64))
+    if max(map(len, sides)) > MOST_RESAMPLED:
+        apart = float(sides[1].mean() - sides[0].mean())
+        error = float(sum(side.var() / len(side) for side in sides)) ** 0.5
+        return Interval(apart - _Z * error, apart + _Z * error, "normal")
+    low, high = difference_of_means(baseline, candidate, level=LEVEL, resamples=RESAMPLES)
+    return Interval(low, high, "bootstrap")

@@ -1,0 +1,223 @@
+"""Where device time goes: tasks grouped by operator type, operator or shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.vendor import TASK_TYPES
+from aoe_reports.model.columns import Ints, Mask, codes, integers, words_in
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The tasks of one group; times in ns: exact sums, quantiles linearly interpolated, std of the sample."""
+
+    key: tuple[str | None, ...]
+    count: int
+    total_ns: int
+    min_ns: int | None
+    max_ns: int | None
+    mean_ns: float
+    std_ns: float | None = None
+    p50_ns: float | None = None
+    p95_ns: float | None = None
+    values_ns: tuple[int, ...] | None = None
+    """The single times in their order, where they were asked for."""
+
+
+def is_communication(task_type: pa.ChunkedArray) -> Mask:
+    """Where a task is communication."""
+    return words_in(task_type, TASK_TYPES.communication)
+
+
+def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, most_values: int = 0) -> list[Group]:
+    """Tasks (`task_duration_ns` and columns of words `keys`) grouped; the longest total first, ties by key.
+
+    With `top` only so many groups are made; `count_groups` tells how many there are. Groups of at most `most_values`
+    tasks carry the single times.
+    """
+    if tasks.num_rows == 0:
+        return []
+    groups_of, names = group_codes(tasks, keys)
+    durations, _ = integers(tasks["task_duration_ns"])
+    ordered, starts = sorted_within(groups_of, durations, names.count)
+    counts = np.diff(starts, append=len(ordered))
+    if int(ordered.max()) * len(ordered) >= _INT64_MAX:
+        ordered = ordered.astype(object)  # slow, and exact
+    totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
+    in_time = durations[_order_in_time(tasks, groups_of)] if most_values else ordered
+    groups = []
+    for i in _largest(totals, top):
+        count, start = int(counts[i]), int(starts[i])
+        values = ordered[start : start + count]
+        mean = float(totals[i] / count)
+        groups.append(
+            Group(
+                key=names[i],
+                count=count,
+                total_ns=int(totals[i]),
+                min_ns=int(values[0]),
+                max_ns=int(values[-1]),
+                mean_ns=mean,
+                std_ns=_std(values, mean) if count > 1 else None,
+                p50_ns=quantile(values, 0.5),
+                p95_ns=quantile(values, 0.95),
+                values_ns=tuple(in_time[start : start + count].tolist()) if count <= most_values else None,
+            )
+        )
+    return in_order(groups)[:top]
+
+
+def _std(ordered: Ints, mean: float) -> float:
+    """The standard deviation of a sample; of sorted values, so that their order in the file changes nothing."""
+    apart = ordered.astype(np.float64)
+    apart -= mean
+    apart *= apart
+    return float((apart.sum() / (len(apart) - 1)) ** 0.5)
+
+
+def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
+    """How many groups `group_tasks` would make."""
+    return group_codes(tasks, keys)[1].count if tasks.num_rows else 0
+
+
+def _order_in_time(tasks: pa.Table, groups_of: Ints) -> Ints:
+    """The rows group by group, by their start where it is known, else as they stand in the table."""
+    if "task_start_ns" not in tasks.column_names:
+        return np.argsort(groups_of, kind="stable")
+    return np.lexsort((integers(tasks["task_start_ns"])[0], groups_of))
+
+
+def _largest(totals: Ints, top: int | None) -> list[int]:
+    """The groups among the `top` largest totals; all that tie with the last of them, so that keys may decide."""
+    if top is None or top >= len(totals):
+        return list(range(len(totals)))
+    least = np.partition(totals, len(totals) - top)[len(totals) - top]
+    return np.flatnonzero(totals >= least).tolist()
+
+
+def statistic_groups(statistic: pa.Table, keys: Sequence[str] = ("op_type", "task_type")) -> list[Group]:
+    """The rows of a table of sums (op_statistic) as groups: it tells no spread and no quantiles, so those are null."""
+    rows = statistic.to_pylist()
+    return in_order(
+        Group(
+            tuple(row[key] for key in keys),
+            row["count"],
+            row["total_time_ns"],
+            row["min_time_ns"],
+            row["max_time_ns"],
+            row["total_time_ns"] / row["count"],
+        )
+        for row in rows
+        if row["count"] > 0
+    )
+
+
+def in_order(groups: Any) -> list[Group]:
+    """Groups by falling total; equal totals by key, so the order never depends on threads or input order."""
+    return sorted(groups, key=lambda group: (-group.total_ns, tuple(part or "" for part in group.key)))
+
+
+def quantile(ordered: Ints, q: float) -> float:
+    """The q-quantile of sorted values, linearly interpolated."""
+    position = (len(ordered) - 1) * q
+    low = int(position)
+    high = min(low + 1, len(ordered) - 1)
+    return float(ordered[low]) + (float(ordered[high]) - float(ordered[low])) * (position - low)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The keys of all groups, each put into words only when asked for."""
+
+    count: int
+    numbers: list[Ints]
+    words: list[list[str]]
+
+    def __getitem__(self, group: int) -> tuple[str | None, ...]:
+        pairs = zip(self.numbers, self.words, strict=True)
+        return tuple(words[numbers[group] - 1] if numbers[group] else None for numbers, words in pairs)
+
+
+def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
+    """A dense group number for each row, and each group's key."""
+    groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
+    count = 1
+    numbers: list[Ints] = []
+    words: list[list[str]] = []
+    for key in keys:
+        of_key, words_of_key = codes(tasks[key])
+        width = len(words_of_key) + 1
+        if count * width > _INT32_MAX:
+            groups_of = groups_of.astype(np.int64)
+        sparse = of_key if count == 1 else groups_of * width + of_key
+        present, groups_of = _dense(sparse, count * width)
+        numbers = [*(before[present // width] for before in numbers), present % width]
+        words.append(words_of_key)
+        count = len(present)
+    return groups_of, Names(count, numbers, words)
+
+
+def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
+    """The codes that occur, ascending, and each row's place among them."""
+    if size > max(4 * len(sparse), 1 << 16):
+        present, dense = np.unique(sparse, return_inverse=True)
+        return present, dense.astype(np.int64, copy=False)
+    occurs = np.zeros(size, dtype=bool)
+    occurs[sparse] = True
+    if occurs.all():
+        return np.arange(size), sparse
+    place = np.cumsum(occurs, dtype=sparse.dtype) - 1
+    return np.flatnonzero(occurs), place[sparse]
+
+
+def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
+    """(values ordered by group, then by size; where each group begins).
+
+    One sort of one integer (the narrower, the quicker) where both fit in.
+    """
+    bits = int(values.max()).bit_length()
+    whole = bits + groups.bit_length()
+    if values.min() >= 0 and whole < _INT64_BITS:
+        kind = np.dtype(np.uint32 if whole <= _UINT32_BITS else np.int64)
+        packed: Any = groups_of.astype(kind)
+        packed <<= bits
+        packed |= values.astype(kind, copy=False)
+        packed.sort()
+        starts: Ints = np.searchsorted(packed, np.arange(groups, dtype=kind) << bits)
+        packed &= (1 << bits) - 1
+        return packed, starts
+    order = np.lexsort((values, groups_of))
+    return values[order], np.searchsorted(groups_of[order], np.arange(groups))
+
+
+_UINT32_BITS = 32
+_INT64_MAX = 2**63 - 1
+_INT32_MAX = 2**31 - 1
+_INT64_BITS = 63
+
+
+def merged(groups: Sequence[Group]) -> list[Group]:
+    """Groups of several devices, one a key; quantiles and spread do not survive it."""
+    found: dict[tuple[str | None, ...], Group] = {}
+    for group in groups:
+        old = found.get(group.key)
+        if old is None:
+            found[group.key] = group
+            continue
+        count, total = old.count + group.count, old.total_ns + group.total_ns
+        bounds = [n for n in (old.min_ns, group.min_ns, old.max_ns, group.max_ns) if n is not None]
+        found[group.key] = Group(
+            key=group.key,
+            count=count,
+            total_ns=total,
+            min_ns=min(bounds, default=None),
+            max_ns=max(bounds, default=None),
+            mean_ns=total / count,
+        )
+    return list(found.values())

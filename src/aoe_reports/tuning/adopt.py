@@ -1,0 +1,324 @@
+"""Puts a job's private bank into use: a copy beside the bank in use takes its place at once, the old one is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aoe_reports.model.errors import ReadError, UsageError
+from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
+from aoe_reports.tuning.bank_exchange import (
+    AdoptError,
+    Left,
+    NewFolder,
+    candidates,
+    complete_left,
+    describe_unclear,
+    holds_all,
+    locked_bank,
+    look_for_left,
+    replace_folders,
+)
+from aoe_reports.tuning.bank_files import bank_of_plan, list_bank, list_layout, paths_of_layout
+from aoe_reports.tuning.plan import Plan, check_soc
+from aoe_reports.tuning.plan_folder import (
+    BANK,
+    STATE,
+    VERIFY,
+    kept_verifications,
+    locked,
+    read_kept_verification,
+    read_plan,
+    read_state,
+    read_verification,
+)
+from aoe_reports.tuning.runner import stopping
+from aoe_reports.tuning.tuner import bank_of_tuner
+from aoe_reports.tuning.verification import ADOPT_RULES, Verification
+
+
+@dataclass(slots=True)
+class Adopted:
+    """What was (or, in a dry run, would be) put into use: a row a file that differs."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    refused: bool = False
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A job whose private bank is to be put into use, and where."""
+
+    folder: Path
+    kind: Bank
+    bank: Path
+    layout: BankLayout
+    soc: str
+    state: Mapping[str, Any] | None
+
+
+def adopt(
+    folder: Path, environment: Mapping[str, str], *, to: Path | None, soc: str | None, force: bool, dry_run: bool
+) -> Adopted:
+    """Put the private bank of a folder's job into use, if it was verified or `force` is told.
+
+    It goes to `to` (laid out as under TUNE_BANK_PATH), else to the plan's bank, else to where the environment says.
+    """
+    plan = read_plan(folder)
+    kind, bank = bank_of_tuner(plan), folder / BANK
+    if not bank.is_dir():
+        raise UsageError(say("{folder}: no private bank; `aoe-reports tune` makes one", folder=folder))
+    state = read_state(folder)
+    told = (state or {}).get("bank")
+    soc = soc or plan.soc or (told.get("soc") if isinstance(told, dict) else None)
+    soc = check_soc(soc if isinstance(soc, str) else _only_soc(bank))
+    layout = _target(kind, plan, folder, environment, to=to)
+    case = _Case(folder=folder, kind=kind, bank=bank, layout=layout, soc=soc, state=state)
+    with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
+        return _adopt(case, force=force, dry_run=dry_run)
+
+
+def _adopt(case: _Case, *, force: bool, dry_run: bool) -> Adopted:
+    layout, soc, adopted = case.layout, case.soc, Adopted()
+    left = _left_behind(layout, soc, adopted, dry_run=dry_run)
+    listing = list_bank(case.kind, case.bank)
+    adopted.findings += _doubts(case, digest_of(listing), force=force)
+    before = list_layout(case.kind, layout, soc)
+    changes = difference(before, {n: e for n, e in listing.items() if n.startswith(f"{soc}/") or "/" not in n})
+    adopted.findings += _other_chips(case, listing, changes)
+    adopted.refused = has(adopted.findings, "error")
+    adopted.rows = [asdict(change) for change in changes]
+    adopted.findings += _losses(layout, changes)
+    kept: list[Path] = []
+    if changes and not adopted.refused and not dry_run:
+        kept = replace_folders(_new_folders(case, changes), lambda: _see_that_nothing_changed(case, before))
+    elif (
+        not changes and not left and not has(adopted.findings, "error")
+    ):  # an error says why nothing of the chip differs
+        adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), say("nothing differs")))
+    adopted.more = {
+        "bank": str(layout.operators_root),
+        "by": layout.by,
+        "soc": soc,
+        "backups": [*map(str, left), *map(str, kept)],
+        "adopted": bool(left) or bool(changes and not adopted.refused and not dry_run),
+    }
+    return adopted
+
+
+def _left_behind(layout: BankLayout, soc: str, adopted: Adopted, *, dry_run: bool) -> list[Path]:
+    """See to what an adopt that was killed has left; the old folders of one that is completed now."""
+    left = look_for_left(layout, soc)
+    if not left.clear:
+        adopted.findings.append(_finding("adopt-unclear", str(left.journal), describe_unclear(left)))
+        return []
+    adopted.findings += _found_left(left, dry_run=dry_run)
+    return [] if dry_run else complete_left(left)
+
+
+def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
+    found = []
+    if left.journal is not None:
+        if left.begun and dry_run:
+            text = say(
+                "an adopt was stopped in the middle: half of the bank in use may be the new one; adopt completes it"
+            )
+        elif left.begun:
+            text = say(
+                "an adopt was stopped in the middle; it is completed: the new bank is in use, the one before is kept"
+            )
+        else:
+            text = say("an adopt was stopped before it replaced anything; what it had prepared goes")
+        found.append(_finding("adopt-completed", str(left.journal), text))
+    for path in left.copies:
+        text = say("a copy that an adopt made and never put into use; it goes")
+        found.append(_finding("adopt-leftover", str(path), text))
+    for path in left.unknown:
+        text = say(
+            "left by an adopt that was stopped, and used by nothing; it may be the bank from before: look, then delete it"
+        )
+        found.append(_finding("adopt-leftover", str(path), text))
+    return found
+
+
+def _other_chips(case: _Case, listing: Listing, changes: Sequence[BankChange]) -> list[Finding]:
+    """Whether the private bank holds what is of another chip, and would stay out of use, or lie where nobody looks for it."""
+    kind, bank, soc = case.kind, case.bank, case.soc
+    operators = {kind.chip_of(path) for path in listing if "/" in path}
+    gradients = {
+        kind.chip_of(change.path) for change in changes if "/" not in change.path and change.change != "removed"
+    }
+    chips = {chip for chip in operators | gradients if chip is not None}
+    others = sorted(chips - {soc})
+    if not others:
+        return []
+    names, ours = join(", ", others), soc in chips
+    text = say(
+        "it holds entries of {others}, too, which stay out of use: the chip is {soc} (--soc names another)"
+        if ours
+        else "it holds entries of {others} and none of {soc}, the chip of the job: expected --soc with what AOE calls the chip",
+        others=names,
+        soc=soc,
+    )
+    return [_finding("adopt-other-chip", str(bank), text, "warning" if ours else None)]
+
+
+def _only_soc(bank: Path) -> str:
+    there = sorted(entry.name for entry in bank.iterdir() if entry.is_dir())
+    if len(there) != 1:
+        raise UsageError(say("{bank}: which chip is meant is not known; expected --soc", bank=bank))
+    return there[0]
+
+
+def _target(kind: Bank, plan: Plan, folder: Path, environment: Mapping[str, str], *, to: Path | None) -> BankLayout:
+    if to is not None:
+        return kind.at(PurePosixPath(os.path.abspath(to)))
+    return bank_of_plan(kind, plan, folder, environment)
+
+
+def _doubts(case: _Case, digest: str, *, force: bool) -> list[Finding]:
+    """What speaks against putting the bank into use."""
+    folder, state, found = case.folder, case.state, []
+    severity: Severity | None = "warning" if force else None
+    verification: Verification | None = read_verification(folder)
+    if state is None or state.get("status") != "done":
+        status = "" if state is None else str(state.get("status"))
+        text = say("the job is {status}", status=say(status)) if status else say("the job was never run by `tune`")
+        found.append(_finding("adopt-not-tuned", str(folder / STATE), text, severity))
+    if verification is None:
+        text = say("not verified: measure again (remeasure.md), then `aoe-reports verify`")
+        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
+    elif not verification.passed:
+        text = say("the verdict is {verdict}", verdict=say(verification.verdict))
+        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
+        found += _other_verdicts(folder, verification, digest)
+    elif verification.damaged:
+        text = say(
+            "the verdict ({verdict}) was made from damaged files; verify again with sound ones",
+            verdict=say(verification.verdict),
+        )
+        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
+    elif verification.verdict == "partly":
+        text = say("less than the claimed gain was measured, and still a gain")
+        found.append(_finding("adopt-partly", str(folder / VERIFY), text))
+    if verification is not None and verification.passed:
+        found += _other_verdicts(folder, verification, digest)
+    if verification is not None and verification.bank_digest not in {None, digest}:
+        text = say("the private bank has changed since it was verified")
+        found.append(_finding("adopt-changed-since", str(folder / BANK), text, severity))
+    return found
+
+
+def _other_verdicts(folder: Path, verification: Verification, digest: str) -> list[Finding]:
+    """Sound verdicts on the same bank, replaced since, that say otherwise than the one in force."""
+    found = []
+    for path in kept_verifications(folder):
+        try:
+            other = read_kept_verification(path)
+        except ReadError as error:
+            text = say("what it said cannot be read: {why}", why=error.what)
+            found.append(_finding("adopt-verdicts-differ", str(path), text))
+            continue
+        if other.sound and other.passed != verification.passed and other.bank_digest in {None, digest}:
+            text = say(
+                "of the same bank it says {verdict}, by {after}; the verdict in force is the newest, {newest}",
+                verdict=say(other.verdict),
+                after=other.after or say("a profile that it does not name"),
+                newest=say(verification.verdict),
+            )
+            found.append(_finding("adopt-verdicts-differ", str(path), text))
+    return found
+
+
+def _losses(layout: BankLayout, changes: list[BankChange]) -> list[Finding]:
+    """What the bank in use has and the private one has not."""
+    found = []
+    for change in changes:
+        if change.change == "removed":
+            text = say(
+                "{path}: is not in the private bank; it goes out of use (and stays in the backup)", path=change.path
+            )
+        elif change.entries_lost:
+            text = say(
+                "{path}: {entries_lost} entries of the file in use are not in the private one, which replaces it",
+                path=change.path,
+                entries_lost=change.entries_lost,
+            )
+        elif change.change == "changed" and change.entries_lost is None:
+            text = say("{path}: is replaced; what it holds cannot be compared entry by entry", path=change.path)
+        else:
+            continue
+        found.append(_finding("adopt-replaces", str(layout.operators_root), text))
+    return found
+
+
+def _finding(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
+    return Finding(severity or ADOPT_RULES[rule][0], rule, path, message)
+
+
+# Putting into use
+
+
+def _see_that_nothing_changed(case: _Case, before: Listing) -> None:
+    if list_layout(case.kind, case.layout, case.soc) != before:
+        raise AdoptError(
+            say(
+                "{operators_root}: it changed meanwhile; try again when nobody tunes with it",
+                operators_root=case.layout.operators_root,
+            )
+        )
+
+
+def _new_folders(case: _Case, changes: Sequence[BankChange]) -> list[NewFolder]:
+    """The folders of the bank in use that are to be replaced: one where one holds all that differs, else its parts."""
+    layout, soc = case.layout, case.soc
+    private = case.kind.at(PurePosixPath(os.path.abspath(case.bank)))
+    files = paths_of_layout(private, soc)
+    whole, *parts = candidates(layout, soc)
+    if not parts:
+        return [NewFolder(whole, files, lambda path: "/" in path or _is_other_folder(whole / path, soc))]
+    operators = {name.removeprefix(f"{soc}/"): path for name, path in files.items() if "/" in name}
+    graphs = {name: path for name, path in files.items() if "/" not in name}
+    folders = [
+        NewFolder(parts[0], operators, lambda _: False),
+        NewFolder(parts[1], graphs, lambda path: "/" in path or _is_folder(parts[1] / path)),
+    ]
+    folders = [folder for folder, differs in zip(folders, _differing(changes), strict=True) if differs]
+    if len(folders) == 1 or not holds_all(layout, soc):
+        return folders
+    return [_both(whole, folders)]
+
+
+def _differing(changes: Sequence[BankChange]) -> tuple[bool, bool]:
+    """Whether operators differ, and whether subgraphs or gradients do."""
+    return any("/" in change.path for change in changes), any("/" not in change.path for change in changes)
+
+
+def _both(whole: Path, folders: Sequence[NewFolder]) -> NewFolder:
+    """One folder in which two are replaced, and everything else stays."""
+    inner = {folder.target.relative_to(whole).as_posix(): folder for folder in folders}
+    files = {f"{lead}/{name}": path for lead, folder in inner.items() for name, path in folder.files.items()}
+
+    def stays(path: str) -> bool:
+        for lead, folder in inner.items():
+            if path.startswith(f"{lead}/"):
+                return folder.stays(path.removeprefix(f"{lead}/"))
+        return True
+
+    return NewFolder(whole, files, stays)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _is_other_folder(path: Path, soc: str) -> bool:
+    """Whether something directly in a bank's folder is that of another chip."""
+    return path.is_dir() and path.name != soc

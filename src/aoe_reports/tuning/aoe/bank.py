@@ -1,0 +1,49 @@
+"""Knowledge banks of AOE: where it looks for them, and what their files are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from aoe_reports.tuning.bank import Bank, BankLayout
+
+RUNTIME_KB = "_runtime_kb.json"
+"""What names of operator banks end with: `<soc>_<cores>_AiCore_<type>_runtime_kb.json`, one JSON object a line."""
+
+GRADIENTS = "_gradient_fusion.json"
+"""What names of banks of gradients end with: the chip stands before it."""
+
+
+def bank_at(path: PurePosixPath) -> BankLayout:
+    """A bank laid out as AOE does under TUNE_BANK_PATH: operators in a folder of the chip, subgraphs beside it."""
+    return BankLayout("given", path, path, graphs_by_soc=False)
+
+
+def bank_in_use(environment: Mapping[str, str], home: str, folder: str) -> BankLayout:
+    """The bank that AOE uses: TUNE_BANK_PATH, else ASCEND_CACHE_PATH, else below the home folder.
+
+    Relative paths are of `folder`, where AOE runs. The built-in banks of CANN come behind it and are found by AOE itself.
+    """
+    if path := environment.get("TUNE_BANK_PATH"):
+        root = PurePosixPath(folder) / path
+        return BankLayout("TUNE_BANK_PATH", root, root, graphs_by_soc=False)
+    if path := environment.get("ASCEND_CACHE_PATH"):
+        root = PurePosixPath(folder) / path / "aoe_data"
+        return BankLayout("ASCEND_CACHE_PATH", root, root, graphs_by_soc=False)
+    custom = PurePosixPath(home) / "Ascend" / "latest" / "data" / "aoe" / "custom"
+    return BankLayout("default", custom / "op", custom / "graph", graphs_by_soc=True)
+
+
+def holds_lines(name: str) -> bool:
+    """Whether a file of a bank has an entry a line: those of operators do."""
+    return name.endswith(RUNTIME_KB)
+
+
+def chip_of(path: str) -> str | None:
+    """The chip that a file of a bank is of, by its folder (operators) or its name (gradients); null: subgraphs do not tell."""
+    if "/" in path:
+        return path.split("/", 1)[0]
+    return path.removesuffix(GRADIENTS) if path.endswith(GRADIENTS) and path != GRADIENTS else None
+
+
+AOE_BANK = Bank(in_use=bank_in_use, at=bank_at, holds_lines=holds_lines, chip_of=chip_of)

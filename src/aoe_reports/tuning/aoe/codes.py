@@ -1,0 +1,110 @@
+"""Error codes of AOE: what they mean, and what to look at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aoe_reports.model.texts import say
+
+CONSOLE_SOURCE = "hiascend.com, CANN 8.1.RC1 troubleshooting, AOE Errors"
+API_SOURCE = "hiascend.com, AOE API error codes (CANN 8.0 to 9.0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One error code: its title in AOE's documents, what to look at, where the title comes from."""
+
+    title: str
+    advice: str
+    source: str
+
+
+CONSOLE_CODES: dict[str, Code] = {
+    code: Code(title, say(advice), CONSOLE_SOURCE)
+    for code, title, advice in (
+        ("EG0000", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
+        ("EG0001", "Invalid Configuration Argument", "look at aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH"),
+        (
+            "EG0002",
+            "Invalid Environment Variable Argument",
+            "look at TUNE_BANK_PATH, REPEAT_TUNE, TE_PARALLEL_COMPILER",
+        ),
+        ("EG0003", "Invalid Option Argument", "an option has a value that it does not take"),
+        ("EG0004", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
+        ("EG0010", "Directory Operation Failure", "a folder is missing, or may not be read, written and entered"),
+        ("EG0011", "File Operation Failure", "a file is missing or may not be used; or the disk is full"),
+        ("EG0012", "Invalid Component", "a part of CANN is not installed, or of another version"),
+        ("EG0013", "Device Operation Failure", "is the device there, healthy, and used by nobody else (npu-smi info)?"),
+        ("EG10000", "Network Communication Failure", "remote tuning: is the other side reachable (--ip, --port)?"),
+        ("EG10001", "Private Key/Certificate Verification Failure", "remote tuning: look at keys and certificates"),
+        ("WG0000", "Memory Insufficient", "lower TUNING_PARALLEL_NUM in aoe.ini, or free memory"),
+    )
+}
+"""Codes that AOE prints; the advice is ours."""
+
+API_CODES: dict[int, Code] = {
+    code: Code(title, say(advice), API_SOURCE)
+    for code, title, advice in (
+        (-1, "AOE_FAILURE", "a failure that AOE does not name: look at the log above it"),
+        (0, "AOE_SUCCESS", "no error"),
+        (1, "AOE_ERROR_MEMORY_ALLOC", "memory could not be had: lower TUNING_PARALLEL_NUM, or free memory"),
+        (2, "AOE_ERROR_INVALID_PARAM", "a parameter is not valid"),
+        (3, "AOE_ERROR_UNINITIALIZED", "AOE was called before it was initialised"),
+        (4, "AOE_ERROR_REPEAT_INITIALIZE", "AOE was initialised twice"),
+        (5, "AOE_ERROR_INVALID_SESSION", "a session that does not exist"),
+        (6, "AOE_ERROR_BUSY", "several threads tune at once"),
+        (7, "AOE_ERROR_INVALID_GRAPH", "a graph that cannot be tuned"),
+        (8, "AOE_ERROR_NON_OPTIMIZE_GRAPH", "there is no graph to tune"),
+        (9, "AOE_ERROR_DYNAMIC_GRAPH", "the graph is dynamic; only static shapes are tuned"),
+        (10, "AOE_ERROR_DYNAMIC_SHAPE_RANGE", "operators have dynamic shapes; only static ones are tuned"),
+        (11, "AOE_ERROR_INVALID_OPTION_ATTR", "an option is not valid"),
+        (12, "AOE_ERROR_NON_OPTIMIZABLE_OBJECT", "there is nothing that can be tuned"),
+        (100, "AOE_ERROR_TUNING_ERROR", "tuning failed for a reason that AOE does not name"),
+    )
+}
+"""Codes of AOE's programming interface, which the adapters of frameworks print; the advice is ours."""
+
+HARMLESS_API_CODES = frozenset({0, 8, 12})
+"""Codes after which an adapter goes on: nothing was there to be tuned."""
+
+_CONSOLE = re.compile(r"(?<![A-Za-z0-9_])([EW]G\d{4,5})(?!\d)")
+_OTHER = re.compile(r"^\s*(?:\[\w+\]\s*)?(E[A-Z]?\d{4,5}): ")
+_ADAPTER = re.compile(r"exec aoe [a-z ]{0,60}func failed(?:\[(-?\d{1,6})\])?")
+
+
+def codes_of_line(line: str) -> Iterator[str]:
+    """The error codes in a line of the console: AOE's anywhere, of other parts of CANN where a line begins with one."""
+    yield from dict.fromkeys(_CONSOLE.findall(line))
+    other = _OTHER.match(line)
+    if other and not _CONSOLE.match(other[1]):
+        yield other[1]
+    adapter = _ADAPTER.search(line)
+    if adapter and (adapter[1] is None or int(adapter[1]) not in HARMLESS_API_CODES):
+        yield f"AOE {adapter[1]}" if adapter[1] else "AOE"
+
+
+def explain_code(code: str) -> str:
+    """A code in a sentence: what it stands for and what to look at."""
+    if code == "AOE":
+        return say("the framework's adapter says that tuning failed, without a code")
+    if code.startswith("AOE "):
+        number = code[4:]
+        known = API_CODES.get(int(number))
+        if known is None:
+            return say("code {number}, which AOE's list lacks", number=number)
+        return say("code {number}, {title}: {advice}", number=number, title=known.title, advice=known.advice)
+    known = CONSOLE_CODES.get(code)
+    if known:
+        return say("{code}, {title}: {advice}", code=code, title=known.title, advice=known.advice)
+    if code[1] == "G":
+        return say("{code}, an error of AOE that its published list lacks", code=code)
+    return say(
+        "{code}, an error of another part of CANN (not in AOE's list): look it up in CANN's troubleshooting", code=code
+    )
+
+
+def is_failure(code: str) -> bool:
+    """Whether a code stands for an error; codes that begin with W are warnings."""
+    return not code.startswith("W")

@@ -1,0 +1,479 @@
+"""The commands of a tuning job: what is run with which environment, and the files that let somebody run it without us."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import PurePosixPath
+
+from aoe_reports.formats.ascend.profiling.recipes import Framework, recipe
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import Language, Text, in_language, join, say
+from aoe_reports.tuning.driver import Argument, Stage
+from aoe_reports.tuning.plan import (
+    REDACTED,
+    TENSORFLOW,
+    Job,
+    Plan,
+    StageName,
+    TuneOps,
+    to_json,
+    tune_ops_of_plan,
+)
+
+TUNE_OPS = "tune_ops.json"
+AOE_CONFIG = "aoe_config.json"
+DUMP = "dump"
+SNIPPET = "snippet.py"
+SCRIPT = "run.sh"
+
+WORK = "ASCEND_WORK_PATH"
+IN_BANK = "TUNE_BANK_PATH"
+"""The variables by which AOE is told where results go and which bank is used."""
+
+JOB_TYPES: dict[StageName, int] = {"sgat": 1, "opat": 2, "gdat": 4}
+"""`--job_type` of aoe, and AOE_MODE where a framework tunes; 4 is a value of AOE_MODE only."""
+
+FRAMEWORKS = {".prototxt": 0, ".air": 1, ".pb": 3, ".onnx": 5}
+"""`--framework` by the model's suffix."""
+
+UNSET_FOR_AOE = ("AOE_MODE", "PROFILING_MODE", "PROFILING_OPTIONS")
+"""Inherited variables that would make something else of a run of aoe."""
+
+UNSET_FOR_COMMAND = ("PROFILING_MODE", "PROFILING_OPTIONS")
+
+OURS = frozenset({"--job_type", "-j", "--model", "-m", "--weight", "-w", "--framework", "-f", "--model_path",
+                  "--tune_ops_file", "--reload", "--help", "-h"})  # fmt: skip
+"""Options of aoe that follow from the plan."""
+
+
+def stages_of_plan(plan: Plan, tune_ops: TuneOps | None = None) -> list[Stage]:
+    """What is run, in order; UsageError where the plan does not say enough. `tune_ops` stands for the plan's own."""
+    restricted = tune_ops or tune_ops_of_plan(plan)
+    stages = [_stage(plan, name, restricted) for name in plan.stages()]
+    if not stages:
+        raise UsageError(
+            say("the plan has no candidate: nothing is to be tuned (without a list AOE would tune everything)")
+        )
+    return stages
+
+
+def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
+    job = plan.job
+    shared = [("REPEAT_TUNE", str(plan.repeat_tune))]
+    if job.device is not None:
+        shared.append(("ASCEND_DEVICE_ID", str(job.device)))
+    if job.te_parallel is not None:
+        shared.append(("TE_PARALLEL_COMPILER", str(job.te_parallel)))
+    asked = tune_ops if name == "opat" else None
+    if name == "gdat" and plan.scenario != "tf-training":
+        raise UsageError(
+            say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
+        )
+    if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
+        if not job.command:
+            raise UsageError(
+                say("{scenario} tunes while its own command runs; expected one behind `--`", scenario=plan.scenario)
+            )
+        if plan.scenario in TENSORFLOW:
+            shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
+        arguments = tuple(Argument(part) for part in job.command)
+        where = _path("", job.working_folder) if job.working_folder is not None else None
+        return Stage(
+            name,
+            "command",
+            arguments,
+            tuple(shared),
+            UNSET_FOR_COMMAND,
+            work_variable=WORK,
+            bank_variable=IN_BANK,
+            working_folder=where,
+            tune_ops=asked,
+        )
+    if job.command:
+        raise UsageError(
+            say(
+                "{scenario} is tuned by aoe; a command is not taken (run it with the snippet before)",
+                scenario=plan.scenario,
+            )
+        )
+    return Stage(
+        name,
+        "tuner",
+        _aoe(plan, name, asked),
+        tuple(shared),
+        UNSET_FOR_AOE,
+        work_variable=WORK,
+        bank_variable=IN_BANK,
+        tune_ops=asked,
+        not_found=say(
+            "{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe"
+        ),
+    )
+
+
+def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, ...]:
+    job, model_path = plan.job, _model_path(plan)
+    arguments = [Argument("aoe")]
+    framework = framework_of(job) if job.model is not None else job.framework
+    if framework is not None:
+        arguments.append(Argument(f"--framework={framework}"))
+    if job.model is not None:
+        arguments.append(_path("--model=", job.model))
+    if job.weight is not None:
+        arguments.append(_path("--weight=", job.weight))
+    if model_path is not None:
+        arguments.append(_path("--model_path=", model_path))
+    arguments.append(Argument(f"--job_type={JOB_TYPES[name]}"))
+    if asked is not None:
+        arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
+    return (*arguments, *(Argument(_checked_option(option)) for option in job.options))
+
+
+def options_of_aoe(plan: Plan) -> tuple[str, ...]:
+    """The options that a job gives aoe, by their names; none where no command can be made of the plan."""
+    try:
+        stages = stages_of_plan(plan)
+    except UsageError:
+        return ()
+    given = (
+        argument.text.split("=", 1)[0] for stage in stages if stage.runs == "tuner" for argument in stage.arguments
+    )
+    return tuple(dict.fromkeys(name for name in given if name.startswith("--")))
+
+
+def _model_path(plan: Plan) -> str | None:
+    """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
+    job = plan.job
+    if job.model_path is not None and job.model is not None:
+        raise UsageError(say("--model and --model-path exclude each other"))
+    if job.model_path is not None or job.model is not None:
+        return job.model_path
+    if plan.scenario not in {"pytorch", "mindspore"}:
+        raise UsageError(say("{scenario}: expected --model or --model-path", scenario=plan.scenario))
+    return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
+
+
+def _checked_option(option: str) -> str:
+    if not option.startswith("--") or option.split("=", 1)[0] in OURS:
+        raise UsageError(
+            say(
+                "{option!r} is no option that can be added; expected --name=value, and none of the plan's",
+                option=option,
+            )
+        )
+    return option
+
+
+def framework_of(job: Job) -> int:
+    """What `--framework` has to be; by the model's suffix unless told."""
+    if job.framework is not None:
+        return job.framework
+    found = FRAMEWORKS.get(PurePosixPath(job.model or "").suffix.lower())
+    if found is None:
+        raise UsageError(
+            say("{model}: the suffix tells no framework; expected --framework 0, 1, 3 or 5", model=job.model)
+        )
+    return found
+
+
+def _path(text: str, path: str) -> Argument:
+    return Argument(text + path) if PurePosixPath(path).is_absolute() else Argument(text, path)
+
+
+def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
+    """Each file of a plan's folder by its name, but for the plan and the report; `folder` is the folder's absolute path.
+
+    Without a candidate there is no list of operators, and run.sh says so instead of running anything.
+    """
+    files: dict[str, str] = {}
+    asked = tune_ops_of_plan(plan)
+    if asked is not None and "opat" in plan.stages():
+        files[TUNE_OPS] = to_json(asked.as_document())
+        if plan.scenario in TENSORFLOW:
+            files[AOE_CONFIG] = to_json(asked.as_document())
+    snippet = snippet_of(plan, folder)
+    if snippet is not None:
+        files[SNIPPET] = snippet
+    files[SCRIPT] = run_script(plan)
+    return files
+
+
+def expected_files(plan: Plan) -> tuple[str, ...]:
+    """What `tune` leaves in the plan's folder when all went well, as patterns: what a plan may expect."""
+    results = [
+        f"runs/*-{stage}/aoe_result_{stage}_*.json" if stage != "gdat" else "bank/*_gradient_fusion.json"
+        for stage in plan.stages()
+    ]
+    return (*results, "outcome.json", "remeasure.sh", "remeasure.md")
+
+
+# The ways to configure TFAdapter and torch_npu are those of their own documents (Ascend/tensorflow, Ascend/pytorch);
+# MindSpore's of its API reference, 2.5 and later.
+_TENSORFLOW = """# Where TFAdapter is configured, one of the three; take it out again when tuning is over.
+# AOE_MODE is set by run.sh (and `aoe-reports tune`). Without the file every operator is tuned.
+
+# TensorFlow 1, session
+custom_op.parameter_map["aoe_config_file"].s = tf.compat.as_bytes({config})
+custom_op.parameter_map["static_memory_policy"].i = 0
+
+# TensorFlow 1, estimator
+config = NPURunConfig(aoe_config_file={config})  # and static_memory_policy not set to anything but 0
+
+# TensorFlow 2
+npu_device.global_options().aoe_config.aoe_config_file = {config}  # and static_memory_policy as above
+"""
+
+_TENSORFLOW_WHOLE = """# The file of operators is not needed: subgraphs and gradients are tuned as a whole.
+# Where TFAdapter is configured; the same option has to be 0 (or unset) with an estimator and in TensorFlow 2.
+custom_op.parameter_map["static_memory_policy"].i = 0
+"""
+
+_PYTORCH = """# Before the first operator runs; then one step on one device is enough. Take it out again when tuning is over.
+# Operators that run through aclnn are not dumped, and of the others only those that torch_npu lists.
+import torch_npu
+
+torch_npu.npu.set_aoe({dump})
+"""
+
+_MINDSPORE = """# Before the network is compiled; then one step on one device is enough. Take it out again when tuning is over.
+# MindSpore 2.5 and later; "offline" dumps the graphs for aoe, "online" tunes while the script runs.
+import mindspore as ms
+
+ms.set_context(save_graphs=1, save_graphs_path={dump})
+ms.device_context.ascend.op_tuning.aoe_tune_mode({how})
+ms.device_context.ascend.op_tuning.aoe_job_type({job_type})
+"""
+
+
+def snippet_of(plan: Plan, folder: str) -> str | None:
+    """What has to stand in the script, where the framework is told in code; None where nothing has to."""
+    if plan.scenario in TENSORFLOW:
+        if "opat" in plan.stages():
+            return _TENSORFLOW.format(config=_literal(f"{folder}/{AOE_CONFIG}"))
+        return _TENSORFLOW_WHOLE
+    dump = _literal(plan.job.model_path or f"{folder}/{DUMP}")
+    if plan.scenario == "pytorch":
+        return _PYTORCH.format(dump=dump)
+    if plan.scenario == "mindspore":
+        how = _literal("online" if plan.job.command else "offline")
+        job_type = _literal(str(JOB_TYPES[plan.stages()[0]] if plan.stages() else 2))
+        return _MINDSPORE.format(dump=_literal(f"{folder}/{DUMP}"), how=how, job_type=job_type)
+    return None
+
+
+def _literal(text: str) -> str:
+    """A text as Python code; what JSON escapes Python reads the same way."""
+    return json.dumps(text)
+
+
+_HEAD = """#!/bin/sh
+# Tunes with AOE as planned; nothing but AOE is needed. Each stage runs in a folder of its own below runs/.
+set -eu
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+"""
+
+_REFUSAL = """echo {why} >&2
+exit 2
+"""
+
+_SEED = """
+# The private bank: a copy of the one in use, so that what is banked is skipped; a bank that is there is kept.
+soc={soc}
+if [ ! -d "$here"/bank ]; then
+    mkdir -- "$here"/bank
+    if [ -n "${{TUNE_BANK_PATH:-}}" ]; then
+        operators=$TUNE_BANK_PATH/$soc graphs=$TUNE_BANK_PATH
+    elif [ -n "${{ASCEND_CACHE_PATH:-}}" ]; then
+        operators=$ASCEND_CACHE_PATH/aoe_data/$soc graphs=$ASCEND_CACHE_PATH/aoe_data
+    else
+        operators=$HOME/Ascend/latest/data/aoe/custom/op/$soc graphs=$HOME/Ascend/latest/data/aoe/custom/graph/$soc
+    fi
+    if [ -d "$operators" ]; then cp -R -- "$operators" "$here"/bank/"$soc"; fi
+    if [ -d "$graphs" ]; then find "$graphs/" -maxdepth 1 -type f -exec cp -- {{}} "$here"/bank/ \\;; fi
+fi
+"""
+
+_EMPTY = """
+# The private bank begins empty; a bank that is there is kept.
+if [ ! -d "$here"/bank ]; then mkdir -- "$here"/bank; fi
+"""
+
+_UNKNOWN_SOC = """
+# The chip is not known, so the bank in use cannot be copied: the folder of its operators is named after the chip.
+if [ ! -d "$here"/bank ]; then
+    echo 'the plan names no soc: put a copy of the bank in use into bank/, or make an empty folder bank/' >&2
+    exit 2
+fi
+"""
+
+
+def run_script(plan: Plan) -> str:
+    """run.sh: each stage in a fresh folder with its environment, every argument quoted."""
+    try:
+        stages = stages_of_plan(plan)
+    except UsageError as error:
+        return _HEAD + _REFUSAL.format(why=shlex.quote(f"run.sh: {error}"))
+    if any(REDACTED in argument.text for stage in stages for argument in stage.arguments):
+        why = "run.sh: an argument held a secret and was not written down; `aoe-reports tune` takes it anew"
+        return _HEAD + _REFUSAL.format(why=shlex.quote(why))
+    seed = _EMPTY if plan.job.bank_seed == "empty" else _UNKNOWN_SOC if plan.soc is None else _SEED
+    parts = [_HEAD, seed.format(soc=shlex.quote(plan.soc or "")) if seed == _SEED else seed]
+    if plan.bank is not None and seed == _SEED:
+        bank = Argument("", plan.bank) if not PurePosixPath(plan.bank).is_absolute() else Argument(plan.bank)
+        parts.insert(1, f"\n# The bank in use when the plan was made.\nTUNE_BANK_PATH={bank.quoted()}\n")
+    parts += [_stage_script(stage) for stage in stages]
+    return "".join(parts)
+
+
+def _stage_script(stage: Stage) -> str:
+    where = '"$work"' if stage.working_folder is None else stage.working_folder.quoted()
+    lines = [
+        "",
+        f"# {stage.name.upper()}",
+        "number=1",
+        f'while ! mkdir -p -- "$here"/runs || ! mkdir -- "$here"/runs/by-hand-{stage.name}-$number 2>/dev/null; do',
+        '    number=$((number + 1)); [ "$number" -lt 1000 ]',
+        "done",
+        f'work="$here"/runs/by-hand-{stage.name}-$number',
+    ]
+    if stage.tune_ops is not None:
+        lines.append(f'cp -- "$here"/{TUNE_OPS} "$work"/')
+    lines += ["(", f"    cd -- {where}", *(f"    unset {name}" for name in stage.unset)]
+    lines += [f"    export {name}={shlex.quote(value)}" for name, value in stage.environment]
+    lines += ['    export ASCEND_WORK_PATH="$work" TUNE_BANK_PATH="$here"/bank']
+    lines += ["    " + " ".join(argument.quoted() for argument in stage.arguments), ")"]
+    return "\n".join(lines) + "\n"
+
+
+_PROFILED: dict[str, Framework] = {
+    "offline": "msprof",
+    "ir-graph": "msprof",
+    "tf-training": "tf1-session",
+    "tf-online-inference": "tf1-session",
+    "pytorch": "pytorch",
+    "mindspore": "mindspore",
+}
+"""How each scenario is profiled: the ways of `collect`."""
+
+
+def remeasure_script(plan: Plan) -> str:
+    """remeasure.sh: runs the command that it is given with the tuned bank, without tuning, under the profiler."""
+    msprof = _PROFILED[plan.scenario] == "msprof"
+    lines = [
+        "#!/bin/sh",
+        "# Measures again: runs the command behind it with the tuned bank, and without tuning.",
+        "# What has to be changed in the script before stands in remeasure.md.",
+        "set -eu",
+        'if [ "$#" -eq 0 ]; then echo "usage: remeasure.sh COMMAND..." >&2; exit 2; fi',
+        'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
+        "unset AOE_MODE ASCEND_WORK_PATH",
+        'export TUNE_BANK_PATH="$here"/bank',
+    ]
+    if plan.scenario == "pytorch" and "opat" in plan.stages():
+        lines.append("export ACL_OP_COMPILER_CACHE_MODE=force  # what was compiled before tuning is not used")
+    if msprof:
+        after = recipe("msprof", "tuning")
+        arguments = " ".join(
+            f"{setting.key}={setting.value}" for setting in after.settings if setting.key != "--output"
+        )
+        lines += [f'msprof --output="$here"/remeasured {arguments} "$@"']
+        lines += ['msprof --export=on --output="$here"/remeasured']
+    else:
+        lines.append('exec "$@"  # the profiler is switched on in the script, see remeasure.md')
+    return "\n".join(lines) + "\n"
+
+
+def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
+    """(what to do, code or nothing, its language) of measuring again after tuning."""
+    framework = _PROFILED[plan.scenario]
+    steps = [
+        (
+            say(
+                "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
+                "aoe_tune_mode), and give it back the steps and devices of the first profile."
+            ),
+            "unset AOE_MODE",
+            "shell",
+        ),
+        (
+            say(
+                "Load the tuned bank, on the same chip and version of CANN that it was tuned on ({where})."
+                if plan.soc
+                else "Load the tuned bank, on the same chip and version of CANN that it was tuned on.",
+                where=join(", ", filter(None, (plan.soc, plan.engine_version))),
+            ),
+            'export TUNE_BANK_PATH="$PWD/bank"',
+            "shell",
+        ),
+    ]
+    if "opat" in plan.stages():
+        steps.append(_RECOMPILE[plan.scenario])
+    elif plan.scenario in {"offline", "ir-graph"}:
+        text = say("Convert the model again (ATC reads the bank), or take the .om that AOE made (tuned/).")
+        steps.append((text, "", ""))
+    how = recipe(framework, "tuning")
+    steps.append(
+        (
+            say(
+                "Switch the profiler on as it was for the first profile ({profile}): same level, same metrics, same number "
+                "of steps. If nothing is known of it, this is what tuning needs "
+                "(`aoe-reports collect --framework {framework} --for tuning`)."
+                if plan.profile
+                else "Switch the profiler on as it was for the first profile: same level, same metrics, same number of steps. "
+                "If nothing is known of it, this is what tuning needs "
+                "(`aoe-reports collect --framework {framework} --for tuning`).",
+                profile=plan.profile,
+                framework=framework,
+            ),
+            how.snippet,
+            how.language,
+        )
+    )
+    steps.append((say("Run it; remeasure.sh sets the environment."), "./remeasure.sh COMMAND...", "shell"))
+    return steps
+
+
+_CACHE = say("Compile again: with the compilation cache the operators would stay what they were before tuning.")
+_RECOMPILE: dict[str, tuple[Text, str, str]] = {
+    "offline": (
+        join(" ", (_CACHE, say("Or take the .om that AOE made (tuned/)."))),
+        "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
+        "shell",
+    ),
+    "ir-graph": (
+        _CACHE,
+        "op_compiler_cache_mode=force  # an option where the graph is built (ge.op_compiler_cache_mode)",
+        "",
+    ),
+    "tf-training": (
+        _CACHE,
+        (
+            'custom_op.parameter_map["op_compiler_cache_mode"].s = tf.compat.as_bytes("force")  # TensorFlow 1\n'
+            'npu_device.global_options().op_compiler_cache_mode = "force"  # TensorFlow 2'
+        ),
+        "python",
+    ),
+    "pytorch": (_CACHE, "export ACL_OP_COMPILER_CACHE_MODE=force", "shell"),
+    "mindspore": (
+        say(
+            "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
+            "and have operators compiled instead of taken as built."
+        ),
+        "ms.device_context.ascend.op_tuning.op_compile(True)",
+        "python",
+    ),
+}
+_RECOMPILE["tf-online-inference"] = _RECOMPILE["tf-training"]
+
+
+def remeasure_page(plan: Plan, language: Language = "en") -> str:
+    """remeasure.md: how to measure again after tuning; AOE's own times are those of single operators by themselves."""
+    why = say("AOE's gains are of operators by themselves. Whether a step got faster only a new profile tells:")
+    lines = [f"# {in_language(say('Measure again'), language)}", "", in_language(why, language), ""]
+    for number, (text, code, kind) in enumerate(remeasure_steps(plan), 1):
+        lines += [f"{number}. {in_language(text, language)}"]
+        if code:
+            lines += ["", *(f"   {line}".rstrip() for line in (f"```{kind}", *code.splitlines(), "```"))]
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,426 @@
+"""What came of a tuning job: each operator that was asked for, and whether the run as a whole went well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
+from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.aoe.codes import explain_code, is_failure
+from aoe_reports.tuning.aoe.console import Console
+from aoe_reports.tuning.aoe.progress import gain_of
+from aoe_reports.tuning.names import type_key
+from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
+from aoe_reports.tuning.runner import Ended
+from aoe_reports.tuning.tune_rules import describe_unended, finding_of
+
+Status = Literal["improved", "already-banked", "not-better", "failed", "not-seen", "unclear"]
+
+_TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One thing that was asked for, with what the plan knows of it."""
+
+    op_name: str | None
+    op_type: str | None
+    candidate: Candidate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeRow:
+    """What became of one operator, type or subgraph; times in us, gain as a fraction."""
+
+    kind: Literal["operator", "subgraph"] = "operator"
+    op_name: str | None = None
+    op_type: str | None = None
+    status: Status
+    mode: str | None = None
+    before_us: float | None = None
+    after_us: float | None = None
+    gain: float | None = None
+    total_us: float | None = None
+    expected_saving_us: float | None = None
+    tuned_name: str | None = None
+    repo_key: str | None = None
+    requested: bool = True
+    reason: str = ""
+
+    def unproven(self, status: Status, reason: str) -> OutcomeRow:
+        """The row of what a task changed that was broken off: in the bank, and without a number."""
+        return replace(self, status=status, reason=reason, before_us=None, after_us=None, gain=None)
+
+
+def outcome_rows(
+    plan: Plan, tune_ops: TuneOps | None, results: Sequence[TuningResult], *, ended: bool
+) -> list[dict[str, Any]]:
+    """One row an operator, type or subgraph: those that were asked for in the plan's order, then what else was changed.
+
+    `status` is improved, already-banked, not-better, failed, not-seen or unclear: AOE names only what it changed and what
+    failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction; of a task
+    that was broken off none: what it changed is unclear until tuning comes to its end.
+    """
+    case = _Told(plan, _asked(plan, tune_ops), results, ended=ended)
+    found = _matches(case.asked, case.operators, case.known)
+    used = {id(m) for matches in found for m, _ in matches}
+    others = [m for m in case.operators if id(m) not in used]
+    rest = _rest(case, [not matches for matches in found], all_used=not others)
+    rows = [row for a, matches in zip(case.asked, found, strict=True) for row in _rows_of(case, a, matches, rest)]
+    rows += [_unproven_row(None, m, ended=ended) for m in others if id(m) in case.unproven]
+    rows += _not_asked(case, [m for m in others if id(m) not in case.unproven])
+    return [asdict(row) for row in (*rows, *_subgraphs(case))]
+
+
+class _Told:
+    """What a job's results tell, of what was asked for and of the rest."""
+
+    def __init__(self, plan: Plan, asked: list[_Asked], results: Sequence[TuningResult], *, ended: bool) -> None:
+        self.asked, self.results, self.ended = asked, results, ended
+        self.unproven = {id(m) for result in results if _is_unproven(result, ended=ended) for m in result.modifications}
+        self.operators = [m for result in results if result.kind == "opat" for m in result.modifications]
+        self.known = {a.op_name for a in asked if a.op_name} | {r.op_name for r in plan.rejected if r.op_name}
+        self.failed = {_TUNED_COPY.sub("", name) for result in results for name in result.failed_operators}
+        # A script may leave out that it is to tune a few operators only: then the counts are of others, too.
+        self.exactly = plan.scenario in TENSORFLOW or bool(plan.job.command)
+
+    def is_failed(self, a: _Asked) -> bool:
+        """Whether AOE names it, or an operator that it is a part of, as failed."""
+        return _is_failed(a, self.failed, self.known)
+
+
+def _rows_of(case: _Told, a: _Asked, matches: _Matches, rest: tuple[Status, str]) -> Iterator[OutcomeRow]:
+    """The rows of one thing that was asked for."""
+    for modification, how in matches:
+        if id(modification) not in case.unproven:
+            yield _row(a, "improved", modification, how)
+    for modification, _ in matches:
+        if id(modification) in case.unproven:
+            yield _unproven_row(a, modification, ended=case.ended)
+    if case.is_failed(a):
+        yield _row(a, "failed", None, say("AOE names it among the operators whose tuning failed"))
+    elif not matches:
+        status, reason = rest if a.op_name else _rest_of_type(ended=case.ended)
+        yield _row(a, status, None, reason)
+
+
+def _is_unproven(result: TuningResult, *, ended: bool) -> bool:
+    """Whether a task's numbers are not used: it was broken off (of subgraphs only the missing time of tuning tells)."""
+    untimed = result.kind == "sgat" and result.has_segment and "tuning_time(s)" not in result.present
+    return result.broken_off or (untimed and not ended)
+
+
+def _unproven_row(a: _Asked | None, m: Modification, *, ended: bool) -> OutcomeRow:
+    """What a task changed that was broken off: in the bank, and without a number."""
+    return _row(a, "unclear", m, "", requested=a is not None).unproven(*_after_break(ended=ended))
+
+
+def _after_break(*, ended: bool) -> tuple[Status, str]:
+    if ended:
+        return "improved", say(
+            "by a task that was broken off: its numbers are not used, only a new profile tells the gain"
+        )
+    return "unclear", say("AOE changed it in the bank before tuning was broken off; its numbers are not used")
+
+
+def _not_asked(case: _Told, others: Sequence[Modification]) -> list[OutcomeRow]:
+    """Rows of what was changed or failed though nobody asked for it by name."""
+    reason = say("nobody asked for it by name")
+    rows = [_row(None, "improved", m, reason, requested=False) for m in others]
+    told = {a.op_name for a in case.asked}
+    told |= {name for name in case.failed for a in case.asked if _is_failed(a, {name}, case.known)}
+    named = [_Asked(name, None, None) for name in sorted(case.failed - told)]
+    return rows + [_row(other, "failed", None, reason, requested=False) for other in named]
+
+
+def _subgraphs(case: _Told) -> list[OutcomeRow]:
+    found = [m for result in case.results if result.kind == "sgat" for m in result.modifications]
+    broken = _after_break(ended=case.ended)
+    return [_subgraph(m).unproven(*broken) if id(m) in case.unproven else _subgraph(m) for m in found]
+
+
+def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
+    by_name: dict[str, Candidate] = {}
+    by_type: dict[str, Candidate] = {}
+    for candidate in plan.operators:
+        if candidate.op_name:
+            by_name.setdefault(candidate.op_name, candidate)
+        elif candidate.op_type:
+            by_type.setdefault(candidate.op_type, candidate)
+    if tune_ops is None:
+        return []
+    asked = [_Asked(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    return asked + [_Asked(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
+
+
+def _type_of(candidate: Candidate | None) -> str | None:
+    return candidate.op_type if candidate is not None else None
+
+
+_Matches = list[tuple[Modification, str]]
+"""(modification, how it was recognised) of everything that was changed of what was asked for."""
+
+
+def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: set[str]) -> list[_Matches]:
+    """What was changed of each thing that was asked for; of a type what nobody asked for by name."""
+    named = [_by_name(a, operators, known) if a.op_name is not None else [] for a in asked]
+    used = {id(m) for matches in named for m, _ in matches}
+    rest = [m for m in operators if id(m) not in used]
+    return [_by_type(a, rest) if a.op_name is None else m for a, m in zip(asked, named, strict=True)]
+
+
+def _by_type(a: _Asked, operators: Sequence[Modification]) -> _Matches:
+    wanted = type_key(a.op_type or "")
+    return [(m, say("by its type")) for m in operators if any(type_key(t) == wanted for t in m.op_type)]
+
+
+def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _Matches:
+    name = a.op_name or ""
+    exact = [m for m in operators if name in {m.name, m.join_name}]
+    if exact:
+        differs = a.op_type is not None and all(type_key(t) != type_key(a.op_type) for t in exact[0].op_type)
+        called = say("AOE calls its type {types}", types=join(", ", exact[0].op_type))
+        return [(m, called if differs and exact[0].op_type else "") for m in exact]
+    fused = [m for m in operators if is_part_of(name, m.join_name, known)]
+    return [(m, say("tuned as a part of the fused operator {join_name}", join_name=m.join_name)) for m in fused]
+
+
+def is_part_of(name: str, fused: str, known: set[str]) -> bool:
+    """Whether a fused operator (its nodes' names one behind the other, nothing between) has a node of this name.
+
+    Certain only where the rest is made of names that are known, or of names in the same scope (`a/Conv2D` + `a/Relu`):
+    `conv1` is no part of `conv10`.
+    """
+    if not name or name == fused or name not in fused:
+        return False
+    scope = name.split("/", 1)[0] + "/" if "/" in name else None
+    at = fused.find(name)
+    while at >= 0:
+        before, behind = fused[:at], fused[at + len(name) :]
+        if _is_names(before, known, scope) and _is_names(behind, known, scope):
+            return True
+        at = fused.find(name, at + 1)
+    return False
+
+
+def _is_names(text: str, known: set[str], scope: str | None) -> bool:
+    """Whether a text is a row of whole names: none, one that begins a scope, or known ones."""
+    if not text or text in known:
+        return True
+    return scope is not None and text.startswith(scope)
+
+
+def _is_failed(a: _Asked, failed: set[str], known: set[str]) -> bool:
+    if a.op_name is None:
+        return False
+    return a.op_name in failed or any(is_part_of(a.op_name, name, known) for name in failed)
+
+
+def _rest(case: _Told, unmatched: Sequence[bool], *, all_used: bool) -> tuple[Status, str]:
+    """What became of operators that were asked for and that AOE names nowhere: it counts them only.
+
+    `all_used`: whether everything that was changed was asked for.
+    """
+    pairs = zip(case.asked, unmatched, strict=True)
+    rest = sum(1 for a, without in pairs if a.op_name and without and not case.is_failed(a))
+    reserved, unsatisfied = (
+        sum(result.summary.get(f"repo_{name}_num", 0) for result in case.results if result.kind == "opat")
+        for name in ("reserved", "unsatisfied")
+    )
+    if not reserved and not unsatisfied:
+        if not case.ended:
+            return "not-seen", say("tuning ended before anything was said of it")
+        return "not-seen", say("AOE neither changed it nor counted any operator that it left alone: not in its graph?")
+    counts = say(
+        "AOE names only what it changed; it counts {kept} kept and {unsatisfied} not improved, for {rest} left",
+        kept=reserved,
+        unsatisfied=unsatisfied,
+        rest=rest,
+    )
+    if _is_certain(case, reserved + unsatisfied, rest, all_used=all_used):
+        if not unsatisfied:
+            return "already-banked", say("{counts}: all were in a bank, and stay what they were", counts=counts)
+        if not reserved:
+            return "not-better", say("{counts}: nothing faster was found", counts=counts)
+    return "unclear", say("{counts}: which is which cannot be told", counts=counts)
+
+
+def _is_certain(case: _Told, counted: int, rest: int, *, all_used: bool) -> bool:
+    """Whether what AOE counts are the operators that are left, and no others."""
+    if not case.ended or any(a.op_name is None for a in case.asked):
+        return False
+    return counted == rest and all_used if case.exactly else counted >= rest
+
+
+def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
+    if not ended:
+        return "not-seen", say("tuning ended before an operator of this type was changed")
+    return (
+        "unclear",
+        say("no operator of this type was changed; whether they were banked or not better AOE does not tell by type"),
+    )
+
+
+def _row(
+    a: _Asked | None, status: Status, m: Modification | None, reason: str, *, requested: bool = True
+) -> OutcomeRow:
+    asked = a or _Asked(None, None, None)
+    row = OutcomeRow(
+        op_name=asked.op_name or None, op_type=asked.op_type or None, status=status, requested=requested, reason=reason
+    )
+    if asked.candidate is not None:
+        of_step = asked.candidate.expected_saving_us
+        row = replace(row, total_us=asked.candidate.total_us, expected_saving_us=of_step)
+    if m is None:
+        return row
+    return replace(
+        row,
+        op_name=row.op_name or m.join_name,
+        op_type=row.op_type or ", ".join(m.op_type) or None,
+        mode=m.mode,
+        before_us=None if m.before is None else float(m.before),
+        after_us=None if m.after is None else float(m.after),
+        gain=gain_of(m.before, m.after),
+        tuned_name=m.name,
+    )
+
+
+def _subgraph(m: Modification) -> OutcomeRow:
+    per_ms = 1000
+    return replace(
+        _row(None, "improved", m, ""),
+        kind="subgraph",
+        op_name=None,
+        repo_key=m.name,
+        tuned_name=None,
+        before_us=None if m.before is None else float(m.before * per_ms),
+        after_us=None if m.after is None else float(m.after * per_ms),
+    )
+
+
+def judge_stage(
+    path: str,
+    console: Console,
+    ended: Ended,
+    results: Sequence[TuningResult],
+    damaged: Sequence[str],
+    *,
+    gradients: bool | None = None,
+) -> list[Finding]:
+    """What is wrong with one stage's run; tuning went well if no error is among it.
+
+    `damaged` are fresh result files with errors in them; `gradients` says of gradient tuning whether its bank is tuned.
+    """
+    return [
+        finding_of(rule, path, text, severity)
+        for rule, text, severity in _judged(console, ended, results, damaged, gradients)
+    ]
+
+
+_Judged = Iterator[tuple[str, str, Severity | None]]
+
+
+def _judged(
+    console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str], gradients: bool | None
+) -> _Judged:
+    yield from _end_judged(console, ended)
+    for code, line in console.codes.items():
+        rule = "tune-error-code" if is_failure(code) else "tune-memory"
+        yield rule, say("{explained}; first in: {line}", explained=explain_code(code), line=line), None
+    if gradients is None:
+        yield from _results_judged(console, ended, results, damaged)
+    elif not gradients:
+        yield (
+            "tune-bank-not-tuned",
+            say("no bank <soc>_gradient_fusion.json with a tuned model is in the private bank"),
+            None,
+        )
+    if ended.left_running:
+        yield (
+            "tune-left-running",
+            say("{left_running} processes went on after it had ended, and were ended", left_running=ended.left_running),
+            None,
+        )
+    if ended.unended:
+        yield ("tune-not-ended", describe_unended(ended.unended), None)
+    if ended.log_dropped_bytes:
+        yield (
+            "tune-log-capped",
+            say(
+                "{log_dropped_bytes} bytes in the middle of the log were left out",
+                log_dropped_bytes=ended.log_dropped_bytes,
+            ),
+            None,
+        )
+
+
+def _end_judged(console: Console, ended: Ended) -> _Judged:
+    if ended.because == "timeout":
+        text = say("it took longer than --timeout; what is banked stays: `tune --resume` goes on")
+        yield "tune-timeout", text, None
+    elif ended.because == "interrupted":
+        yield "tune-interrupted", say("told to end; what is banked stays: `tune --resume` goes on"), None
+    elif ended.guardian_lost:
+        text = say(
+            "the process that watches over the command was killed, and all that is known of the command was ended"
+        )
+        yield "tune-guardian-lost", text, None
+    elif ended.signal is not None:
+        text = say(
+            "signal {signal} ended it (where memory runs out the system does that: see preflight)"
+            if ended.signal == _SIGKILL
+            else "signal {signal} ended it",
+            signal=ended.signal,
+        )
+        yield "tune-killed", text, None
+    elif ended.exit_code:
+        text = say("exit code {exit_code}", exit_code=ended.exit_code)
+        yield "tune-exit-code", text, "warning" if console.runs == "tuner" else "error"
+
+
+def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str]) -> _Judged:
+    if ended.because == "exited" and console.missing:
+        yield "tune-no-finish-line", console.missing, None
+    if not results and not damaged:
+        yield "tune-no-result", say("no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran"), None
+    if ended.because == "exited" and results and not came_to_its_end(results):
+        yield "tune-incomplete", say("a task is incomplete: `tune --resume` goes on"), None
+    for name in damaged:
+        yield "tune-bad-result", say("{name}: see what is said of it", name=name), None
+    yield from _mismatches(console, results)
+
+
+_SIGKILL = 9
+
+
+def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
+    """Claims of the console that no task of a result file makes, too."""
+    told = [
+        (r.tuning_name, r.model_improvement)
+        for r in results
+        if r.model_improvement and _PERCENT.fullmatch(r.model_improvement)
+    ]
+    for claim in console.claims:
+        named = [text for name, text in told if name == claim.name] or [text for _, text in told]
+        if named and not any(claim.agrees(text) for text in named):
+            text = say(
+                "the console says {percent}% of {name}, the result file {others}",
+                percent=claim.percent,
+                name=claim.name or say("the model"),
+                others=join(", ", named[:5]),
+            )
+            yield "tune-claim-mismatch", text, None
+
+
+_PERCENT = re.compile(r"-?[0-9]{1,12}([.][0-9]{1,12})?%")
+
+
+def came_to_its_end(results: Sequence[TuningResult]) -> bool:
+    """Whether every task was tuned to its end, well or not."""
+    return bool(results) and all(
+        not r.truncated and (status_of(r.status) != "incomplete" if r.has_segment else True) for r in results
+    )

@@ -1,0 +1,717 @@
+"""What has to be so before AOE tunes: each rule says what it saw, what is needed, and a verdict that is never guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import Text, join, say
+from aoe_reports.tuning.aoe.command import options_of_aoe
+from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
+
+Verdict = Literal["ok", "warn", "fail", "unknown"]
+
+GUIDE = say("AOE guide: before tuning (8.0 to 9.0)")
+TF_GUIDE = say("AOE guide: tuning in TensorFlow training, precautions")
+INI = say("AOE reference: aoe.ini")
+ENVIRONMENT = say("AOE reference: environment variables")
+
+GB = 10**9
+"""The guide says GB; which of the two it means it does not say: the smaller is taken."""
+
+HOME_GB = 20
+MEMORY_GB = 32
+DEEP_MEMORY_GB = 64
+"""Of O1 and of deep operator tuning."""
+
+DEFAULT_TE_PARALLEL = 8
+MOST_TE_PARALLEL = 32
+MOST_TUNING_PARALLEL = 64
+CORES_SHARE = 0.8
+"""TE_PARALLEL_COMPILER is to be at most this part of the cores, for each NPU."""
+
+ADVISED_SHARE = (2, 3)
+"""TUNING_PARALLEL_NUM is advised to be at most this part of the cores."""
+
+TYPES_OF_WORK: Mapping[str, int] = {"model": 50, "model_path": 58, "training": 50}
+"""CPUs that operator tuning takes beside those that grow with its options."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]i?B?|B)?", re.IGNORECASE)
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What is known of the machine that tunes; null is not known."""
+
+    home: str | None = None
+    home_free_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    cpu_count: int | None = None
+    usable_cpu_count: int | None = None
+    """How many of the CPUs this process may run on."""
+    npu_count: int | None = None
+    device_users: int | None = None
+    """Processes of other users that hold a device open; null: not all processes could be looked at."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of VARIABLES that are set."""
+    environment_known: bool = True
+    tuning_parallel_num: int | None = None
+    """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out."""
+    aoe_ini: str | None = None
+    aoe: str | None = None
+    """Where the command `aoe` is."""
+    aoe_known: bool = True
+    aoe_options: tuple[str, ...] | None = None
+    """The options that `aoe --help` lists; null: it could not be asked."""
+    aoe_help_sha256: str | None = None
+    """The hash of what it printed: another release prints another help."""
+    cube_cores: int | None = None
+    """Cube cores of a device (of older chips: AI Cores). No command shows them."""
+    vector_cores: int | None = None
+    device_memory_free: tuple[int, ...] | None = None
+    """Free bytes of each device, in the order of `npu-smi info`."""
+    bank: str | None = None
+    """The bank in use: of operators, or the folder that TUNE_BANK_PATH names."""
+    bank_access: str | None = None
+    """`rwx`, with a `-` for what is not allowed; `absent` where there is none."""
+    folder: str | None = None
+    """The plan's folder."""
+    folder_writable: bool | None = None
+
+
+VARIABLES = (
+    "AOE_MODE", "TUNE_BANK_PATH", "ASCEND_CACHE_PATH", "ASCEND_WORK_PATH", "TE_PARALLEL_COMPILER", "REPEAT_TUNE",
+    "ASCEND_DEVICE_ID", "ASCEND_RT_VISIBLE_DEVICES", "PROFILING_MODE", "RANK_SIZE", "WORLD_SIZE",
+)  # fmt: skip
+"""The variables that rules look at; no other is read or written down."""
+
+
+def host_of_document(document: Any) -> Host:
+    """The host of a description (`preflight --describe-host` writes one); what is not in it is not known."""
+    if not isinstance(document, dict):
+        raise UsageError(say("a described host is a JSON object; `aoe-reports preflight --describe-host` writes one"))
+    kinds = {entry.name: str(entry.type) for entry in fields(Host)}
+    for key, value in document.items():
+        kind = kinds.get(key)
+        if kind is None:
+            names = join(", ", sorted(kinds))
+            raise UsageError(say("a host has no {key!r}; expected some of {names}", key=key, names=names))
+        if not _fits(value, kind):
+            raise UsageError(say("{key} of the host: {value!r} is not of the right type", key=key, value=value))
+    known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    return Host(**{**known, **given})
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind.startswith("Mapping"):
+        return isinstance(value, dict) and all(isinstance(x, str) for pair in value.items() for x in pair)
+    if value is None:
+        return "None" in kind
+    if kind.startswith("tuple"):
+        return isinstance(value, list) and all(_fits(one, kind.removeprefix("tuple[")) for one in value)
+    if kind.startswith("int"):
+        return value.__class__ is int and int(value) >= 0
+    return isinstance(value, bool if kind.startswith("bool") else str)
+
+
+def document_of_host(host: Host) -> dict[str, Any]:
+    """The description of a host."""
+    return asdict(host)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What somebody says of the job that no machine shows; null is not said."""
+
+    processes: int | None = None
+    """How many processes the training script starts."""
+    model_memory: int | None = None
+    """Bytes that training the model takes."""
+    tuning_parallel_num: int | None = None
+    profiling: Literal["on", "off"] | None = None
+    static_memory_policy: int | None = None
+    static_shapes: bool | None = None
+    devices: int | None = None
+    device_free: bool | None = None
+    """Whether no other user tunes on the device."""
+    cpu_binding: bool | None = None
+    """Whether the script binds itself to CPUs."""
+    aoe_config_file: bool | None = None
+    """Whether the script names aoe_config.json."""
+    npus: int | None = None
+    """How many NPUs the machine has."""
+    cube_cores: int | None = None
+    """Of the device."""
+    vector_cores: int | None = None
+    cube_cores_used: int | None = None
+    """The most that an operator uses, where the profile tells no blocks."""
+    vector_cores_used: int | None = None
+    device_memory: int | None = None
+    """Free bytes of the device."""
+    device_memory_used: int | None = None
+    """Bytes that the model takes on the device."""
+    aoe_options: bool | None = None
+    """Whether the installed aoe takes the options of the plan."""
+    soc: str | None = None
+    """The chip, where the plan does not name it."""
+
+
+def declared_of_text(parts: list[str]) -> Declared:
+    """`name=value`, separated by commas; UsageError for what is none of Declared."""
+    kinds = {entry.name: str(entry.type) for entry in fields(Declared)}
+    values: dict[str, Any] = {}
+    for part in (piece.strip() for text in parts for piece in text.split(",")):
+        if not part:
+            continue
+        name, equals, text = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in kinds or not equals:
+            names = join(", ", sorted(kinds))
+            raise UsageError(
+                say("--declare {part!r}: expected NAME=VALUE with a name of {names}", part=part, names=names)
+            )
+        values[name] = _declared(name, text.strip(), kinds[name])
+    return Declared(**values)
+
+
+def _declared(name: str, text: str, kind: str) -> Any:
+    if name in {"model_memory", "device_memory", "device_memory_used"}:
+        return bytes_of_text(text)
+    if name == "soc":
+        return check_soc(text)
+    if kind.startswith("bool"):
+        if text.lower() in {"yes", "true", "no", "false"}:
+            return text.lower() in {"yes", "true"}
+        raise UsageError(say("--declare {name}={text}: expected yes or no", name=name, text=text))
+    if kind.startswith("Literal"):
+        if text.lower() in {"on", "off"}:
+            return text.lower()
+        raise UsageError(say("--declare {name}={text}: expected on or off", name=name, text=text))
+    least = 0 if name == "static_memory_policy" else 1
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
+        raise UsageError(
+            say("--declare {name}={text}: expected a whole number from {least}", name=name, text=text, least=least)
+        )
+    return int(text)
+
+
+def bytes_of_text(text: str) -> int:
+    """`8GiB`, `8GB`, `8G` or bytes."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise UsageError(say("{text!r} is no size; expected for example 8GiB", text=text))
+    unit = (found[2] or "").lower().removesuffix("b")
+    scale = 1024 ** ("kmgt".index(unit[0]) + 1) if unit.endswith("i") else _UNITS[unit]
+    return int(float(found[1]) * scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one rule says."""
+
+    rule: str
+    seen: str
+    needed: str
+    verdict: Verdict
+    reason: str
+    source: str
+    declare: str | None = None
+    """What to declare where the verdict is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What rules look at."""
+
+    plan: Plan
+    host: Host
+    declared: Declared
+
+    @property
+    def runs_aoe(self) -> bool:
+        """Whether the command `aoe` tunes."""
+        return self.plan.scenario not in TENSORFLOW and not self.plan.job.command
+
+    @property
+    def has_script(self) -> bool:
+        """Whether a script of the user runs: to be tuned, or to dump its graphs."""
+        return not self.runs_aoe or self.plan.scenario in {"pytorch", "mindspore"}
+
+    @property
+    def work(self) -> str:
+        if self.plan.scenario in TENSORFLOW:
+            return "training"
+        return "model" if self.plan.job.model is not None or self.plan.job.command else "model_path"
+
+    @property
+    def tuning_parallel(self) -> int | None:
+        return self.host.tuning_parallel_num or self.declared.tuning_parallel_num
+
+    @property
+    def te_parallel(self) -> int | None:
+        """TE_PARALLEL_COMPILER; its documented default where it is not set; null where it is no number or not known."""
+        if self.plan.job.te_parallel is not None:
+            return self.plan.job.te_parallel
+        text = self.host.environment.get("TE_PARALLEL_COMPILER")
+        if text is None:
+            return DEFAULT_TE_PARALLEL if self.host.environment_known else None
+        return int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) else None
+
+    @property
+    def device_memory_free(self) -> int | None:
+        """Free memory of the device that is tuned on: of which one that is nobody guesses where devices are renamed."""
+        listed, environment = self.host.device_memory_free, self.host.environment
+        named = (
+            str(self.plan.job.device) if self.plan.job.device is not None else environment.get("ASCEND_DEVICE_ID", "0")
+        )
+        certain = self.host.environment_known and "ASCEND_RT_VISIBLE_DEVICES" not in environment
+        if listed is None or not certain or not re.fullmatch(r"\d{1,4}", named, re.ASCII) or int(named) >= len(listed):
+            return self.declared.device_memory
+        return listed[int(named)]
+
+
+Found = tuple[str, str, Verdict, str | None]
+"""(seen, needed, verdict, what to declare)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightRule:
+    """One rule: why, where from; `check` gives None where the rule is not about such a job."""
+
+    check: Callable[[_Case], Found | None]
+    reason: str
+    source: str
+
+
+def check_host(plan: Plan, host: Host, declared: Declared) -> list[Check]:
+    """What each rule that is about such a job says of a host; see PREFLIGHT_RULES."""
+    case = _Case(plan, host, declared)
+    checks = []
+    for name, rule in PREFLIGHT_RULES.items():
+        found = rule.check(case)
+        if found is not None:
+            seen, needed, verdict, declare = found
+            checks.append(
+                Check(
+                    rule=name,
+                    seen=seen,
+                    needed=needed,
+                    verdict=verdict,
+                    reason=rule.reason,
+                    source=rule.source,
+                    declare=declare if verdict == "unknown" else None,
+                )
+            )
+    return checks
+
+
+def _gb(size: float) -> str:
+    return f"{size / GB:.1f} GB"
+
+
+def _aoe(case: _Case) -> Found | None:
+    if not case.runs_aoe:
+        return None
+    if not case.host.aoe_known:
+        return say("not known"), say("the command aoe on PATH"), "unknown", None
+    return case.host.aoe or say("none"), say("the command aoe on PATH"), "ok" if case.host.aoe else "fail", None
+
+
+def _aoe_options(case: _Case) -> Found | None:
+    given = options_of_aoe(case.plan)
+    if not case.runs_aoe or not given:
+        return None
+    needed = say("aoe takes {options}", options=join(", ", given))
+    listed, said = case.host.aoe_options, case.declared.aoe_options
+    if listed is None:
+        if said is None:
+            return say("aoe --help could not be asked"), needed, "unknown", "aoe_options=yes"
+        return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "fail", None)
+    missing = [name for name in given if name not in listed]
+    if missing:
+        return say("aoe --help does not list {options}", options=join(", ", missing)), needed, "fail", None
+    return say("aoe --help lists them, among {count}", count=len(listed)), needed, "ok", None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cores:
+    """One kind of cores: how many an operator uses at once at most, whether just so many, how many the device has."""
+
+    name: str
+    what: str
+    used: int
+    exact: bool
+    there: int | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """More blocks than cores may go over them in rounds: then fewer cores than blocks prove nothing."""
+        if self.there is None:
+            return "unknown"
+        if self.there >= self.used:
+            return "ok"
+        return "fail" if self.exact else "unknown"
+
+    @property
+    def missing(self) -> str:
+        """What to declare where nothing is certain."""
+        return f"{self.name}=N" if self.there is None else f"{self.name}_used=N"
+
+
+def _kinds_of_cores(case: _Case) -> list[_Cores]:
+    """The kinds of cores that operators of the profile (or what is declared of them) use."""
+    plan, host, said = case.plan, case.host, case.declared
+    kinds = (
+        ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
+         host.cube_cores or said.cube_cores),
+        ("vector_cores", say("vector cores"), said.vector_cores_used, plan.vector_blocks, plan.vector_cores,
+         host.vector_cores or said.vector_cores),
+    )  # fmt: skip
+    found = []
+    for name, what, declared, blocks, cores, there in kinds:
+        used = declared or (min(blocks, cores or blocks) if blocks else None)
+        if used is not None:
+            found.append(_Cores(name, what, used, bool(declared or cores), there))
+    return found
+
+
+def _device_cores(case: _Case) -> Found:
+    kinds = _kinds_of_cores(case)
+    if not kinds:
+        needed: str = say("as many cores as the operator uses that uses most")
+        return say("the profile tells no blocks"), needed, "unknown", "cube_cores_used=N"
+    needed = join(
+        ", ",
+        (
+            say("at least {count} {what}" if one.exact else "up to {count} {what}", count=one.used, what=one.what)
+            for one in kinds
+        ),
+    )
+    seen = join(", ", (say("{count} {what}", count=one.there, what=one.what) for one in kinds if one.there is not None))
+    verdicts = {one.verdict for one in kinds}
+    verdict: Verdict = "fail" if "fail" in verdicts else "unknown" if "unknown" in verdicts else "ok"
+    missing = ",".join(one.missing for one in kinds if one.verdict == "unknown")
+    return seen or say("not known"), needed, verdict, missing or None
+
+
+def _device_memory(case: _Case) -> Found:
+    used = case.plan.device_memory_used_bytes or case.declared.device_memory_used
+    free = case.device_memory_free
+    seen = say("not known") if free is None else say("{size} free", size=_gb(free))
+    if used is None:
+        return seen, say("as much as the model takes (the profile does not tell)"), "unknown", "device_memory_used=SIZE"
+    needed = say("at least {size} on the device", size=_gb(used))
+    if free is None:
+        return seen, needed, "unknown", "device_memory=SIZE"
+    return seen, needed, "ok" if free >= used else "fail", None
+
+
+def _disk(case: _Case) -> Found:
+    free, needed = case.host.home_free_bytes, say("at least {size} GB free in the home folder", size=HOME_GB)
+    if free is None:
+        return say("not known"), needed, "unknown", None
+    seen = say("{size} in {folder}", size=_gb(free), folder=case.host.home) if case.host.home else _gb(free)
+    return seen, needed, "ok" if free >= HOME_GB * GB else "fail", None
+
+
+def _memory(case: _Case) -> Found | None:
+    if case.plan.mode == "gdat":
+        return None  # no document says what gradient tuning takes
+    available = case.host.memory_available_bytes
+    if case.work == "training":
+        t, memory = case.tuning_parallel, case.declared.model_memory
+        needed: str = say("the model's memory x TUNING_PARALLEL_NUM")
+        if memory is None or t is None:
+            missing = "model_memory=SIZE" if memory is None else "tuning_parallel_num=N"
+            return _seen(available), needed, "unknown", missing
+        least = memory * t
+        needed = f"{_gb(memory)} x {t} = {_gb(least)}"
+    else:
+        deep = {"--Fdeeper_opat", "--tune_optimization_level=O1"} & set(case.plan.job.options)
+        gigabytes = DEEP_MEMORY_GB if deep else MEMORY_GB
+        least, needed = gigabytes * GB, say("at least {size} GB", size=gigabytes)
+        if deep:
+            needed = say("at least {size} GB for {option}", size=gigabytes, option=min(deep))
+    if available is None:
+        return say("not known"), needed, "unknown", None
+    return _seen(available), needed, "ok" if available >= least else "fail", None
+
+
+def _seen(available: int | None) -> str:
+    return say("not known") if available is None else say("{size} available", size=_gb(available))
+
+
+def _cpus(case: _Case) -> Found | None:
+    modes = [stage for stage in case.plan.stages() if stage != "gdat"]
+    if not modes:
+        return None
+    cores, p, t = case.host.usable_cpu_count or case.host.cpu_count, case.te_parallel, case.tuning_parallel
+    training = case.work == "training"
+    n = case.declared.processes if training else 1
+    text = _cpu_formula(case.work, modes)
+    if cores is None or p is None or t is None or n is None:
+        missing = "processes=N" if n is None else "tuning_parallel_num=N" if t is None else None
+        return say("not known") if cores is None else _cpu_count(cores), text, "unknown", missing
+    own = 0 if training else 1
+    needs = {
+        "opat": n * (p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work]),
+        "sgat": n * (2 * t + p + own),
+    }
+    least = max(needs[mode] for mode in modes)
+    values = f"P={p}, T={t}, C={cores}" + (f", N={n}" if training else "")
+    needed = say("{least:g} = {formula} with {values}", least=least, formula=text, values=values)
+    return _cpu_count(cores), needed, "ok" if cores >= least else "warn", None
+
+
+def _cpu_formula(work: str, modes: Sequence[str]) -> Text:
+    """How many CPUs are needed, as the guide puts it."""
+    training = work == "training"
+    formulas = {
+        "opat": f"P + T + {'' if training else '1 + '}min(C/2, 8) + {TYPES_OF_WORK[work]}",
+        "sgat": "2T + P" + ("" if training else " + 1"),
+    }
+    text = join(" and ", (f"{formulas[mode]} ({mode})" for mode in modes))
+    return say("N x ({formula})", formula=text) if training else text
+
+
+def _cpu_count(cores: int) -> Text:
+    return say("{cores} CPUs", cores=cores)
+
+
+def _te_parallel(case: _Case) -> Found:
+    needed = say("1 to {most}, at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
+    text = case.host.environment.get("TE_PARALLEL_COMPILER")
+    planned = case.plan.job.te_parallel is not None
+    value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
+    if value is None:
+        return (f"{text!r}", needed, "fail", None) if text is not None else (say("not known"), needed, "unknown", None)
+    seen: str = f"{value}" if text is not None else say("{value} (the default)", value=value)
+    if planned:
+        seen = say("{value} (set by the plan)", value=value)
+    if not 1 <= value <= MOST_TE_PARALLEL:
+        return seen, needed, "fail", None
+    if cores is None or not npus:
+        return (
+            say("{seen}, on NPUs that are not seen", seen=seen) if not npus else seen,
+            needed,
+            "unknown",
+            None if npus else "npus=N",
+        )
+    return (
+        seen,
+        say("{needed} = {most:g}", needed=needed, most=CORES_SHARE * cores / npus),
+        "ok" if value <= CORES_SHARE * cores / npus else "warn",
+        None,
+    )
+
+
+def _tuning_parallel(case: _Case) -> Found:
+    part, whole = ADVISED_SHARE
+    needed = say(
+        "1 to {most}, advised are at most {part}/{whole} of the cores",
+        most=MOST_TUNING_PARALLEL,
+        part=part,
+        whole=whole,
+    )
+    value, cores = case.tuning_parallel, case.host.cpu_count
+    if value is None:
+        return say("no aoe.ini was found"), needed, "unknown", "tuning_parallel_num=N"
+    seen, said = f"{value}", case.declared.tuning_parallel_num
+    if case.host.tuning_parallel_num and said and said != case.host.tuning_parallel_num:
+        return say("{value} in aoe.ini, declared {said}", value=value, said=said), needed, "fail", None
+    if not 1 <= value <= MOST_TUNING_PARALLEL:
+        return seen, needed, "fail", None
+    if cores is None:
+        return seen, needed, "unknown", None
+    return seen, needed, "ok" if value * ADVISED_SHARE[1] <= cores * ADVISED_SHARE[0] else "warn", None
+
+
+def _bank(case: _Case) -> Found:
+    needed = say("a folder that may be read, written and entered")
+    access, where = case.host.bank_access, case.host.bank or say("the bank in use")
+    if access is None:
+        return say("not known"), needed, "unknown", None
+    if access == "absent":
+        named = "TUNE_BANK_PATH" in case.host.environment or case.plan.bank is not None
+        needed = needed if named else say("none, or {needed}", needed=needed)
+        return say("{where}: not there", where=where), needed, "fail" if named else "ok", None
+    seen = say("{name}: {why}", name=where, why=say("no folder") if access == "no folder" else access)
+    return seen, needed, "ok" if access == "rwx" else "fail", None
+
+
+def _folder(case: _Case) -> Found:
+    needed = say("writable, and only letters, digits, _ - . / in its name")
+    if case.host.folder is None or case.host.folder_writable is None:
+        return say("not known"), needed, "unknown", None
+    if not case.host.folder_writable:
+        return say("{folder}: not writable", folder=case.host.folder), needed, "fail", None
+    odd = sorted({c for c in case.host.folder if not (c.isalnum() or c in "_-./")})
+    if odd:
+        return f"{case.host.folder}: {' '.join(map(repr, odd))}", needed, "warn", None
+    return case.host.folder, needed, "ok", None
+
+
+def _profiling(case: _Case) -> Found:
+    needed = say("off, in the environment and in the script")
+    mode = case.host.environment.get("PROFILING_MODE", "").lower()
+    if mode in {"true", "dynamic"} or case.declared.profiling == "on":
+        return f"PROFILING_MODE={mode}" if mode else say("declared on"), needed, "fail", None
+    if case.has_script and case.declared.profiling is None:
+        return say("the script is not looked at"), needed, "unknown", "profiling=off"
+    if not case.host.environment_known:
+        return say("the environment is not known"), needed, "unknown", None
+    return say("off") if not case.has_script else say("declared off"), needed, "ok", None
+
+
+def _static_memory(case: _Case) -> Found | None:
+    if case.plan.scenario not in TENSORFLOW:
+        return None
+    value = case.declared.static_memory_policy
+    if value is None:
+        return say("the script is not looked at"), "0", "unknown", "static_memory_policy=0"
+    return say("declared {value}", value=value), "0", "ok" if value == 0 else "fail", None
+
+
+def _static_shapes(case: _Case) -> Found:
+    needed = say("static shapes only")
+    if case.declared.static_shapes is None:
+        return say("the model is not looked at"), needed, "unknown", "static_shapes=yes"
+    return (
+        (say("declared static"), needed, "ok", None)
+        if case.declared.static_shapes
+        else (say("declared dynamic"), needed, "fail", None)
+    )
+
+
+def _single_device(case: _Case) -> Found | None:
+    if not case.has_script:
+        return None
+    several = case.plan.mode == "gdat"
+    needed = say("more than one device (gradients of several are tuned)") if several else say("one device")
+    for name in ("RANK_SIZE", "WORLD_SIZE"):
+        text = case.host.environment.get(name, "")
+        if re.fullmatch(r"\d{1,6}", text, re.ASCII) and int(text) >= 1:
+            return f"{name}={text}", needed, "ok" if (int(text) > 1) == several else "fail", None
+    devices = case.declared.devices
+    if devices is None:
+        return say("the script is not looked at"), needed, "unknown", f"devices={'N' if several else 1}"
+    return say("declared {value}", value=devices), needed, "ok" if (devices > 1) == several else "fail", None
+
+
+def _binding(case: _Case) -> Found:
+    needed = say("no binding to CPUs")
+    cores, usable = case.host.cpu_count, case.host.usable_cpu_count
+    if cores is not None and usable is not None and usable < cores:
+        return say("{usable} of {cores} CPUs may be used", usable=usable, cores=cores), needed, "warn", None
+    if case.declared.cpu_binding:
+        return say("declared"), needed, "warn", None
+    if cores is None or usable is None:
+        return say("not known"), needed, "unknown", None
+    if case.has_script and case.declared.cpu_binding is None:
+        return say("the script is not looked at"), needed, "unknown", "cpu_binding=no"
+    return say("all {cores} CPUs may be used", cores=cores), needed, "ok", None
+
+
+def _device_free(case: _Case) -> Found:
+    needed = say("no other user tunes on the device")
+    users, said = case.host.device_users, case.declared.device_free
+    if users:
+        return say("{users} processes of other users hold a device open", users=users), needed, "fail", None
+    if said is not None:
+        return (say("declared free"), needed, "ok", None) if said else (say("declared in use"), needed, "fail", None)
+    if users is None:
+        return say("processes of other users cannot be looked at"), needed, "unknown", "device_free=yes"
+    return say("no process of another user holds a device open"), needed, "ok", None
+
+
+def _mode(case: _Case) -> Found | None:
+    soc, scenario = case.plan.soc or case.declared.soc, case.plan.scenario
+    if scenario not in {"tf-training", "pytorch", "mindspore"}:
+        return None
+    stages = "/".join(case.plan.stages())
+    if soc is None:
+        return (
+            say("{stages} on a chip that the plan does not name", stages=stages),
+            say("a mode that the product has"),
+            "unknown",
+            "soc=NAME",
+        )
+    family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
+    allowed = _TRAINING_MODES.get(family or "")
+    if allowed is None:
+        return (
+            say("{stages} on {soc}", stages=stages, soc=soc),
+            say("a mode that the product has (this chip's are not known)"),
+            "unknown",
+            None,
+        )
+    wrong = [stage for stage in case.plan.stages() if stage not in allowed]
+    seen = say("{stages} on {soc} ({family})", stages=stages, soc=soc, family=family)
+    return seen, say("{modes} in training", modes=join(", ", allowed)), "fail" if wrong else "ok", None
+
+
+_FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1, 5)), ("ascend910", "Atlas training"))
+"""Products by the beginning of a chip's name; Ascend910B without a number is of the older ones."""
+
+_TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("sgat", "opat", "gdat")}
+
+
+def _config_file(case: _Case) -> Found | None:
+    if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
+        return None
+    needed = say("the script names aoe_config.json (else every operator is tuned)")
+    said = case.declared.aoe_config_file
+    if said is None:
+        return say("the script is not looked at"), needed, "unknown", "aoe_config_file=yes"
+    return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "warn", None)
+
+
+PREFLIGHT_RULES: dict[str, PreflightRule] = {
+    "preflight-aoe": PreflightRule(_aoe, say("the command aoe has to be found"), GUIDE),
+    "preflight-aoe-options": PreflightRule(
+        _aoe_options,
+        say("another release of aoe may reject an option of the plan, and ends with exit code 2"),
+        say("AOE reference: command line"),
+    ),
+    "preflight-device-cores": PreflightRule(
+        _device_cores, say("an operator that uses more cores than the device has cannot be tuned there"), TF_GUIDE
+    ),
+    "preflight-device-memory": PreflightRule(
+        _device_memory, say("AOE runs the model on the device while it tunes"), GUIDE
+    ),
+    "preflight-home-disk": PreflightRule(_disk, say("AOE keeps its work and its bank in the home folder"), GUIDE),
+    "preflight-memory": PreflightRule(
+        _memory, say("AOE compiles and runs many variants at once"), join("; ", (GUIDE, TF_GUIDE))
+    ),
+    "preflight-cpus": PreflightRule(
+        _cpus, say("P compiles, T tunes at once; with fewer CPUs tuning is slow"), join("; ", (GUIDE, TF_GUIDE))
+    ),
+    "preflight-te-parallel": PreflightRule(_te_parallel, say("how many operators are compiled at once"), ENVIRONMENT),
+    "preflight-tuning-parallel": PreflightRule(_tuning_parallel, say("how many variants are tuned at once"), INI),
+    "preflight-bank": PreflightRule(_bank, say("AOE ends with an error where it may not use its bank"), ENVIRONMENT),
+    "preflight-folder": PreflightRule(_folder, say("the private bank and all results lie there"), ENVIRONMENT),
+    "preflight-profiling": PreflightRule(_profiling, say("profiling distorts what AOE measures"), TF_GUIDE),
+    "preflight-static-memory": PreflightRule(
+        _static_memory, say("static memory allocation distorts what AOE measures"), TF_GUIDE
+    ),
+    "preflight-static-shapes": PreflightRule(
+        _static_shapes, say("operators with dynamic shapes are not tuned"), TF_GUIDE
+    ),
+    "preflight-devices": PreflightRule(
+        _single_device, say("tuning of operators and subgraphs takes one device"), TF_GUIDE
+    ),
+    "preflight-cpu-binding": PreflightRule(_binding, say("binding makes AOE's measurements worse"), TF_GUIDE),
+    "preflight-device-free": PreflightRule(_device_free, say("two users on one device are not allowed"), TF_GUIDE),
+    "preflight-mode": PreflightRule(
+        _mode, say("not every product tunes everything"), say("environment variable reference: AOE_MODE")
+    ),
+    "preflight-config-file": PreflightRule(
+        _config_file, say("AOE_MODE alone tunes everything"), say("TFAdapter's reference: aoe_config_file")
+    ),
+}
+"""The rules of preflight, in the order in which they are told."""

@@ -1,0 +1,108 @@
+"""The devices of one profile with their tasks, their steps and what the steps went on, as planning and verifying need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aoe_reports.engine.captures import find_runs, read_source, read_steps, read_tasks, sources_of
+from aoe_reports.facts.bounds import StepShares
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.ascend.tables.pmu import metrics_set
+from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.digest import sha256_of
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.records.identity import content_hash_of
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+from aoe_reports.questions.advice.captures import measure_shares
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDevice:
+    """One device of one capture."""
+
+    capture: Capture
+    tasks: TaskSet
+    steps: tuple[Step, ...]
+    shares: StepShares
+    metrics: str | None
+    """The set of PMU metrics, as the header of the tasks shows it."""
+
+    @property
+    def own_steps(self) -> list[Step]:
+        """The steps of this device."""
+        mine = (step for step in self.steps if step.rank_id == self.tasks.rank_id)
+        return [step for step in mine if step.device_id in {None, self.tasks.device_id}]
+
+
+def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
+    """(the captures of the one run below a path, none where there is none; whether something could not be read)."""
+    discovery = discover([path], max_expanded=max_expanded)
+    findings += discovery.findings
+    runs = find_runs(discovery)
+    if len(runs) > 1:
+        raise UsageError(
+            say(
+                "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+                path=path,
+                count=len(runs),
+            )
+        )
+    return (runs[0] if runs else ()), discovery.unreadable
+
+
+def read_devices(
+    captures: Sequence[Capture],
+    columns: frozenset[str],
+    findings: list[Finding],
+    *,
+    rank: int | None = None,
+    device: int | None = None,
+) -> Iterator[MeasuredDevice]:
+    """The devices of a run one by one (they may be large), of one rank or device if asked; columns are those of tasks."""
+    for capture in captures:
+        findings += capture.findings
+        steps = tuple(_steps(capture, findings))
+        sets, tables = read_tasks(capture, columns, by_type=False)
+        findings += [finding for data in tables for finding in data.findings]
+        metrics = None
+        if sets and tables[-1].table.facts == "tasks":
+            metrics = metrics_set(entry.header for entry in tables[-1].match.fields)
+        elif sets:
+            name = tables[-1].table.name
+            message = say(
+                "no table of tasks with their operators here; {name} stands in (it tells no types and no states)",
+                name=name,
+            )
+            findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+        del tables
+        while sets:
+            tasks = sets.pop(0).as_exported()
+            if rank in {None, tasks.rank_id} and device in {None, tasks.device_id}:
+                shares, _ = measure_shares(capture, tasks, steps, findings)
+                yield MeasuredDevice(capture, tasks, steps, shares, metrics)
+
+
+def _steps(capture: Capture, findings: list[Finding]) -> list[Step]:
+    def read(source: Source | None) -> list[TableData]:
+        tables = read_source(source, hashed=False)
+        findings.extend(finding for data in tables for finding in data.findings)
+        return tables
+
+    return read_steps(capture, read)
+
+
+def digest_of_captures(captures: Sequence[Capture]) -> str:
+    """One hash of the files that tell of tasks and steps, whatever their order and names."""
+    sources = []
+    for capture in captures:
+        steps = [source.kind for source in vendor_of(capture.profiler).steps(capture)]
+        sources += [*sources_of(capture, "tasks")[:1], *sources_of(capture, "kernels"), capture.preferred(*steps)]
+    files = {file.path for source in sources if source is not None for file in source.files}
+    return content_hash_of(sha256_of(path, say("a table of the profile")) for path in files)

@@ -1,0 +1,219 @@
+"""A plan's folder on disk: the plan, the list of operators, the verdict, and how far its job is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.engine.locks import locked_at_once
+from aoe_reports.engine.output import write_whole
+from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
+from aoe_reports.model.errors import ReadError, UsageError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+from aoe_reports.rules.schema import schema_errors
+from aoe_reports.tuning.bank import Listing, listing_of_document
+from aoe_reports.tuning.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
+from aoe_reports.tuning.tuner import driver_of_plan
+from aoe_reports.tuning.verification import Verification, verification_of_document
+
+PLAN = "plan.json"
+BANK = "bank"
+"""The private bank of a job."""
+RUNS = "runs"
+"""Where each stage of a job has a folder of its own."""
+VERIFY = "verify.json"
+STATE = "state.json"
+OUTCOME = "outcome.json"
+MAX_PLAN_BYTES = 256 << 20
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of a folder; UsageError where there is none, ReadError where it cannot be read or is none."""
+    path = folder / PLAN
+    if not folder.is_dir() or not path.exists():
+        raise UsageError(
+            say("{folder}: no {file} in it; `aoe-reports plan` makes such a folder", folder=folder, file=PLAN)
+        )
+    document = read_json(path, "plan", say("a plan was expected (schema plan)"))
+    plan = plan_of_document(document)
+    for at, message in path_problems(plan):
+        raise ReadError(
+            path,
+            say("{message} at {place}", message=message, place=at),
+            say("paths of a plan stay inside of it, or are absolute"),
+        )
+    return plan
+
+
+def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path]:
+    """Write every file of a plan's folder, with the text of its report.md if there is one; run.sh may be executed.
+
+    What an earlier plan left and this one lacks (a list of operators) is taken away.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    here = folder.resolve()
+    driver = driver_of_plan(plan)
+    files = {PLAN: to_json(document_of_plan(plan)), **driver.files_of_plan(plan, str(here))}
+    if report is not None:
+        files["report.md"] = report
+    for stale in {PLAN, *driver.plan_files} - (files.keys() - {PLAN}):
+        (here / stale).unlink(missing_ok=True)  # without its plan a folder that is half another plan's is none
+    for name in sorted(files, key=lambda name: name == PLAN):
+        write_whole(here / name, files[name])
+        if name.endswith(".sh"):
+            (here / name).chmod(0o755)
+    return [folder / name for name in files]
+
+
+def read_verification(folder: Path) -> Verification | None:
+    """What `verify` said of a folder's job; None where it was not verified."""
+    document = read_verify_document(folder)
+    return None if document is None else verification_of_document(document)
+
+
+def read_verify_document(folder: Path) -> dict[str, Any] | None:
+    """All of verify.json; None where there is none."""
+    path = folder / VERIFY
+    if not path.exists():
+        return None
+    document = read_json(path, "verification", say("what `verify` writes was expected"))
+    return dict(document)
+
+
+def kept_verifications(folder: Path) -> list[Path]:
+    """The verdicts that later ones replaced, the oldest first: verify-001.json and so on."""
+    return sorted(path for path in folder.glob("verify-*.json") if _KEPT.fullmatch(path.name))
+
+
+def next_kept_name(folder: Path) -> str:
+    """Under which name verify.json is kept, should another verdict replace it."""
+    taken = [int(path.stem.removeprefix("verify-")) for path in kept_verifications(folder)]
+    return f"verify-{max(taken, default=0) + 1:03d}.json"
+
+
+def keep_verification(folder: Path) -> str:
+    """Keep verify.json and its pages under the next free name, before they are replaced; the name of the first."""
+    name = Path(next_kept_name(folder))
+    for suffix in (".md", ".html", ".json"):
+        source, target = folder / f"verify{suffix}", folder / name.with_suffix(suffix)
+        if source.is_file():
+            target.unlink(missing_ok=True)  # of somebody who was killed here
+            try:
+                target.hardlink_to(source)
+            except OSError:
+                shutil.copy2(source, target)
+    return name.name
+
+
+_KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)
+
+
+def read_kept_verification(path: Path) -> Verification:
+    """One of `kept_verifications`; ReadError where it cannot be read."""
+    return verification_of_document(read_json(path, "verification", say("what `verify` writes was expected")))
+
+
+def read_outcome(folder: Path) -> dict[str, Any]:
+    """What `tune` left to say; nothing where it did not run, or what is there is damaged."""
+    path = folder / OUTCOME
+    if not path.is_file():
+        return {}
+    try:
+        document = read_json(path, None, say("what `tune` writes was expected"))
+    except ReadError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """How far a folder's job is; None where it was never begun."""
+    path = folder / STATE
+    if not path.exists():
+        return None
+    state = read_json(path, None, say("the state of a tuning job was expected"))
+    attempts = state.get("attempts") if isinstance(state, dict) else None
+    sound = isinstance(attempts, list) and all(
+        isinstance(one, dict)
+        and one.get("stage") in ("sgat", "opat", "gdat")
+        and isinstance(one.get("folder"), str)
+        and _is_plain(one["folder"])
+        and isinstance(one.get("status"), str)
+        for one in attempts
+    )
+    if (
+        not sound
+        or not isinstance(state.get("bank"), dict | None)
+        or schema_errors("plan", _plan_with(state.get("job")))
+    ):
+        raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` begins anew"))
+    return dict(state)
+
+
+def _plan_with(job: Any) -> dict[str, Any]:
+    """A plan of nothing, to hold a job against the schema."""
+    empty: dict[str, Any] = {key: [] for key in ("candidates", "rejected", "expected_files")}
+    return {"format_version": 1, "scenario": "offline", "mode": "opat", **empty, "job": job}
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one of a folder directly below."""
+    return name not in {"", ".", ".."} and "/" not in name and "\0" not in name
+
+
+def write_state(folder: Path, state: Mapping[str, Any]) -> None:
+    """Write how far a job is: whole, or not at all."""
+    write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def read_listing(path: Path) -> Listing:
+    """The listing of a bank that a job wrote down; ReadError for anything else."""
+    expected = say("the listing of a bank was expected; `tune --restart` begins anew")
+    try:
+        return listing_of_document(read_json(path, None, expected))
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise ReadError(path, say("not a listing of a bank"), expected) from error
+
+
+def digest_of_plan(folder: Path) -> str:
+    """The hash of a folder's plan.json."""
+    return hashlib.sha256(read_bytes(folder / PLAN, MAX_PLAN_BYTES)).hexdigest()
+
+
+def read_json(path: Path, schema: str | None, expected: str) -> Any:
+    """A JSON document of the folder, held against a schema; ReadError with the first thing that is wrong."""
+    data = read_bytes(path, MAX_PLAN_BYTES)
+    if len(data) > MAX_PLAN_BYTES:
+        raise ReadError(path, say("too large"), expected)
+    found: list[Finding] = []
+    parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
+    if not parsed or cut is not None or found:
+        first = found[0] if found else None
+        raise ReadError(
+            path, first.message if first else say("the text is cut off"), expected, first.line if first else None
+        )
+    for at, message in schema_errors(schema, document) if schema else []:
+        raise ReadError(path, say("{message} at {place}", message=message, place=at or say("the document")), expected)
+    return _with_floats(document)
+
+
+def _with_floats(value: Any) -> Any:
+    """The same document with floats for the decimals that the parser makes: nothing of it is summed exactly."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _with_floats(inner) for key, inner in value.items()}
+    return [_with_floats(inner) for inner in value] if isinstance(value, list) else value
+
+
+def locked(folder: Path) -> AbstractContextManager[None]:
+    """Be the only one who works in a plan's folder; BusyError where somebody is. It ends with the process, however it ends."""
+    busy = say("{folder}: another tune, verify or adopt is at work in it; expected one at a time", folder=folder)
+    return locked_at_once(folder / ".lock", busy)

@@ -1,0 +1,51 @@
+"""Triton's autotuner: what it keeps of the configurations that it timed.
+
+`triton.autotune(..., cache_results=True)`, or TRITON_CACHE_AUTOTUNING=1, keeps one file for each kernel and key in Triton's cache
+(triton-lang/triton, python/triton/runtime/autotuner.py, since 3.3; Triton-Ascend writes the same).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
+from aoe_reports.model.texts import say
+
+SUFFIX = ".autotune.json"
+
+
+def is_autotune(name: str, head: str = "") -> bool:
+    """Whether a file is called as Triton calls what its autotuner keeps: the kernel's name stands before it."""
+    del head
+    return name.endswith(SUFFIX) and name != SUFFIX
+
+
+def _read(path: Path, most: int | None) -> TunerFile:
+    from aoe_reports.tuning.triton.cache import read_file  # noqa: PLC0415 -- most folders have no such file
+
+    return read_file(path, most)
+
+
+_SOURCE = say("Triton, python/triton/runtime/autotuner.py")
+FILES: tuple[TunerFileKind, ...] = (
+    TunerFileKind(
+        kind="triton_autotune",
+        form="json",
+        fits=is_autotune,
+        read=_read,
+        rules={
+            "autotune-form": (
+                "error",
+                say("not the key and the timed configurations that Triton's autotuner keeps"),
+                _SOURCE,
+            ),
+            "autotune-time": ("error", say("a configuration whose times are no times"), _SOURCE),
+            "autotune-nothing-ran": ("warning", say("none of the configurations could be run"), _SOURCE),
+            "autotune-duplicate": (
+                "warning",
+                say("a configuration stands there twice; Triton uses the later one"),
+                _SOURCE,
+            ),
+        },
+    ),
+)

@@ -1,0 +1,174 @@
+"""Reads what Triton's autotuner keeps: the configurations of one kernel for one key, each with its times.
+
+`{"key": [...], "configs_timings": [[{"kwargs": {...}, "num_warps": 4, ...}, [median, 20 %, 80 %]], ...]}`, times in ms. A
+configuration that could not be run has `Infinity` three times, which is no JSON and what Python's json writes and reads. The best one
+is not named: it is the least, by median first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, read_bytes
+from aoe_reports.formats.tuner_files import TunerFile
+from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.texts import say
+from aoe_reports.tuning.triton import FILES, SUFFIX
+
+US_PER_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TimedConfig:
+    """One configuration and what it took; null: it could not be run."""
+
+    config: str
+    median_ms: float | None
+    times_ms: tuple[float, ...]
+    """All that was kept of it, the median first: Triton chooses the least of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Autotuned:
+    """What one file says: the kernel, the key that it was tuned for, its configurations as they were declared."""
+
+    path: Path
+    kernel: str
+    key: str
+    configs: tuple[TimedConfig, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether its times may be used."""
+        return not has(self.findings, "error")
+
+    @property
+    def ran(self) -> tuple[TimedConfig, ...]:
+        """The configurations that could be run."""
+        return tuple(one for one in self.configs if one.median_ms is not None)
+
+    @property
+    def first(self) -> TimedConfig | None:
+        """The first that could be run: what stands for `before`, since no time without tuning is kept."""
+        return next(iter(self.ran), None)
+
+    @property
+    def best(self) -> TimedConfig | None:
+        """The one that Triton uses from then on."""
+        return min(self.ran, key=lambda one: one.times_ms, default=None)
+
+
+def read_autotuned(path: Path, most: int | None = None) -> Autotuned:
+    """One file of the cache; ReadError only where it cannot be opened."""
+    data, limit = read_bytes(path, most), most or MAX_RESULT_BYTES
+    found: list[Finding] = []
+    document = None
+    if len(data) > limit:
+        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        found.append(Finding("error", "json-too-large", str(path), message))
+    else:
+        document = _parsed(path, data, found)
+    configs = _configs(path, document, found) if not has(found, "error") else ()
+    key = document.get("key") if isinstance(document, dict) else None
+    shown = ", ".join(map(str, key)) if isinstance(key, list) else ""
+    return Autotuned(path, path.name.removesuffix(SUFFIX), shown, configs, tuple(found))
+
+
+def read_file(path: Path, most: int | None) -> TunerFile:
+    """What `check` and `inspect` show of one file."""
+    one = read_autotuned(path, most)
+    if not one.configs:
+        return TunerFile(None, (one.kernel,), None, None, one.findings)
+    best = one.best
+    summary = {
+        "key": one.key,
+        "configs": len(one.configs),
+        "failed": len(one.configs) - len(one.ran),
+        "best": None if best is None else best.config,
+        "best_ms": None if best is None else best.median_ms,
+    }
+    return TunerFile(1, (one.kernel,), len(one.configs), summary, one.findings)
+
+
+def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
+    """The document of a text; of one that is no JSON it is found why, and nothing is used."""
+
+    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        for key, count in Counter(key for key, _ in members).items():
+            if count > 1:
+                text = say("the key {key!r} stands more than once in one object; Triton uses the last", key=key[:200])
+                found.append(Finding("warning", "json-duplicate-key", str(path), text))
+        return dict(members)
+
+    try:
+        return json.loads(data, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+        what = say("the text ends before the document does; nothing of it is used") if cut else _not_json(error.msg)
+        rule = "json-truncated" if cut else "json-syntax"
+        found.append(Finding("error", rule, str(path), what, error.lineno, error.colno))
+    except (UnicodeDecodeError, RecursionError) as error:
+        found.append(Finding("error", "json-syntax", str(path), _not_json(str(error))))
+    return None
+
+
+def _not_json(why: str) -> str:
+    return say("not JSON: {why}; nothing of this file is used", why=why)
+
+
+def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConfig, ...]:
+    timings = document.get("configs_timings") if isinstance(document, dict) else None
+    if not isinstance(timings, list) or not timings or not isinstance(document.get("key"), list):
+        text = say("expected an object with a list `key` and a list `configs_timings` with something in it")
+        found.append(_finding("autotune-form", path, text))
+        return ()
+    configs: dict[str, TimedConfig] = {}
+    for number, entry in enumerate(timings):
+        at = f"/configs_timings/{number}"
+        if not _is_pair(entry):
+            found.append(_finding("autotune-form", path, say("expected a configuration and its times"), at))
+            continue
+        config, times = _words(entry[0]), _times(entry[1])
+        if times is None:
+            found.append(_finding("autotune-time", path, say("expected times above 0 in ms, or Infinity"), f"{at}/1"))
+            continue
+        if config in configs:
+            found.append(_finding("autotune-duplicate", path, say("{config}: stands there twice", config=config), at))
+        configs[config] = TimedConfig(config, times[0] if math.isfinite(times[0]) else None, times)
+    if configs and not any(one.median_ms is not None for one in configs.values()):
+        found.append(_finding("autotune-nothing-ran", path, say("all times are infinite")))
+    return tuple(configs.values())
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, list) and len(entry) == len(("config", "times")) and isinstance(entry[0], dict)
+
+
+def _times(value: Any) -> tuple[float, ...] | None:
+    """The times of one configuration: all finite or none; a benchmark of one's own may give one number."""
+    given: Sequence[Any] = value if isinstance(value, list) else [value]
+    if not given or any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in given):
+        return None
+    times = tuple(float(one) for one in given)
+    whole = all(0 < one < math.inf for one in times) or all(one == math.inf for one in times)
+    return times if whole else None
+
+
+def _words(config: dict[str, Any]) -> str:
+    """A configuration as Triton prints it: its own parameters, then those of the launch that are set."""
+    kwargs = config.get("kwargs")
+    named = dict(kwargs) if isinstance(kwargs, dict) else {}
+    named |= {key: value for key, value in config.items() if key not in {"kwargs", "pre_hook"} and value is not None}
+    return ", ".join(f"{key}: {value}" for key, value in named.items())
+
+
+def _finding(rule: str, path: Path, message: str, pointer: str | None = None) -> Finding:
+    severity: Severity = FILES[0].rules[rule][0]
+    return Finding(severity, rule, str(path), message, pointer=pointer)

@@ -1,0 +1,156 @@
+"""The two profiles of a verification: what each shows of every operator and step, under common numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.bounds import StepShares
+from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.facts.steps import Step
+from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where
+from aoe_reports.stats.grouping import Names, group_codes, is_communication
+
+KEYS = ("op_type", "op_name", "input_shapes")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSide:
+    """One profile: the tasks that compute, the step (block) of each (-1 for none), the length of each step in ns."""
+
+    frame: pa.Table
+    block_of: Ints
+    step_ns: tuple[int, ...]
+    shares: StepShares
+
+    @property
+    def blocks(self) -> int:
+        """How many steps the tasks are of."""
+        return len(self.step_ns)
+
+    @property
+    def step_us(self) -> float | None:
+        """The mean length of a step; null: nothing tells it."""
+        if self.step_ns:
+            return sum(self.step_ns) / len(self.step_ns) / 1000
+        return self.shares.step_us
+
+
+@dataclass(slots=True)
+class Both:
+    """Operators (type, name, shapes) of both profiles under common numbers."""
+
+    names: Names
+    keys: tuple[str, ...]
+    totals: list[Ints]
+    counts: list[Ints]
+    groups_of: list[Ints]
+    sides: tuple[MeasuredSide, MeasuredSide]
+
+    def mean(self, side: int, group: int) -> float | None:
+        """The mean time of a call in ns; null where there is none."""
+        count = int(self.counts[side][group])
+        return int(self.totals[side][group]) / count if count else None
+
+    def key(self, group: int, name: str) -> str | None:
+        """The word of one operator under one key."""
+        return self.names[group][self.keys.index(name)] if name in self.keys else None
+
+    def words(self, name: str) -> list[str | None]:
+        """The word of every operator under one key."""
+        if name not in self.keys:
+            return [None] * self.names.count
+        place = self.keys.index(name)
+        words: list[str | None] = [None, *self.names.words[place]]
+        return [words[number] for number in self.names.numbers[place].tolist()]
+
+    @property
+    def common(self) -> Mask:
+        """The operators that are in both profiles."""
+        found: Mask = (self.counts[0] > 0) & (self.counts[1] > 0)
+        return found
+
+
+def both_sides(before: MeasuredSide, after: MeasuredSide) -> Both:
+    """Two profiles with their operators under common numbers."""
+    keys = tuple(key for key in KEYS if all(key in side.frame.column_names for side in (before, after)))
+    whole = pa.concat_tables([side.frame.select(keys) for side in (before, after)], promote_options="permissive")
+    groups_of, names = group_codes(whole, keys)
+    cut = before.frame.num_rows
+    parts = [groups_of[:cut], groups_of[cut:]]
+    totals, counts = [], []
+    for side, part in zip((before, after), parts, strict=True):
+        durations, _ = integers(side.frame["task_duration_ns"])
+        sums: Ints = np.zeros(names.count, dtype=np.int64)
+        np.add.at(sums, part, durations)
+        totals.append(sums)
+        counts.append(np.bincount(part, minlength=names.count).astype(np.int64))
+    return Both(names, keys, totals, counts, parts, sides=(before, after))
+
+
+def common_share(both: Both) -> float | None:
+    """The part of the time before that operators take which are in both profiles; null where nothing took any."""
+    whole = int(both.totals[0].sum())
+    return int(both.totals[0][both.common].sum()) / whole if whole else None
+
+
+def same_workload_share(before: MeasuredSide, after: MeasuredSide) -> float:
+    """The part of the time before that operators take which are in the other profile, too (name, type, shapes)."""
+    return common_share(both_sides(before, after)) or 0.0
+
+
+def side_of_tasks(tasks: pa.Table, steps: Sequence[Step], shares: StepShares) -> MeasuredSide:
+    """One profile's side: tasks that compute, each with its step by the export's own column, else by when it began.
+
+    `steps` are those of the same device. Tasks outside of all steps count in sums, and in no resample.
+    """
+    frame = tasks
+    if "task_type" in tasks.column_names:
+        talking = is_communication(tasks["task_type"])
+        frame = tasks.filter(keep_where(~talking)) if talking.any() else tasks
+    told = step_of_tasks(frame)
+    if told is not None:
+        block_of, lengths = _by_column(tasks, told[1], steps)
+    else:
+        block_of, lengths = _by_time(frame, steps)
+    return MeasuredSide(frame, block_of, lengths, shares)
+
+
+def _by_column(tasks: pa.Table, numbers: Ints, steps: Sequence[Step]) -> tuple[Ints, tuple[int, ...]]:
+    """(the block of each task, the length of each) by the numbers of steps that stand beside the tasks."""
+    present = np.unique(numbers[numbers >= 0])
+    block_of: Ints = np.where(numbers >= 0, np.searchsorted(present, numbers), -1)
+    told = {step.step: step.duration_ns for step in steps}
+    lengths = [told.get(int(number)) for number in present]
+    if None in lengths:
+        lengths = _spans(tasks, present)
+    return block_of, tuple(int(ns) for ns in lengths if ns is not None)
+
+
+def _by_time(frame: pa.Table, steps: Sequence[Step]) -> tuple[Ints, tuple[int, ...]]:
+    """(the block of each task, the length of each) by when tasks and steps began; of no task where that is not told."""
+    timed = sorted((s for s in steps if s.start_ns is not None), key=lambda s: (s.start_ns or 0, s.duration_ns))
+    if not timed or not has_value(frame, "task_start_ns"):
+        none: Ints = np.full(frame.num_rows, -1, dtype=np.int64)
+        return none, tuple(step.duration_ns for step in steps)
+    starts, there = integers(frame["task_start_ns"])
+    begins = np.asarray([step.start_ns for step in timed], dtype=np.int64)
+    ends = begins + np.asarray([step.duration_ns for step in timed], dtype=np.int64)
+    place = np.searchsorted(begins, starts, side="right") - 1
+    inside = there & (place >= 0) & (starts < ends[np.maximum(place, 0)])
+    used = np.unique(place[inside])
+    block_of: Ints = np.where(inside, np.searchsorted(used, place), -1)
+    return block_of, tuple(timed[i].duration_ns for i in used.tolist())
+
+
+def _spans(tasks: pa.Table, present: Ints) -> list[int | None]:
+    """The time from the first to the last task of each step, where no table of steps tells its length."""
+    told = step_of_tasks(tasks)
+    if told is None or not has_value(tasks, "task_start_ns"):
+        return [None] * len(present)
+    starts, _ = integers(tasks["task_start_ns"])
+    ends = starts + integers(tasks["task_duration_ns"])[0]
+    return [int(ends[told[1] == number].max() - starts[told[1] == number].min()) for number in present]

@@ -1,0 +1,65 @@
+"""`ask`: one unit after another or in several processes, and on where one cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from odd_question import Odd
+
+from aoe_reports.engine.ask import ask, asking
+from aoe_reports.engine.executors import Processes, Serial
+from aoe_reports.engine.question import RunOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.rows import as_mapping
+from aoe_reports.questions.hotspots import HotspotOptions, Hotspots, hotspots
+
+HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    for rank in range(4):
+        folder = tmp_path / f"rank_{rank}"
+        folder.mkdir()
+        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("executor", [Serial(), Processes(2)], ids=["serial", "processes"])
+def test_what_stops_one_unit_stops_no_other_and_its_notes_survive(ranks: Path, executor: Serial | Processes) -> None:
+    answer = ask(Odd(), [ranks], RunOptions(), executor=executor)
+    assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_2", "rank_3"]
+    assert [(one.rule, Path(one.path).name) for one in answer.findings] == [
+        ("seen", "rank_0"), ("unreadable", "rank_1"), ("seen", "rank_1"), ("seen", "rank_2"), ("seen", "rank_3"),
+    ]  # fmt: skip
+    assert answer.unreadable
+    assert answer.exit_code() == 3
+
+
+def test_a_process_that_is_killed_costs_its_own_unit_only(ranks: Path) -> None:
+    (ranks / "rank_2" / "deadly").touch()
+    answer = ask(Odd(), [ranks], RunOptions(), executor=Processes(2))
+    assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_3"]
+    assert {Path(one.path).name for one in answer.findings if one.rule == "unreadable"} == {"rank_1", "rank_2"}
+
+
+def test_processes_answer_as_one_process_does(ranks: Path) -> None:
+    alone = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"))
+    several = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"), executor=Processes(2))
+    assert [as_mapping(one) for one in several.rows] == [as_mapping(one) for one in alone.rows]
+    assert several.findings == alone.findings
+    assert len(alone.rows) == 4
+
+
+def test_a_question_is_a_function_of_paths_and_options(ranks: Path) -> None:
+    answer = hotspots([ranks], by="op_name", top=1)
+    assert [(one.op_name, one.total_ns) for one in answer.rows] == [("a", 2500), ("a", 3500), ("a", 4500), ("a", 5500)]
+    with pytest.raises(UsageError, match="top"):
+        hotspots([ranks], top=0)
+
+
+def test_where_nothing_answers_what_was_asked_for_is_named(ranks: Path) -> None:
+    (finding,) = asking(Hotspots(), HotspotOptions)([ranks], device=9, step=3).findings
+    assert (finding.severity, finding.rule) == ("error", "nothing-measured")
+    assert finding.message == "no task to rank here (device 9, step 3)"

@@ -1,0 +1,158 @@
+"""Unions of intervals against counting nanoseconds one by one; what a frame of events tells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, break_down_events, host_call, part_time
+from aoe_reports.model.intervals import Intervals, covered, union, united
+
+SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
+
+
+def made(spans: list[tuple[int, int]]) -> Intervals:
+    pairs = [(start, start + length) for start, length in spans]
+    starts, ends = (np.asarray(part, dtype=np.int64) for part in (zip(*pairs, strict=True) if pairs else ((), ())))
+    return union(starts, ends)
+
+
+def moments(spans: list[tuple[int, int]]) -> set[int]:
+    return {moment for start, length in spans for moment in range(start, start + length)}
+
+
+@given(SPANS, SPANS, st.integers(0, 50), st.integers(0, 20))
+def test_unions_are_what_counting_says(
+    one: list[tuple[int, int]], other: list[tuple[int, int]], at: int, long: int
+) -> None:
+    mine, theirs = made(one), made(other)
+    assert mine.total == len(moments(one))
+    assert (mine.starts[1:] > mine.ends[:-1]).all()
+    assert united(mine, theirs).total == len(moments(one) | moments(other))
+    assert covered(mine, at, at + long) == len(moments(one) & set(range(at, at + long)))
+
+
+@given(SPANS, SPANS)
+def test_the_parts_of_time_add_up(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+    parts = part_time(made(one), made(other), len(one), len(other))
+    assert parts.overlapped_ns == len(moments(one) & moments(other))
+    assert parts.communication_not_overlapped_ns == len(moments(other) - moments(one))
+    assert parts.computing_ns + parts.communication_not_overlapped_ns + parts.free_ns == parts.end_to_end_ns
+
+
+def test_time_around_the_epoch_of_today_is_exact() -> None:
+    start = 1_736_412_474_712_511_621
+    assert made([(start, 3), (start + 3, 1), (start + 5, 1)]).total == 5
+
+
+def events(*rows: dict[str, object]) -> pa.RecordBatch:
+    kinds = dict.fromkeys(EVENT_COLUMNS, pa.string())
+    kinds |= dict.fromkeys(("pid", "connection_id", "start_ns", "duration_ns"), pa.int64()) | {"stage_row": pa.bool_()}
+    whole = [{"ph": "X", "stage_row": False, **row} for row in rows]
+    return pa.RecordBatch.from_pylist(whole, pa.schema(list(kinds.items())))
+
+
+def task(start: int, length: int, pid: int = 0, **more: object) -> dict[str, object]:
+    place = {"pid": pid, "process": "Ascend Hardware", "task_type": "AI_CORE", "name": "task"}
+    return {**place, "start_ns": start, "duration_ns": length, **more}
+
+
+def talk(start: int, length: int, **more: object) -> dict[str, object]:
+    return {
+        "process": "Communication",
+        "thread": "Group 0 Communication",
+        "start_ns": start,
+        "duration_ns": length,
+        **more,
+    }
+
+
+def test_batches_are_one_timeline_however_they_are_cut() -> None:
+    rows = [task(0, 10), talk(5, 10), task(30, 5), task(12, 1)]
+    (whole,) = break_down_events([events(*rows)])
+    assert [whole] == break_down_events([events(row) for row in reversed(rows)])
+    assert (whole.device_id, whole.whole.computing_ns, whole.whole.overlapped_ns, whole.whole.free_ns) == (0, 16, 6, 15)
+
+
+def test_communication_that_no_device_is_known_of_is_not_guessed() -> None:
+    first, second = break_down_events([events(task(0, 10), task(0, 20, 1), talk(5, 10))])
+    assert [first.whole.computing_ns, second.whole.computing_ns] == [10, 20]
+    assert {first.whole.communication_ns, first.whole.free_ns, second.whole.communication_ns} == {None}
+
+
+def test_planes_stand_in_where_no_operator_is_shown() -> None:
+    plane = talk(5, 10, thread="Plane 0")
+    (device,) = break_down_events([events(task(0, 10), plane)])
+    assert device.whole.communication_ns == 10
+    (device,) = break_down_events([events(task(0, 10), plane, talk(6, 1))])
+    assert device.whole.communication_ns == 1
+
+
+def test_copies_of_tasks_and_other_tasks_do_not_compute() -> None:
+    others = [task(20, 10, task_type="EVENT_WAIT"), task(20, 10, stage_row=True), task(20, 10, process="CANN")]
+    (device,) = break_down_events([events(task(0, 10), *others)])
+    assert (device.whole.tasks, device.whole.computing_ns) == (1, 10)
+
+
+def test_no_events_are_no_device() -> None:
+    assert break_down_events([]) == []
+    assert break_down_events([events()]) == []
+    (device,) = break_down_events([events(talk(5, 10))])
+    assert (device.whole.computing_ns, device.whole.communication_ns, device.gaps) == (0, 10, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (
+            "synchronisation",
+            (
+                "AscendCL@aclrtSynchronizeStream AscendCL@aclrtSynchronizeStreamWithTimeout AscendCL@aclrtSynchronizeDevice "
+                "AscendCL@aclrtSynchronizeEvent Runtime@StreamSynchronize Runtime@DeviceSynchronize Runtime@StreamSyncTaskFinish "
+                "Runtime@MemCopySync AscendCL@aclrtMemcpy"
+            ),
+        ),
+        (
+            "data loading",
+            "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ dataloader GetNext AscendCL@acltdtReceiveTensor",
+        ),
+        ("enqueue", "Enqueue Enqueue@aclnnAdd enqueue"),
+        ("dequeue", "Dequeue@Conv2D dequeue"),
+        (
+            None,
+            (
+                "AscendCL@aclrtMemcpyAsync AscendCL@aclrtStreamWaitEvent Node@launch wait_event aten::item "
+                "torch/utils/data/dataloader.py(625):\u00a0__next__ Runtime@KernelLaunch Notify_Wait"
+            ),
+        ),
+    ],
+)
+def test_calls_of_the_host_are_told_by_their_names(kind: str | None, names: str) -> None:
+    told = {name: host_call(name.replace("\u00a0", " ")) for name in names.split(" ")}
+    assert told == dict.fromkeys(told, kind)
+
+
+@given(st.lists(st.tuples(st.integers(0, 90), st.integers(0, 40), st.booleans()), max_size=8), st.integers(1, 99))
+def test_the_cause_of_a_gap_is_what_counting_says(waits: list[tuple[int, int, bool]], late: int) -> None:
+    """A gap from 100 to 200: half of it in calls of a kind is its cause, the kind with more of them first."""
+    place = {"process": "CANN", "thread": "Thread 7"}
+    names = {True: "AscendCL@aclrtSynchronizeStream", False: "GetNext"}
+    rows = [task(0, 100), task(200, 10, connection_id=5)]
+    rows.append({**place, "name": "Node@launch", "connection_id": 5, "start_ns": 100 + late, "duration_ns": 1})
+    rows += [{**place, "name": names[kind], "start_ns": 70 + at, "duration_ns": long} for at, long, kind in waits]
+    spent = {
+        kind: len(moments([(70 + at, long) for at, long, of in waits if of == kind]) & set(range(100, 200)))
+        for kind in (True, False)
+    }
+    (device,) = break_down_events([events(*rows)])
+    (gap,) = device.gaps
+    most = max(spent.values())
+    if most < 50:
+        assert (gap.cause, gap.host_call, gap.host_call_ns) == ("host launched late", None, None)
+    else:
+        expected = "data loading" if spent[False] == most else "synchronisation"
+        assert (gap.cause, gap.host_call_ns) == (expected, most)
+        assert gap.host_call == names[expected == "synchronisation"]

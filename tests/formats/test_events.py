@@ -1,0 +1,527 @@
+"""Every timeline as one frame of events."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aoe_reports.formats.trace import json_list
+from aoe_reports.formats.trace.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
+from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql
+from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import EXAMPLES_PER_RULE
+
+quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+X = {"name": "a", "pid": 7, "tid": 1, "ts": "1.000", "dur": 2, "ph": "X"}
+
+
+def write(folder: Path, data: object, name: str = "trace_view.json") -> Path:
+    path = folder / name
+    if isinstance(data, bytes):
+        path.write_bytes(data)
+    else:
+        path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return path
+
+
+def rows(path: Path, *columns: str) -> list[Any]:
+    found = stream_events(path, columns or None).batches.read_all().to_pylist()
+    return [row[columns[0]] for row in found] if len(columns) == 1 else found
+
+
+def is_plain(path: Path) -> bool:
+    try:
+        look_by_sql(path)
+    except OddFileError:
+        return False
+    return True
+
+
+# what a row holds
+
+
+def test_a_task_says_where_when_and_what(tmp_path: Path) -> None:
+    args = {
+        "Model Id": 4294967295, "Task Type": "AI_CORE", "Physic Stream Id": 4, "Task Id": 9, "Batch Id": 0,
+        "Subtask Id": 4294967295, "connection_id": 33,
+    }  # fmt: skip
+    path = write(
+        tmp_path,
+        [
+            {**X, "name": "Conv", "ts": "1736412474712511.620", "dur": 1.5, "args": args},
+            {"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "Ascend Hardware"}},
+            {"name": "thread_name", "ph": "M", "pid": 7, "tid": 1, "args": {"name": "Stream 4"}},
+        ],
+    )
+    assert rows(path) == [
+        {
+            "ph": "X", "name": "Conv", "category": None, "flow_id": None, "connection_id": 33, "pid": "7", "tid": "1",
+            "process": "Ascend Hardware", "thread": "Stream 4", "start_ns": 1736412474712511620, "duration_ns": 1500,
+            "task_type": "AI_CORE", "stream_id": 4, "task_id": 9, "model_id": None, "batch_id": 0, "subtask_id": None,
+            "mode": None, "level": None, "stage_row": False, "args": json.dumps(args, separators=(",", ":")),
+        }
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "connection"),
+    [
+        (33 << 32, 33), (str(33 << 32), 33), (str((33 << 32) + 5), 33), (str((33 << 32) - 1), 33), ("33", 33), (0, 0),
+        (str(700_000 << 32), 700_000), ("40004631069296951295", None), (str(11053 << 48), None), ("a-b", None), ("-1", None),
+    ],
+)  # fmt: skip
+def test_a_flow_from_the_host_joins_its_task(tmp_path: Path, number: object, connection: int | None) -> None:
+    flow = {"name": "HostToDevice", "ph": "s", "cat": "HostToDevice", "id": number, "pid": 7, "tid": 1, "ts": "1.000"}
+    path = write(tmp_path, [flow, {**flow, "cat": "async_npu"}, {**X, "args": {"connection_id": 33}}])
+    assert is_plain(path)
+    assert rows(path, "connection_id") == [connection, None, 33]
+    assert [row["connection_id"] for row in walked(path)] == [connection, None, 33]
+    assert rows(path, "flow_id") == [str(number), str(number), None]
+
+
+@pytest.mark.parametrize(
+    ("column", "key"),
+    [
+        ("stream_id", "Stream Id"), ("stream_id", "Physic Stream Id"), ("stream_id", "stream id"), ("task_id", "task id"),
+        ("model_id", "Model ID"), ("model_id", "model id"), ("model_id", "Model Id"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "number"), [(3, 3), ("17", 17), ("3,4", None), ("N/A", None), (-1, None), (1.5, None)]
+)
+def test_an_id_is_found_under_each_of_its_names(tmp_path: Path, column: str, key: str, value: object, number: object):
+    path = write(tmp_path, [{**X, "args": {key: value}}])
+    assert is_plain(path)
+    assert rows(path, column) == [number]
+    assert [row[column] for row in walked(path)] == [number]
+
+
+@pytest.mark.parametrize(
+    ("ts", "ns"),
+    [
+        ('"1736412474712511.620"', 1736412474712511620),
+        ("1736412474712511.620", 1736412474712511620),
+        ("1690000000123456.8", 1690000000123456800),
+        ("1736412474712511", 1736412474712511000),
+        ("9007199254740993.001", 9007199254740993001 if 9007199254740993001 < 2**61 else None),
+        ("8796093022209.127", 8796093022209127),
+        ("8796093022209.126", 8796093022209126),
+        ("56635912240.3", 56635912240300),
+        ("51000123.45600001", 51000123456),
+        ("0", 0),
+        ("5.1e7", 51000000000),
+        ("1E3", 1000000),
+        ('"5.1e3"', 5100000),
+        ("-5", -5000),
+    ],
+)
+def test_time_stamps_are_exact_to_the_nanosecond(tmp_path: Path, ts: str, ns: int | None) -> None:
+    path = write(tmp_path, f'[{{"name":"a","ph":"X","dur":1,"ts":{ts}}}]')
+    assert rows(path, "start_ns") == ([] if ns is None else [ns])
+    assert [row["start_ns"] for row in walked(path)] == ([] if ns is None else [ns])
+
+
+def test_long_numbers_are_read_from_the_text(tmp_path: Path) -> None:
+    event = '{"name":"\\"ts\\":5","args":{"a":1},"ph":"X","dur":1,"ts" :\n 1690000000123456.789}'
+    path = write(tmp_path, f"[{event},{event}]")
+    look = look_at_timeline(path)
+    assert (look.plain, look.from_text) == (True, True)
+    assert rows(path, "start_ns", "name", "duration_ns", "args") == [
+        {"name": '"ts":5', "start_ns": 1690000000123456789, "duration_ns": 1000, "args": '{"a":1}'}
+    ] * 2  # fmt: skip
+
+
+def test_two_keys_named_ts_do_not_mislead(tmp_path: Path) -> None:
+    event = '{"name":"a","args":{"ts":1690000000123456.781},"ph":"X","dur":1,"ts":1690000000123456.789}'
+    assert rows(write(tmp_path, f"[{event}]"), "start_ns") == [1690000000123456789]
+
+
+@pytest.mark.parametrize(
+    ("dur", "ns"), [("1.5", 1500), ('"2.5"', 2500), ("0", 0), ("0.0005", 0), ("0.0015", 2), ("1e3", 1000000)]
+)
+def test_durations_may_be_numbers_or_texts(tmp_path: Path, dur: str, ns: int) -> None:
+    path = write(tmp_path, f'[{{"name":"a","ph":"X","ts":"1.000","dur":{dur}}}]')
+    assert rows(path, "duration_ns") == [ns]
+    assert [row["duration_ns"] for row in walked(path)] == [ns]
+    assert sum_durations(path).frame["duration_ns"].to_pylist() == [ns]
+
+
+NAMES = ['MatMul},{"name":"x', "a\\", "op[},{]", "算子/ConvA", "},", '"', "", "a\u0000b", "\x1f", "Nan:NaN,"]
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_names_come_out_as_they_went_in(tmp_path: Path, ascii_only: bool) -> None:
+    events = [{**X, "name": name, "args": {"x": name}} for name in NAMES]
+    path = write(tmp_path, json.dumps(events, ensure_ascii=ascii_only))
+    assert rows(path, "name") == NAMES
+    assert [json.loads(args)["x"] for args in rows(path, "args")] == NAMES
+    assert [row["name"] for row in walked(path)] == NAMES
+
+
+def test_phases_of_every_kind_are_kept_and_the_order_too(tmp_path: Path) -> None:
+    events = [{"ph": phase, "name": str(number), "ts": 1} for number, phase in enumerate("BEisftCbnePNOD")]
+    path = write(tmp_path, events)
+    assert rows(path, "ph") == list("BEisftCbnePNOD")
+
+
+def test_the_second_copy_of_an_hccl_task_is_marked_and_not_summed(tmp_path: Path) -> None:
+    path = write(tmp_path, [X, {**X, "name": "Stage1Step-2"}, {**X, "name": "Stage1Step2x"}])
+    assert rows(path, "stage_row") == [False, True, False]
+    assert sum(sum_durations(path).frame["duration_ns"].to_pylist()) == 4000
+    assert [f.rule for f in look_at_timeline(path).findings] == ["hccl-stage-rows"]
+    assert [f.rule for f in sum_durations(path).findings] == ["hccl-stage-rows"]
+
+
+@pytest.mark.parametrize(
+    "data", ["[]", " [ \n ] ", '[{"name":"process_name","ph":"M","pid":1,"args":{"name":"CANN"}}]']
+)
+def test_a_timeline_without_events_is_legal(tmp_path: Path, data: str) -> None:
+    path = write(tmp_path, data)
+    look = look_at_timeline(path)
+    assert (look.rows, look.findings, look.start_ns) == (0, (), None)
+    assert rows(path) == []
+    assert sum_durations(path).frame.num_rows == 0
+
+
+def test_a_look_tells_processes_and_extent(tmp_path: Path) -> None:
+    named = {"name": "process_name", "ph": "M", "pid": 7, "args": {"name": "CANN"}}
+    look = look_at_timeline(
+        write(tmp_path, [named, {**X, "ts": 5}, {**X, "dur": 1}, {"ph": "C", "name": "f", "ts": 0}])
+    )
+    assert (look.processes, look.start_ns, look.end_ns) == (("CANN",), 1000, 7000)
+    assert (look.events, look.phases, look.rows, look.metadata) == (4, {"M": 1, "X": 2, "C": 1}, 3, 1)
+
+
+def test_the_last_of_two_names_counts(tmp_path: Path) -> None:
+    first, last = ({"name": "process_name", "ph": "M", "pid": 7, "args": {"name": name}} for name in "zb")
+    path = write(tmp_path, [first, X, last])
+    assert rows(path, "process") == ["b"]
+    assert sum_durations(path, ["process"]).frame["process"].to_pylist() == ["b"]
+    assert look_at_timeline(path).processes == ("b",)
+
+
+def test_only_columns_that_there_are_can_be_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, [X])
+    assert stream_events(path, ["name", "start_ns"]).batches.schema.names == ["name", "start_ns"]
+    with pytest.raises(KeyError):
+        stream_events(path, ["nme"])
+    with pytest.raises(KeyError):
+        sum_durations(path, ["nme"])
+
+
+@pytest.mark.parametrize(
+    "name", ["we[i]rd*?'q\"x{1}.json", "a b;--.json", "~.json", "x=1.json", "算.json", "%s.json.gz"]
+)
+def test_a_path_is_a_path_and_no_pattern(tmp_path: Path, name: str) -> None:
+    write(tmp_path, "[", "weird.json")
+    path = write(tmp_path, [X], name)
+    assert is_plain(path)
+    assert rows(path, "name") == ["a"]
+
+
+@pytest.mark.usefixtures("database_of_its_own")
+def test_nothing_is_left_beside_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows(write(tmp_path, [X]))
+    assert [path.name for path in tmp_path.iterdir()] == ["trace_view.json"]
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    for read in (look_at_timeline, sum_durations, stream_events):
+        with pytest.raises(ReadError):
+            read(tmp_path / "none.json")
+
+
+def test_a_file_that_changes_between_two_passes_is_an_error(tmp_path: Path) -> None:
+    for events in ([X], [X, {**X, "dur": -1}]):
+        path = write(tmp_path, events)
+        stream = stream_events(path)
+        path.write_text("[{")
+        with pytest.raises(ReadError):
+            list(stream.batches)
+
+
+# what is left out
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {**X, "ts": None}, {**X, "ts": "soon"}, {**X, "ts": []}, {**X, "ts": {}}, {**X, "ts": True}, {**X, "ts": "1e400"},
+        {**X, "ts": "NaN"}, {**X, "ts": "inf"}, {**X, "ts": "١"}, {**X, "ts": "1" * 50}, {**X, "ts": 10**400},
+        {**X, "dur": -1}, {**X, "dur": -0.0001}, {**X, "dur": None}, {**X, "dur": "x"}, {**X, "dur": "nan"},
+        {**X, "dur": 2**60}, {**X, "dur": "inf"}, {**X, "dur": [1]}, {**X, "dur": True}, {**X, "dur": 10**400},
+        {**X, "name": None}, {**X, "name": 5}, {**X, "name": {"a": 1}}, {**X, "name": True}, {**X, "name": ["a"]},
+        {**X, "ph": None}, {**X, "ph": 5}, {**X, "ph": []}, {**X, "ph": ""}, {"name": "a"}, 5, None, "x", [X], True,
+        {"ph": "C", "name": "a", "ts": "soon"}, {"ph": "C", "ts": 1, "dur": -5},
+    ],
+    ids=lambda event: json.dumps(event)[:80],
+)  # fmt: skip
+def test_an_event_that_cannot_be_used_is_reported(tmp_path: Path, event: object) -> None:
+    path = write(tmp_path, [X, event, {**X, "dur": 3}])
+    look = look_at_timeline(path)
+    assert [(f.rule, f.pointer) for f in look.findings] == [("timeline-event", "/1")]
+    assert (look.events, look.rows, look.reported) == (3, 2, 1)
+    assert rows(path, "duration_ns") == [2000, 3000]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("key", ["ts", "dur", "args", "x"])
+def test_an_event_with_what_is_no_number_is_reported(tmp_path: Path, number: str, key: str) -> None:
+    bad = json.dumps({**X, key: {"y": ["NUMBER"]} if key == "args" else "NUMBER"}).replace('"NUMBER"', number)
+    path = write(tmp_path, f"[{json.dumps(X)}, {bad}]")
+    if key == "x":  # duckdb does not see it: nobody reads it
+        assert rows(path, "name") == ["a", "a"]
+        return
+    assert [(f.rule, f.pointer) for f in look_at_timeline(path).findings] == [("timeline-event", "/1")]
+    assert rows(path, "name") == ["a"]
+
+
+def test_a_key_that_stands_twice_is_reported(tmp_path: Path) -> None:
+    path = write(tmp_path, '[{"ph":"X","name":"a","ts":1,"dur":1,"dur":2}]')
+    assert [(f.rule, f.pointer) for f in look_at_timeline(path).findings] == [("timeline-event", "/0")]
+    assert rows(path) == []
+
+
+def test_many_bad_events_are_counted_in_one_line(tmp_path: Path) -> None:
+    look = look_at_timeline(write(tmp_path, [X, *[{**X, "dur": -1}] * 50]))
+    assert len(look.findings) == EXAMPLES_PER_RULE + 1
+    assert look.findings[-1].message.startswith("and 30 more")
+    assert look.reported == 50
+
+
+# files that are no timelines
+
+GOOD = json.dumps([X, {**X, "args": {"b": {"c": 1}, "d": 2}}])
+
+
+@pytest.mark.parametrize(
+    ("data", "rule", "place"),
+    [
+        (b"", "empty-file", (None, None)),
+        (b" \n ", "empty-file", (None, None)),
+        (b"[", "json-truncated", (1, 2)),
+        (GOOD.encode()[:-1], "json-truncated", (1, len(GOOD))),
+        (GOOD.encode()[: GOOD.index("},") + 2], "json-truncated", (1, GOOD.index("},") + 3)),
+        (GOOD.encode()[:-20], "json-truncated", (1, len(GOOD) - 19)),
+        (GOOD.encode()[:-1] + b",]", "json-syntax", (1, len(GOOD) + 1)),
+        (GOOD.encode() + b"]", "json-syntax", None),
+        (GOOD.encode() + b"\0\0", "json-syntax", (1, len(GOOD) + 1)),
+        (b'{"traceEvents": []}', "json-shape", (1, 1)),
+        (b"5", "json-shape", (1, 1)),
+        (b"hello", "json-syntax", (1, 1)),
+        (b'[{"Iteration ID": 1}]', "json-shape", (None, None)),
+        (b'[{"ph":"X"},\n {"ph":tru}]', "json-syntax", (2, 11)),
+        (b'[{"ph":"X"};{"ph":"X"}]', "json-syntax", (1, 12)),
+        (b'[{"ph":"X","name":"\xb0\xa1"}]', "json-encoding", (1, 20)),
+        (b'[{"ph":"X","zz":"\xb0\xa1"}]', "json-encoding", (1, 18)),
+        ("[]".encode("utf-16"), "json-encoding", (1, 1)),
+        (rb'[{"ph":"X","name":"\ud800"}]', "json-syntax", None),
+        (b'[{"ph":"X","name":"a\nb"}]', "json-syntax", None),
+        (b"[" * 100_000, "json-syntax", None),
+        (b'[{"ph":"X","args":01}]', "json-syntax", None),
+    ],
+)
+def test_what_is_no_whole_list_gives_a_finding_and_no_rows(tmp_path: Path, data: bytes, rule: str, place) -> None:
+    path = write(tmp_path, data)
+    look = look_at_timeline(path)
+    (finding,) = look.findings
+    assert (finding.severity, finding.rule) == ("error", rule)
+    if place is not None:
+        assert (finding.line, finding.column) == place
+    assert (look.events, look.usable) == (0, False)
+    assert rows(path) == []
+    sums = sum_durations(path)
+    assert (sums.frame.num_rows, sums.findings) == (0, look.findings)
+
+
+@pytest.mark.parametrize("args", ["[" * 5000 + "]" * 5000, "9" * 5000, "1e400", '"' + "x" * (5 << 20) + '"'])
+def test_extremes_end_in_rows_or_in_a_finding(tmp_path: Path, args: str) -> None:
+    path = write(tmp_path, f'[{{"name":"a","ph":"X","ts":1,"dur":2,"args":{{"x":{args}}}}}]')
+    look = look_at_timeline(path)
+    assert look.rows == len(rows(path, "name")) == (0 if look.findings else 1)
+
+
+def test_an_event_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_list, "WINDOW_BYTES", 64)
+    monkeypatch.setattr(json_list, "MAX_ELEMENT_BYTES", 1000)
+    look = look_at_timeline(write(tmp_path, '[{"name":"' + "x" * 5000 + '",}]'))
+    assert [f.rule for f in look.findings] == ["json-too-large"]
+
+
+# both ways of reading against each other, and against Python's own
+
+names = st.one_of(st.sampled_from(NAMES), st.text(max_size=8))
+small = st.integers(0, 2**31)
+stamps = st.one_of(
+    st.integers(0, 10**17),
+    st.floats(0, 1e8, allow_nan=False),
+    st.integers(0, 2 * 10**18).map(lambda ns: f"{ns // 1000}.{ns % 1000:03d}"),
+    st.sampled_from([1690000000123456.8, "12", "1.5", 0.1]),
+)
+args = st.fixed_dictionaries(
+    {},
+    optional={
+        "Task Type": st.sampled_from(["AI_CORE", "N/A", ""]), "task id": st.one_of(small, small.map(str), st.just("N/A")),
+        "Task Id": st.one_of(st.none(), small), "Stream Id": small, "stream id": small, "Model ID": st.just(4294967295),
+        "Model Id": small, "connection_id": small, "Mode": names, "level": st.just("node"), "q": st.lists(names, max_size=3),
+        "r": st.floats(allow_nan=False, allow_infinity=False), "name": names,
+    },
+)  # fmt: skip
+ids = st.one_of(st.integers(0, 3), st.sampled_from(["2_1", "Thread 4230"]))
+tasks = st.fixed_dictionaries(
+    {"ph": st.just("X"), "name": names, "ts": stamps, "dur": st.one_of(st.integers(0, 10**9), st.floats(0, 1e9))},
+    optional={"pid": ids, "tid": ids, "args": args, "cat": names},
+)
+flows = st.fixed_dictionaries(
+    {"ph": st.sampled_from("stf"), "id": st.one_of(small, st.integers(0, 2**64 - 1).map(str), names), "ts": stamps},
+    optional={
+        "pid": ids,
+        "tid": ids,
+        "cat": st.sampled_from(["HostToDevice", "async_npu"]),
+        "name": names,
+        "bp": names,
+    },
+)
+metadata = st.fixed_dictionaries(
+    {"ph": st.just("M"), "name": st.sampled_from(["process_name", "thread_name", "x"]), "args": args},
+    optional={"pid": ids, "tid": ids},
+)
+bad = st.sampled_from([5, None, {}, {"ph": "X"}, {**X, "dur": -1}, {**X, "ts": "x"}, {**X, "name": 5}])
+styles = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}, {"ensure_ascii": False}])
+
+
+def walked(path: Path) -> list[dict[str, Any]]:
+    batches = list(batches_by_walking(path, look_by_walking(path).names, EVENTS_SCHEMA))
+    return pa.Table.from_batches(batches, EVENTS_SCHEMA).to_pylist()
+
+
+def parsed_args(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "args": row["args"] and json.loads(row["args"])} for row in found]
+
+
+def no_surrogates(data: object) -> bool:
+    return re.search("[\ud800-\udfff]", json.dumps(data, ensure_ascii=False)) is None
+
+
+@quick
+@given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles)
+def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]], style: dict[str, Any]) -> None:
+    path = write(tmp_path, json.dumps(events, **style))
+    careful = look_by_walking(path)
+    look = look_at_timeline(path)
+    assert look.findings == careful.findings
+    assert (look.phases, look.start_ns, look.end_ns, look.names) == (
+        careful.phases, careful.start_ns, careful.end_ns, careful.names,
+    )  # fmt: skip
+    if look.plain:
+        quickly = pa.Table.from_batches(batches_by_sql(path, look, EVENTS_SCHEMA), EVENTS_SCHEMA).to_pylist()
+        assert parsed_args(quickly) == parsed_args(walked(path))
+
+
+@quick
+@given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates))
+def test_events_are_rows_or_metadata_or_reported(tmp_path: Path, events: list[Any]) -> None:
+    if events and isinstance(events[0], dict) and "ph" not in events[0]:
+        events = [X, *events]
+    path = write(tmp_path, events)
+    look = look_at_timeline(path)
+    found = rows(path)
+    assert look.events == len(events) == len(found) + look.metadata + look.reported
+    assert look.reported == len(look.findings)
+    usable = [event for event in events if f"/{events.index(event)}" not in {f.pointer for f in look.findings}]
+    expected = [event for event in usable if event["ph"] != "M"]
+    assert [row["name"] for row in found] == [event.get("name") for event in expected]
+    assert [row["start_ns"] for row in found] == [
+        int((Decimal(str(event["ts"])) * 1000).to_integral_value(ROUND_HALF_UP)) for event in expected
+    ]
+
+
+@quick
+@given(st.lists(st.one_of(tasks, metadata, bad), max_size=12).filter(no_surrogates))
+def test_sums_are_those_of_the_frame(tmp_path: Path, events: list[Any]) -> None:
+    path = write(tmp_path, [X, *events])
+    by = ("process", "thread", "pid", "tid", "name", "category", "task_type")
+    counts, sums = Counter(), Counter()
+    for row in rows(path):
+        if not row["stage_row"]:
+            key = tuple(row[column] for column in by)
+            counts[key] += 1
+            sums[key] += row["duration_ns"]
+    found = sum_durations(path, by)
+    assert found.findings == look_at_timeline(path).findings
+    assert {tuple(row[column] for column in by): row["count"] for row in found.frame.to_pylist()} == counts
+    assert {tuple(row[column] for column in by): row["duration_ns"] for row in found.frame.to_pylist()} == sums
+    assert sum(sum_durations(path, ()).frame["duration_ns"].to_pylist()) == sum(sums.values())
+
+
+TRACE = json.dumps(
+    [
+        {"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "CANN"}},
+        {**X, "args": {"a": 1.5, "b": ["\u7b97", True, None], "c": {"d": -1}}},
+        {"name": "f", "ph": "s", "cat": "HostToDevice", "id": "141733920768", "pid": 7, "tid": 1, "ts": "2.000"},
+        {**X, "name": '},{"x"', "ts": 3.25},
+    ],
+    ensure_ascii=False,
+).encode()
+
+
+def is_json(data: bytes) -> bool:
+    def refuse(_: str) -> None:
+        raise ValueError
+
+    try:
+        return isinstance(json.loads(data.decode(), parse_constant=refuse), list)
+    except ValueError:
+        return False
+
+
+def check_damage(folder: Path, data: bytes) -> None:
+    path = write(folder, data)
+    look, sums, frame = look_at_timeline(path), sum_durations(path), rows(path)
+    assert len(frame) == look.rows
+    blanks = data.replace(b"\x0b", b" ").replace(b"\x0c", b" ")  # between events duckdb takes them for blanks
+    if not is_json(blanks) and not any(f.rule == "timeline-event" for f in look.findings):
+        assert not look.usable
+        assert [f.severity for f in look.findings] == ["error"]
+        assert sums.frame.num_rows == len(frame) == 0
+
+
+@pytest.mark.parametrize("end", range(len(TRACE)))
+def test_a_file_cut_anywhere_is_seen(tmp_path: Path, end: int) -> None:
+    path = write(tmp_path, TRACE[:end])
+    (finding,) = look_at_timeline(path).findings
+    assert finding.rule == ("json-truncated" if end else "empty-file")
+    assert rows(path) == []
+    assert sum_durations(path).frame.num_rows == 0
+
+
+@settings(quick, max_examples=40)
+@given(st.integers(0, len(TRACE) - 1), st.integers(0, 255))
+def test_a_changed_byte_ends_in_no_traceback(tmp_path: Path, at: int, byte: int) -> None:
+    check_damage(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :])
+
+
+@settings(quick, max_examples=40)
+@given(
+    st.integers(0, len(TRACE)),
+    st.one_of(st.binary(max_size=4), st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}"])),
+)
+def test_inserted_bytes_end_in_no_traceback(tmp_path: Path, at: int, more: bytes) -> None:
+    check_damage(tmp_path, TRACE[:at] + more + TRACE[at:])
+
+
+@quick
+@given(st.binary(max_size=40))
+def test_any_bytes_end_in_no_traceback(tmp_path: Path, data: bytes) -> None:
+    check_damage(tmp_path, data)

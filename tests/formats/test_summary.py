@@ -1,0 +1,219 @@
+"""Summary CSV: every row is in the frame or in the findings, every number exact."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.model.errors import ReadError
+from aoe_reports.rules.tables import check_table
+
+HEADER = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
+TABLE = TABLES["op_summary"]
+
+
+def read(tmp_path: Path, text: str | bytes, header: str = HEADER, **kwargs) -> TableData:
+    path = tmp_path / "op_summary.csv"
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(header.encode() + b"\n" + data if header else data)
+    return check_table(read_table(path, TABLE, **kwargs))
+
+
+def found(data: TableData) -> list[tuple[str, int | None, int | None]]:
+    return [(finding.rule, finding.line, finding.column) for finding in data.findings]
+
+
+def test_times_are_exact_nanoseconds(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1736412474712511.621\t,53.7415,0\n")
+    assert data.frame["task_start_ns"].to_pylist() == [1736412474712511621]
+    assert data.frame["task_duration_ns"].to_pylist() == [53742]  # half to even
+    assert data.findings == ()
+
+
+def test_missing_words_are_null(tmp_path: Path) -> None:
+    data = read(tmp_path, 'N/A,,"",N/A,1,N/A\n')
+    row = data.frame.to_pylist()[0]
+    assert [row[name] for name in ("op_name", "op_type", "task_type", "task_start_ns", "task_wait_ns")] == [None] * 5
+
+
+def test_the_id_that_means_none_is_null(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1,2,3,4294967295\nb,T,AI_CORE,1,2,3,7\n", HEADER + ",Model ID")
+    assert data.frame["model_id"].to_pylist() == [None, 7]
+
+
+def test_shapes_keep_their_quotes_once(tmp_path: Path) -> None:
+    data = read(tmp_path, 'a,T,AI_CORE,1,2,3,"""1,2;3,4"""\n', HEADER + ",Input Shapes")
+    assert data.frame["input_shapes"].to_pylist() == ["1,2;3,4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,2\n", [("csv-ragged-row", 3, None)]),
+        ("a,T,AI_CORE,1,2,3\n5,x,T,AI_CORE,1,2,3\n", [("csv-ragged-row", 3, None)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,2,\n", []),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,oops,3\n", [("csv-unparsable", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,inf,3\n", [("csv-unparsable", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,nan,3\n", [("csv-unparsable", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,1e300,3\n", [("csv-unparsable", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,N/A,3\n", [("missing-value", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1,-1,3\n", [("negative-duration", 3, 5)]),
+        ("a,T,AI_CORE,1,2,3\nb,T,AI_CORE,1", [("csv-truncated", 3, None)]),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_reported_and_left_out(tmp_path: Path, text: str, expected: list) -> None:
+    data = read(tmp_path, text)
+    assert found(data) == expected
+    assert data.frame.num_rows + data.rows_reported == data.rows_read == 2
+    assert data.frame["op_name"].to_pylist() == (["a"] if expected else ["a", "b"])
+
+
+def test_a_bad_cell_of_no_weight_costs_the_cell_only(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,soon,2,3\n")
+    assert found(data) == [("csv-unparsable", 2, 4)]
+    assert data.frame.to_pylist()[0]["task_start_ns"] is None
+    assert (data.rows_read, data.rows_reported) == (1, 0)
+
+
+def test_lines_are_physical_where_cells_hold_line_ends_and_lines_are_empty(tmp_path: Path) -> None:
+    data = read(tmp_path, '"a\nb",T,AI_CORE,1,2,3\n\nc,T,AI_CORE,1,bad,3\n')
+    assert found(data) == [("csv-spread-row", 2, None), ("csv-unparsable", 5, 5)]
+    assert (data.rows_read, data.rows_reported, data.frame.num_rows) == (2, 2, 0)
+
+
+def test_stray_quotes_that_swallow_rows_are_found(tmp_path: Path) -> None:
+    data = read(
+        tmp_path, 'a,T,AI_CORE,1,2,3\n"b,T,AI_CORE,1,2,3\nc,T,AI_CORE,1,2,3\nd",T,AI_CORE,1,2,3\ne,T,AI_CORE,1,2,3\n'
+    )
+    assert found(data) == [("csv-spread-row", 3, None)]
+    assert data.frame["op_name"].to_pylist() == ["a", "e"]
+
+
+@pytest.mark.parametrize("stamp", ["1e-999999999", "1e999999999", "9" * 40, "nan", "1e400"])
+def test_absurd_time_stamps_neither_end_the_process_nor_pass(tmp_path: Path, stamp: str) -> None:
+    data = read(tmp_path, f"a,T,AI_CORE,{stamp},2,3\nb,T,AI_CORE,5,2,3\n")
+    assert [finding[0] for finding in found(data)] == ["csv-unparsable"]
+    assert data.frame["task_start_ns"].to_pylist() == [None, 5000]
+
+
+@pytest.mark.parametrize("stamp", ["1.68e+18", "1736412474712511.1234567", " 12 "])
+def test_time_stamps_in_other_forms_are_exact_too(tmp_path: Path, stamp: str) -> None:
+    from decimal import ROUND_HALF_EVEN, Decimal
+
+    data = read(tmp_path, f"a,T,AI_CORE,{stamp},2,3\n", HEADER.replace("Task Start Time(us)", "Task Start Time(ns)"))
+    expected = int(Decimal(stamp.strip()).to_integral_value(ROUND_HALF_EVEN))
+    assert data.frame["task_start_ns"].to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("number", ["1e30", "1.5", "99999999999999999999", "9223372036854775808"])
+def test_integers_that_do_not_fit_are_said(tmp_path: Path, number: str) -> None:
+    data = read(tmp_path, f"a,T,AI_CORE,1,2,3,{number}\n", HEADER + ",Block Num")
+    assert found(data) == [("csv-unparsable", 2, 7)]
+
+
+def test_an_open_quote_is_said_to_swallow_lines(tmp_path: Path) -> None:
+    data = read(tmp_path, 'a,T,AI_CORE,1,2,3\nb,"T,AI_CORE,1,2,3\nc,T,AI_CORE,1,2,3\n')
+    assert found(data) == [("csv-ragged-row", 3, None)]
+    assert "swallows" in data.findings[0].message
+    assert data.frame["op_name"].to_pylist() == ["a"]
+
+
+def test_gbk_is_read_and_said(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1,2,3\n矩阵,T,AI_CORE,1,2,3\n".encode("gbk"))
+    assert data.frame["op_name"].to_pylist() == ["a", "矩阵"]
+    assert [(f.severity, *rest) for f, rest in zip(data.findings, found(data), strict=True)] == [
+        ("warning", "csv-encoding", 3, None)
+    ]
+
+
+def test_gbk_in_a_column_that_is_not_wanted_is_found_too(tmp_path: Path) -> None:
+    text = "矩阵,T,AI_CORE,1,2,3\n".encode("gbk")
+    assert found(read(tmp_path, text, fields=frozenset({"op_type"}))) == [("csv-encoding", 2, None)]
+
+
+def test_bytes_of_no_encoding_refuse_the_file(tmp_path: Path) -> None:
+    data = read(tmp_path, b"\xff\xff\xff,T,AI_CORE,1,2,3\n")
+    assert found(data) == [("csv-encoding", 2, None)]
+    assert data.frame.num_rows == 0
+
+
+def test_a_projection_sees_ragged_rows(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1,2,3\n7,a,T,AI_CORE,1,2,3\n", fields=frozenset({"op_type"}))
+    assert found(data) == [("csv-ragged-row", 3, None)]
+    assert set(data.frame.column_names) == {"op_type", "task_duration_ns"}
+
+
+def test_an_empty_file_and_a_lone_header(tmp_path: Path) -> None:
+    assert found(read(tmp_path, b"", header="")) == [("empty-file", None, None)]
+    assert found(read(tmp_path, b"")) == []
+    assert found(read(tmp_path, HEADER, header="")) == [("csv-truncated", 1, None)]
+
+
+def test_a_renamed_column_is_named_with_what_stands_in_its_place(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1,2,3\n", HEADER.replace("Task Duration", "Elapsed"))
+    assert found(data) == [("missing-column", 1, 5)]
+    assert "'Elapsed(us)'" in data.findings[0].message
+
+
+def test_many_findings_of_one_kind_are_counted_not_listed(tmp_path: Path) -> None:
+    data = read(tmp_path, "a,T,AI_CORE,1,bad,3\n" * 1000)
+    assert len(data.findings) == 21
+    assert "980 more" in data.findings[-1].message
+    assert data.rows_reported == 1000
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="no such"):
+        read_table(tmp_path / "no such.csv", TABLE)
+
+
+def test_rows_longer_than_a_block_and_files_of_many_blocks(tmp_path: Path) -> None:
+    text = "".join(f"op{i},T,AI_CORE,{i},1.001,0\n" for i in range(60_000)) + "x,T,AI_CORE,1,2\n"
+    data = read(tmp_path, text)
+    assert (data.frame.num_rows, found(data)) == (60_000, [("csv-ragged-row", 60_002, None)])
+    assert found(read(tmp_path, "x" * (3 << 20) + ",T,AI_CORE,1,2,3\n")) == [("csv-syntax", None, None)]
+
+
+cells = st.one_of(
+    st.decimals(min_value=-10, max_value=10**9, places=4, allow_nan=False).map(str),
+    st.sampled_from(["N/A", "", "1e3", " 5 ", "7\t", "x", "--1", "0x10", "１", "1,5", '"', "1.", ".5", "-0.0", "inf"]),
+)
+names = st.text(alphabet=st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.tuples(names, cells, st.integers(-2, 2)), max_size=20))
+def test_rows_read_are_rows_summed_plus_rows_reported(rows: list[tuple[str, str, int]], tmp_path: Path) -> None:
+    """Against Python's csv and Decimal: same sum, and nothing lost without a word."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    expected, usable = 0, 0
+    for start, (name, cell, ragged) in enumerate(rows):
+        row = [name, "T", "AI_CORE", str(start), cell, "3"] + ["x"] * max(0, ragged)
+        row = row[: len(row) + min(0, ragged)]
+        writer.writerow(row)
+        value = _decimal(cell)
+        if ragged == 0 and value is not None and value >= 0:
+            expected += int((value * 1000).to_integral_value(ROUND_HALF_EVEN))
+            usable += 1
+    data = read(tmp_path, buffer.getvalue())
+    assert data.rows_read == len(rows)
+    assert data.frame.num_rows == usable
+    assert data.frame.num_rows + data.rows_reported == data.rows_read
+    assert sum(data.frame["task_duration_ns"].to_pylist()) == expected
+    assert bool(data.findings) == (usable != len(rows))
+
+
+def _decimal(cell: str) -> Decimal | None:
+    text = cell.strip(" \t")
+    if not text.isascii() or text in {"N/A", "", "x", "--1", "0x10", "1,5", '"', "inf"}:
+        return None
+    return Decimal(text)

@@ -1,0 +1,45 @@
+"""Budgets and the thresholds that keep them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.stats.budget import Budget
+from aoe_reports.stats.run_lengths import FITS
+
+
+def test_a_budget_is_shared_by_the_eligible_series() -> None:
+    assert Budget.shared(12, 1200).rate == 0.01
+    assert Budget.shared(12, 0).rate == 12
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
+def test_what_is_no_rate_is_refused(rate: float) -> None:
+    with pytest.raises(ValueError, match="expected a number above 0"):
+        Budget(rate)
+
+
+@given(st.floats(1e-9, 100), st.floats(1e-9, 100), st.floats(0, 1))
+def test_fewer_alarms_need_more_proof(one: float, other: float, memory: float) -> None:
+    low, high = sorted((one, other))
+    assert Budget(low).threshold(memory) >= Budget(high).threshold(memory)
+    assert Budget(low).suspicion >= Budget(high).suspicion
+
+
+def test_a_rate_beyond_what_was_simulated_says_so() -> None:
+    assert Budget(0.01).simulated
+    assert not Budget(1.0).simulated
+    assert Budget(1.0).threshold(0) == Budget(0.25).threshold(0)
+
+
+def test_the_table_says_what_was_measured() -> None:
+    """Each line passes through its own points: within three standard errors of the alarms counted."""
+    for fit in FITS:
+        assert fit.measured
+        for threshold, alarms, years in fit.measured:
+            expected = years * math.exp(fit.intercept - fit.slope * threshold)
+            assert abs(alarms - expected) <= 3 * math.sqrt(expected) + 0.25 * expected

@@ -1,0 +1,123 @@
+"""Records put together to histories, and judged."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aoe_reports.history.series import judge_histories, put_together
+
+SCHEMA = {
+    "series_id": pl.String, "night": pl.String, "run_id": pl.String, "timestamp_ns": pl.Int64,
+    "runtime_ms_mean": pl.Float64, "workload": pl.String, "hardware": pl.String,
+}  # fmt: skip
+
+
+def record(series: str, night: int, value: float | None, run: str = "", hardware: str = "910B") -> dict[str, object]:
+    name = f"2026-{1 + night // 28:02d}-{1 + night % 28:02d}"
+    return {
+        "series_id": series, "night": name, "run_id": f"{name}{run}", "timestamp_ns": night * 10**9 + len(run),
+        "runtime_ms_mean": value, "workload": "net/step", "hardware": hardware,
+    }  # fmt: skip
+
+
+def frame(*records: dict[str, object]) -> pl.DataFrame:
+    return pl.DataFrame(list(records), schema=SCHEMA)
+
+
+def slowed(series: str, at: int = 30, nights: int = 40, hardware: str = "910B") -> list[dict[str, object]]:
+    values = 10 * (1 + 0.01 * np.random.default_rng(1).standard_normal(nights))
+    values[at:] *= 1.1
+    return [record(series, night, float(value), hardware=hardware) for night, value in enumerate(values)]
+
+
+def test_runs_of_one_night_are_one_value_with_a_spread() -> None:
+    found = put_together(
+        frame(record("s", 1, 10.0), record("s", 1, 14.0, "b"), record("s", 1, 11.0, "bc"), record("s", 2, 9.0))
+    )
+    assert found.values_ms.tolist() == [[11.0, 9.0]]
+    assert round(float(found.spreads_ms[0, 0]), 3) == 2.082
+    assert np.isnan(found.spreads_ms[0, 1])
+    assert found.runs[0].tolist() == ["2026-01-02bc", "2026-01-03"]
+
+
+def test_a_record_that_is_there_twice_is_one() -> None:
+    one = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b")))
+    two = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b"), record("s", 1, 20.0, "b")))
+    assert one.values_ms.tolist() == two.values_ms.tolist() == [[15.0]]
+
+
+def test_missing_nights_and_values_are_gaps() -> None:
+    found = put_together(
+        frame(record("a", 1, 1.0), record("a", 3, None), record("b", 2, 2.0), record("b", 3, float("nan")))
+    )
+    assert found.nights == ("2026-01-02", "2026-01-03")
+    assert np.isnan(found.values_ms).tolist() == [[False, True], [True, False]]
+
+
+def test_two_hardware_classes_are_two_series() -> None:
+    quick, slow = slowed("a", at=40, hardware="910A"), slowed("b", at=40, hardware="910B")
+    mixed = [(quick if night % 2 else slow)[night] for night in range(40)]
+    for one in mixed:
+        one["runtime_ms_mean"] *= 1.3 if one["hardware"] == "910B" else 1.0  # type: ignore[operator]
+    judged = judge_histories(put_together(frame(*mixed)))
+    assert [row["hardware"] for row in judged.rows()] == ["910A", "910B"]
+    assert [row["state"] for row in judged.rows()] == [None, None]
+
+
+def test_a_row_says_since_when_and_which_run() -> None:
+    judged = judge_histories(put_together(frame(*slowed("s"), record("young", 39, 5.0))))
+    first, young = judged.rows()
+    assert (first["state"], first["since"], first["since_run"]) == ("confirmed", "2026-02-03", "2026-02-03")
+    assert first["ci_low"] < 0.1 < first["ci_high"]
+    assert (young["state"], young["reason"], young["since"]) == (None, "too-few-nights", None)
+    assert judged.eligible == 1
+    assert judged.parameters.budget.rate == 12
+
+
+def test_only_the_last_nights_are_looked_at() -> None:
+    histories = put_together(frame(*slowed("s")))
+    assert judge_histories(histories, within=10).verdicts[0].changes == ()
+    assert judge_histories(histories, within=10).verdicts[0].nights == 10
+
+
+def test_nothing_is_nothing() -> None:
+    judged = judge_histories(put_together(frame()))
+    assert (judged.eligible, judged.verdicts, list(judged.rows())) == (0, (), [])
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_records_does_not_matter(random) -> None:
+    records = [*slowed("a"), *slowed("b", at=20), record("a", 3, 12.0, "x"), record("c", 5, 1.0)]
+    judged = judge_histories(put_together(frame(*records)))
+    random.shuffle(records)
+    again = judge_histories(put_together(frame(*records)))
+    assert list(again.rows()) == list(judged.rows())
+    assert again.verdicts == judged.verdicts
+
+
+def test_a_whole_history_has_a_row_for_each_change() -> None:
+    records = [record("s", night, 5.0 if 15 <= night < 30 else 4.0) for night in range(40)]
+    (watched,) = judge_histories(put_together(frame(*records))).rows()
+    assert watched["state"] == "recovered"
+    judged = judge_histories(put_together(frame(*records)), within=None)
+    assert [(row["state"], row["since"]) for row in judged.rows()] == [
+        ("confirmed", judged.histories.nights[15]),
+        ("recovered", judged.histories.nights[30]),
+    ]
+
+
+def test_a_clock_that_jumps_and_nights_that_come_twice_raise_no_alarm() -> None:
+    values = 10 * (1 + 0.01 * np.random.default_rng(2).standard_normal(60))
+    records = [record("s", night, float(value)) for night, value in enumerate(values)]
+    again = [record("s", night, float(value), run="again") for night, value in enumerate(values[::-1])]
+    ahead = [{**one, "night": f"203{place}-01-01"} for place, one in enumerate(records[10:13])]
+    behind = [{**one, "night": "1970-01-01"} for one in records[20:22]]
+    for within in (120, None):
+        judged = judge_histories(put_together(frame(*records, *again, *ahead, *behind)), within=within)
+        assert [verdict.changes for verdict in judged.verdicts] == [()]
+        assert judged.verdicts[0].suspect is None
+        assert judged.verdicts[0].nights == 64

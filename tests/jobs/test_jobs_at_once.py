@@ -1,0 +1,134 @@
+"""Several jobs with one store and one site: the second waits and says so, every verdict is printed, no page is lost."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+
+RUN = (sys.executable, "-m", "aoe_reports")
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*RUN, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """What another job does while it writes its pages."""
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+@pytest.fixture
+def site(cli: Cli, msprof: Path, tmp_path: Path) -> Path:
+    options = ("--store", tmp_path / "s", "--site", tmp_path / "site")
+    assert cli("nightly", msprof / "exports_of_2022", *options, "--workload", "first").code in {0, 1}
+    return tmp_path / "site"
+
+
+def waits(process: subprocess.Popen[str]) -> None:
+    """Wait until it says that it does: with whose number is in the line."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "waiting" in line:
+            assert f"process {os.getpid()} is writing there; waiting" in line
+            return
+    raise AssertionError("it did not wait")
+
+
+@pytest.mark.torture
+def test_nightly_prints_its_verdict_and_waits_for_whom_it_says(site: Path, msprof: Path, tmp_path: Path) -> None:
+    with alone_in(site):
+        second = start(
+            "nightly", msprof / "statistic_only", "--store", tmp_path / "s", "--site", site, "--workload", "second"
+        )
+        waits(second)
+        assert second.stdout is not None
+        assert second.stdout.readline().startswith("Night report")
+        assert "second" not in (site / "runs" / "index.html").read_text()
+    _, err = second.communicate()
+    assert second.returncode in {0, 1}, err
+    assert "second" in (site / "runs" / "index.html").read_text()
+    assert "second" in (site / "report.md").read_text()
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("command", [("site", "-o"), ("report", "-o")], ids=["site", "report"])
+def test_others_that_write_into_a_site_wait_too(site: Path, tmp_path: Path, command: tuple[str, str]) -> None:
+    target = site if command[0] == "site" else site / "mail.txt"
+    with alone_in(site):
+        other = start(command[0], "--store", tmp_path / "s", command[1], target)
+        waits(other)
+        fresh = tmp_path / "fresh"  # another job replaces the folder as a whole, and this one must see the new one
+        fresh.mkdir()
+        (fresh / "manifest.json").write_text("{}")
+        site.rename(tmp_path / "old")
+        fresh.rename(site)
+        third = os.open(site, os.O_RDONLY)  # and a third one is at work in that
+        fcntl.flock(third, fcntl.LOCK_EX)
+    waits(other)
+    os.close(third)
+    _, err = other.communicate()
+    assert other.returncode == 0, err
+    assert (site / "index.html" if command[0] == "site" else target).is_file()
+
+
+@pytest.mark.torture
+def test_jobs_that_start_at_once_all_end_well(site: Path, msprof: Path, aoe: Path, tmp_path: Path) -> None:
+    profiles = ("ten_iterations", "torch_npu_two_ranks")
+    store = ("--store", tmp_path / "s")
+    jobs = [start("nightly", msprof / name, *store, "--site", site, "--workload", name) for name in profiles]
+    jobs += [start("report", *store, "-o", site / "mail.txt"), start("site", *store, "-o", site)]
+    ended = [(job.communicate(), job.returncode) for job in jobs]
+    for (_, err), code in ended:
+        assert code in {0, 1}, err
+        assert "Traceback" not in err
+    assert all(out.startswith("Night report") for (out, _), _ in ended[:2])
+    pages = (site / "runs" / "index.html").read_text()
+    assert all(name in pages for name in profiles)
+    assert (site / "mail.txt").is_file()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not [path for path in site.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("kind", ["file", "denied"])
+def test_a_site_that_cannot_be_written_is_told_after_the_report(
+    cli: Cli, msprof: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    site = tmp_path / "site"
+    if kind == "file":
+        site.write_text("no folder")
+    else:
+        site.mkdir()
+        refused = PermissionError(errno.EACCES, "Permission denied", str(site))
+        monkeypatch.setattr("aoe_reports.engine.locks.os.open", lambda *_: (_ for _ in ()).throw(refused))
+    ended = cli("nightly", msprof / "exports_of_2022", "--store", tmp_path / "s", "--site", site, "--workload", "net")
+    assert ended.code == 3
+    assert ended.out.startswith("Night report")
+    assert str(site) in ended.err.splitlines()[-1]
+
+
+def test_without_locks_it_goes_on_and_says_so(
+    cli: Cli, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    ended = cli("site", "--store", tmp_path / "s", "-o", site)
+    assert (ended.code, "has no locks" in ended.err) == (0, True)

@@ -1,0 +1,42 @@
+"""A question whose units cannot all be read; a module of its own, so that other processes can import it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import Rows, column, row
+
+
+@row
+class Seen:
+    path: str = column("Path")
+
+
+class Odd(Question[RunOptions, str]):
+    """Read units of which some cannot be read."""
+
+    name = "odd"
+    title = "Odd"
+    options = RunOptions
+    rows = (Seen,)
+    nothing = "nothing here"
+
+    def map_unit(self, unit: Unit, asked: Asked[RunOptions]) -> str:
+        """The path; a finding before each failure."""
+        asked.notes.add([Finding("info", "seen", unit.path, "seen")])
+        if unit.path.endswith("rank_1"):
+            raise ReadError(Path(unit.path), "cannot be read", "something else")
+        if unit.path.endswith("rank_2") and (Path(unit.path) / "deadly").exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return unit.path
+
+    def finish(self, parts: Sequence[tuple[Unit, str]], asked: Asked[RunOptions]) -> Finished:
+        """What was read."""
+        del asked
+        return Finished(tables=(Rows(type=Seen, rows=[Seen(path=path) for _, path in parts]),))

@@ -1,0 +1,58 @@
+"""What questions hand on of a capture goes to another process and back: the answers are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aoe_reports.engine.ask import ask
+from aoe_reports.engine.executors import Processes
+from aoe_reports.engine.question import Asked, Notes, Question
+from aoe_reports.model.report import Section
+from aoe_reports.present.answers import report_of
+from aoe_reports.questions.breakdown import Breakdown
+from aoe_reports.questions.communication import CommunicationOfRuns
+from aoe_reports.questions.inspect import Inspect
+from aoe_reports.questions.steps import Steps
+
+
+@pytest.mark.parametrize("question", [Steps(), Breakdown(), CommunicationOfRuns(), Inspect()], ids=lambda one: one.name)
+def test_processes_answer_as_one_process_does(msprof: Path, question: Question[Any, Any]) -> None:
+    paths = [msprof / name for name in ("communication_of_four_ranks", "cluster_of_two_ranks", "torch_npu_two_ranks")]
+    alone = ask(question, paths, question.options())
+    several = ask(question, paths, question.options(), executor=Processes(2))
+    assert [table.mappings() for table in several.tables] == [table.mappings() for table in alone.tables]
+    assert several.findings == alone.findings
+    assert all(alone.rows)
+
+
+def test_one_run_is_said_once_above_all_tables(msprof: Path) -> None:
+    def told(*names: str) -> tuple[Section, list[bool]]:
+        paths = [msprof / name for name in names]
+        sections = report_of(ask(CommunicationOfRuns(), paths, CommunicationOfRuns.options())).sections
+        grids = [section.grid for section in sections if section.grid is not None]
+        return sections[0], [any(column.key == "run" for column in grid.columns) for grid in grids]
+
+    first, runs = told("communication_of_four_ranks")
+    assert first.sentences == [f"Run: {msprof / 'communication_of_four_ranks'}"]
+    assert not any(runs)
+    first, runs = told("communication_of_four_ranks", "torch_npu_memory_and_communication")
+    assert first.title == "By rank, group and type of operator"
+    assert all(runs)
+
+
+def test_two_runs_of_one_folder_are_not_taken_for_one(tmp_path: Path) -> None:
+    header = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+    for run, day in enumerate(("20260101", "20260102")):
+        for rank in range(2):
+            folder = tmp_path / f"host_{rank}_{day}000000000_ascend_pt"
+            folder.mkdir()
+            (folder / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
+            (folder / "kernel_details.csv").write_text(f"{header}{rank},a,MatMul,AI_CORE,{run}.0,2.5\n")
+    steps = Steps()
+    asked = Asked(options=steps.options(), notes=Notes())
+    units = steps.units(steps.discover([tmp_path], asked), asked)
+    assert {unit.run for unit in units} == {str(tmp_path)}
+    assert sorted(unit.number for unit in units) == [0, 0, 1, 1]

@@ -1,0 +1,220 @@
+"""Tables and timelines that tell the same facts: each rule fires, and fires for nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from aoe_reports.engine.captures import kernels
+from aoe_reports.formats.ascend.tables import TABLES
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.rules.forms import (
+    TimelineSums,
+    check_communication,
+    check_forms,
+    check_overlap,
+    check_statistics,
+    check_steps,
+    check_task_times,
+    check_timeline,
+)
+
+Row = dict[str, Any]
+
+
+def table(kind: str, rows: Sequence[Row], *, reported: int = 0, name: str | None = None) -> TableData:
+    words = {"op_type", "task_type", "op_name"}
+    columns = {
+        key: pa.chunked_array([pa.array([row[key] for row in rows], pa.string() if key in words else pa.int64())])
+        for key in (rows[0] if rows else {})
+    }
+    frame = pa.table({key: col.dictionary_encode() if key in words else col for key, col in columns.items()})
+    path = Path(name or f"{kind}.csv")
+    return TableData(TABLES[kind], path, frame, TABLES[kind].match([]), (), len(rows), reported, "")
+
+
+def task(kind: str = "Conv2D", core: str | None = "AI_CORE", ns: int = 1000, **more: Any) -> Row:
+    return {"op_name": "a", "op_type": kind, "task_type": core, "task_duration_ns": ns, **more}
+
+
+def group(kind: str, core: str, count: int, total: int, **more: Any) -> Row:
+    return {"op_type": kind, "task_type": core, "count": count, "total_time_ns": total, **more}
+
+
+TASKS = [task(ns=1000), task(ns=3000), task("Add", "AI_VECTOR_CORE", 500), task("hcom", "HCCL", 9000)]
+STATISTIC = [group("Conv2D", "AI_CORE", 2, 4000), group("Add", "AI_VECTOR_CORE", 1, 500)]
+
+
+def said(findings: Sequence[Finding]) -> list[str]:
+    return [finding.rule for finding in findings]
+
+
+def statistic(rows: Sequence[Row], tasks: Sequence[Row], **more: Any) -> list[Finding]:
+    return check_statistics([table("op_statistic", rows, **more)], table("kernel_details", tasks).frame)
+
+
+def test_the_statistic_is_the_tasks_grouped() -> None:
+    assert statistic(STATISTIC, TASKS) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "fires"),
+    [
+        (0, {"count": 3}, True),
+        (0, {"count": 1}, True),
+        (0, {"total_time_ns": 4020}, False),
+        (0, {"total_time_ns": 3980}, False),
+        (0, {"total_time_ns": 4021}, True),
+        (0, {"total_time_ns": 3979}, True),
+        (1, {"op_type": "Adf"}, True),
+        (1, {"task_type": "AI_CORE"}, True),
+    ],
+)
+def test_a_row_that_the_tasks_contradict(row: int, change: Row, fires: bool) -> None:
+    rows = [{**line, **change} if number == row else line for number, line in enumerate(STATISTIC)]
+    found = statistic(rows, TASKS)
+    assert set(said(found)) == ({"statistic-mismatch"} if fires else set())
+    if fires:
+        assert found[0].line == row + 2
+
+
+def test_a_group_of_tasks_without_a_row() -> None:
+    (finding,) = statistic(STATISTIC[:1], TASKS)
+    assert (finding.rule, finding.line) == ("statistic-mismatch", None)
+    assert "Add on AI_VECTOR_CORE: 1 tasks" in finding.message
+
+
+def test_communication_is_not_in_the_statistic() -> None:
+    assert statistic(STATISTIC, [*TASKS, task("hcom", "COMMUNICATION", 7)]) == []
+
+
+def test_tasks_without_a_type_are_not_asked_for() -> None:
+    """Level 0 knows no types."""
+    assert statistic(STATISTIC, [*TASKS, {**task(), "op_type": None}]) == []
+
+
+def test_a_statistic_that_lost_rows_is_not_blamed_twice() -> None:
+    assert statistic(STATISTIC[:1], TASKS, reported=1) == []
+    assert statistic([], TASKS) == []
+
+
+def test_devices_are_kept_apart_where_both_tell_them() -> None:
+    tasks = [{**row, "device_id": device} for device in (0, 1) for row in TASKS]
+    rows = [{**row, "device_id": device} for device in (0, 1) for row in STATISTIC]
+    assert statistic(rows, tasks) == []
+    assert said(statistic([{**rows[0], "count": 4}, *rows[1:]], tasks)) == ["statistic-mismatch"]
+    assert (
+        statistic(
+            [{**row, "count": row["count"] * 2, "total_time_ns": row["total_time_ns"] * 2} for row in STATISTIC], tasks
+        )
+        == []
+    )
+
+
+def test_findings_are_not_more_than_a_page() -> None:
+    rows = [group(f"t{number}", "AI_CORE", 1, 1) for number in range(100)]
+    assert len(statistic(rows, TASKS)) < EXAMPLES_PER_RULE + 1 + len(TASKS) + 1
+
+
+def test_communication_operators_are_counted_in_their_own_statistic() -> None:
+    tasks = table("kernel_details", TASKS).frame
+    good = table("communication_statistic", [{"op_type": "hcom", "count": 1, "total_time_ns": 9000}])
+    bad = table("communication_statistic", [{"op_type": "hcom", "count": 2, "total_time_ns": 9000}])
+    assert check_communication(good, tasks) == []
+    assert said(check_communication(bad, tasks)) == ["statistic-mismatch"]
+    assert check_communication(bad, table("kernel_details", TASKS[:3]).frame) == []  # level 0: no such tasks
+
+
+def test_two_forms_of_the_tasks() -> None:
+    used, other = table("kernel_details", TASKS), table("op_summary", TASKS)
+    assert check_forms([used], [other]) == []
+    assert check_forms([used], [table("op_summary", TASKS[:2]), table("op_summary", TASKS[2:])]) == []
+    assert check_forms([used], []) == check_forms([], [other]) == check_forms([used], [table("op_summary", [])]) == []
+    (finding,) = check_forms([used], [table("op_summary", TASKS[:3])])
+    assert (finding.rule, finding.path) == ("forms-disagree", "op_summary.csv")
+    assert said(check_forms([used], [table("op_summary", [*TASKS[:3], task(ns=9005)])])) == ["forms-disagree"]
+    assert check_forms([used], [table("op_summary", [*TASKS[:3], task(ns=9004)])]) == []
+
+
+def times(rows: Sequence[Row]) -> tuple[list[TableData], pa.Table | None]:
+    data = table("task_time", rows)
+    return [data], kernels(data.frame)
+
+
+def test_task_time_holds_the_operators_and_a_little_longer() -> None:
+    tasks = [table("op_summary", TASKS)]
+    longer = [{**row, "task_duration_ns": row["task_duration_ns"] + 3000} for row in TASKS[:3]]
+    event = {"op_name": None, "op_type": None, "task_type": "EVENT_RECORD", "task_duration_ns": 5}
+    assert check_task_times(tasks, *times([*longer, event])) == []
+    assert said(check_task_times(tasks, *times(longer[:2]))) == ["forms-disagree"]
+    assert said(check_task_times(tasks, *times([*longer, task()]))) == ["forms-disagree"]
+    much = [{**row, "task_duration_ns": row["task_duration_ns"] + 5001} for row in TASKS[:3]]
+    assert said(check_task_times(tasks, *times(much))) == ["forms-disagree"]
+    shorter = [{**row, "task_duration_ns": row["task_duration_ns"] - 21} for row in TASKS[:3]]
+    assert said(check_task_times(tasks, *times(shorter))) == ["forms-disagree"]
+    assert check_task_times(tasks, [], None) == []
+
+
+@pytest.mark.parametrize(
+    ("operators", "ns", "fires"),
+    [(3, 4500, False), (3, 4503, False), (3, 4504, True), (2, 4500, True), (4, 4500, True)],
+)
+def test_a_timeline_holds_the_operators(operators: int, ns: int, fires: bool) -> None:
+    sums = TimelineSums("trace_view.json", operators, ns, {})
+    found = check_timeline(sums, [table("kernel_details", TASKS)])
+    assert said(found) == (["forms-disagree"] if fires else [])
+    assert all(finding.path == "trace_view.json" for finding in found)
+
+
+def step(number: int | None, computing: int, **more: int) -> Row:
+    parts = {"communication_ns": 100, "communication_not_overlapped_ns": 60, "overlapped_ns": 40, "free_ns": 10}
+    return {"step": number, "computing_ns": computing, **parts, **more}
+
+
+@pytest.mark.parametrize(
+    ("overlap", "fires"),
+    [
+        ({"Computing": 4500, "Communication": 100, "Communication(Not Overlapped)": 60, "Free": 10}, 0),
+        ({"Computing": 9999, "Communication": 999, "Communication(Not Overlapped)": 99, "Free": 99}, 0),
+        ({"Computing": 4400, "Communication": 100, "Communication(Not Overlapped)": 60, "Free": 10}, 1),
+        ({"Computing": 4500}, 2),
+        ({}, 3),
+    ],
+)
+def test_steps_tell_of_no_more_than_the_overlap_analysis(overlap: dict[str, int], fires: int) -> None:
+    steps = table("step_trace_time", [step(1, 4500)])
+    found = check_overlap(TimelineSums("trace_view.json", 0, 0, overlap), steps.frame)
+    assert said(found) == ["forms-disagree"] * fires
+
+
+def test_steps_and_tasks_know_each_other() -> None:
+    tasks = table(
+        "kernel_details", [task(ns=1000, step=1), task(ns=3000, step=2), task("h", "HCCL", 9000, step=2)]
+    ).frame
+    assert check_steps(table("step_trace_time", [step(1, 1000), step(2, 3000)]), tasks) == []
+    assert check_steps(table("step_trace_time", [step(1, 900), step(2, 1)]), tasks) == []  # tasks may overlap
+    assert said(check_steps(table("step_trace_time", [step(1, 1000)]), tasks)) == ["step-missing"]
+    three = table("step_trace_time", [step(1, 1000), step(2, 3000), step(3, 1)])
+    assert said(check_steps(three, tasks)) == ["step-missing"]
+    assert said(check_steps(table("step_trace_time", [step(1, 1000), step(2, 3061)]), tasks)) == ["forms-disagree"]
+    nameless = table("step_trace_time", [step(None, 1000)])
+    assert said(check_steps(nameless, tasks)) == ["step-missing", "step-missing"]
+
+
+def test_tasks_without_steps_are_not_held_against_them() -> None:
+    steps = table("step_trace_time", [step(1, 1000)])
+    assert check_steps(steps, table("kernel_details", TASKS).frame) == []
+    assert check_steps(steps, table("kernel_details", [task(step=None)]).frame) == []
+    assert check_steps(table("step_trace_time", []), table("kernel_details", [task(step=1)]).frame) == []
+
+
+def test_tasks_outside_of_all_steps_are_told() -> None:
+    tasks = table("kernel_details", [task(ns=1000, step=1), task(ns=3000, step=None)]).frame
+    (finding,) = check_steps(table("step_trace_time", [step(1, 1000)]), tasks)
+    assert (finding.severity, finding.rule) == ("info", "step-missing")
+    assert "1 tasks belong to no step" in finding.message

@@ -1,0 +1,93 @@
+"""Grouping tasks, against plain Python."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.stats.grouping import count_groups, group_tasks, is_communication, quantile
+
+tasks = st.lists(
+    st.tuples(
+        st.sampled_from(["Conv2D", "Add", None]),
+        st.sampled_from(["AI_CORE", "AI_CPU"]),
+        st.one_of(st.integers(0, 10**6), st.integers(0, 2**61)),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+def frame(rows: list[tuple[str | None, str, int]]) -> pa.Table:
+    return pa.table(
+        {
+            "op_type": pa.array([row[0] for row in rows], pa.string()).dictionary_encode(),
+            "task_type": pa.array([row[1] for row in rows], pa.string()).dictionary_encode(),
+            "task_duration_ns": pa.array([row[2] for row in rows], pa.int64()),
+        }
+    )
+
+
+@given(tasks)
+def test_groups_are_those_of_plain_python(rows: list[tuple[str | None, str, int]]) -> None:
+    expected: dict[tuple[str | None, str], list[int]] = {}
+    for op_type, task_type, duration in rows:
+        expected.setdefault((op_type, task_type), []).append(duration)
+    groups = group_tasks(frame(rows), ("op_type", "task_type"))
+    assert {group.key: (group.count, group.min_ns, group.max_ns) for group in groups} == {
+        key: (len(times), min(times), max(times)) for key, times in expected.items()
+    }
+    for group in groups:
+        times = expected[group.key]
+        if sum(times) < 2**63:
+            assert group.total_ns == sum(times)
+            assert group.mean_ns == pytest.approx(sum(times) / len(times))
+            assert group.p50_ns == pytest.approx(statistics.median(times))
+            if len(times) > 1:
+                assert group.std_ns == pytest.approx(statistics.stdev(times), rel=1e-6, abs=1e-3)
+            else:
+                assert group.std_ns is None
+
+
+@given(tasks, st.randoms())
+def test_the_order_of_rows_changes_nothing(rows: list[tuple[str | None, str, int]], random) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    keys = ("op_type", "task_type")
+    assert group_tasks(frame(rows), keys) == group_tasks(frame(shuffled), keys)
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1), st.floats(0, 1))
+def test_quantiles_are_interpolated_as_numpy_does(values: list[int], q: float) -> None:
+    ordered = np.sort(np.asarray(values, dtype=np.int64))
+    assert quantile(ordered, q) == pytest.approx(float(np.quantile(ordered, q)), rel=1e-9, abs=1e-6)
+
+
+def test_groups_of_several_chunks_with_their_own_dictionaries() -> None:
+    table = pa.concat_tables([frame([("A", "X", 1)]), frame([("B", "X", 5), ("A", "X", 2)])])
+    assert [(group.key[0], group.total_ns) for group in group_tasks(table, ("op_type", "task_type"))] == [
+        ("B", 5),
+        ("A", 3),
+    ]
+
+
+def test_communication_of_both_ages() -> None:
+    column = pa.chunked_array([pa.array(["HCCL", "COMMUNICATION", "AI_CORE", None]).dictionary_encode()])
+    assert is_communication(column).tolist() == [True, True, False, False]
+
+
+def test_no_task_no_group() -> None:
+    assert group_tasks(frame([("A", "X", 1)]).slice(0, 0), ("op_type",)) == []
+
+
+@given(tasks, st.integers(1, 5))
+def test_the_largest_groups_are_those_of_all_groups(rows: list[tuple[str | None, str, int]], top: int) -> None:
+    keys = ("op_type", "task_type")
+    whole = group_tasks(frame(rows), keys)
+    assert group_tasks(frame(rows), keys, top) == whole[:top]
+    assert count_groups(frame(rows), keys) == len(whole)

@@ -1,0 +1,47 @@
+"""Stores and their rows, made quickly: for tests that ask what a history says, not how it came."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.history.advising import Advisor
+from aoe_reports.history.exchange import export_store
+from aoe_reports.history.ingest import Gathered, gather_runs, ingest
+from aoe_reports.history.origin import origin_of
+from aoe_reports.history.sharing import Sharing
+from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.store import History
+from aoe_reports.store.history import _pieces
+from aoe_reports.store.layout import rows_of
+
+
+def store_at_once(paths: Sequence[Path], store: Path, options: RunOptions) -> None:
+    """Store all runs below some paths in one commit, where `ingest` makes one a run; each has to be new, and its workload has to be the store's own."""
+    sharing, gathered = Sharing(str(store), options.asked_for(paths)), Gathered()
+    rows = []
+    history = History.open(str(store), create=True, origin=origin_of("ingest"))
+    for run in gather_runs(paths, options, gathered, Advisor(os.environ), sharing):
+        admitted = sharing.admit(run)
+        assert not history.versions_of(admitted.header), f"{admitted.header.path} is stored already"
+        rows.append(rows_of(admitted.whole()))
+        sharing.keep(admitted)
+    assert not gathered.unreadable, gathered.findings
+    history.log.upgrade()
+    history.log.commit(history.log.folder.write(_pieces(pa.concat_tables(rows))), [])
+
+
+@cache
+def exported(*paths: Path) -> tuple[dict[str, Any], ...]:
+    """What `store export` writes of these paths, stored as workload `net`; nobody may change the rows themselves."""
+    with tempfile.TemporaryDirectory() as name:
+        ingest(paths, f"{name}/store", RunOptions("net"), Gathered())
+        export_store(f"{name}/store", Path(name) / "rows.jsonl")
+        return tuple(json.loads(line) for line in (Path(name) / "rows.jsonl").read_text().splitlines())

@@ -1,0 +1,106 @@
+"""Recipes of CONTRIBUTING, followed in a copy of the package: a kind of table, an output format."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commandline import ROOT
+
+PACKAGE = ROOT / "src" / "aoe_reports"
+
+TABLE = '''"""fan_speed: how fast the fans turn."""
+
+from __future__ import annotations
+
+from aoe_reports.formats.table import Table, device, duration, integer
+from aoe_reports.model.texts import say
+
+FAN_SPEED = Table(
+    name="fan_speed",
+    title=say("how fast the fans turn"),
+    columns=(device(), integer("fan_id", "Fan"), duration("turn_time", "Turn Time", needed=True)),
+    vintages=(("2026-01", "Turn Time(us)"),),
+)
+'''
+FORM = '''"""Rows with tabs between their cells."""
+
+from __future__ import annotations
+
+from aoe_reports.present.forms import Shown
+
+
+def render_answer(shown: Shown) -> str:
+    """The first table of an answer."""
+    rows = shown.answer.tables[0].mappings()
+    return "".join("\\t".join(map(str, row.values())) + "\\n" for row in rows)
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package."""
+    copy = tmp_path / "src" / "aoe_reports"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
+    return copy
+
+
+def _replace_once(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def _ask(package: Path, *arguments: object) -> str:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {**kept, "PYTHONPATH": str(package.parent)}  # one call compiles the copy for the next
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path: Path) -> None:
+    tables = package / "formats" / "ascend" / "tables"
+    (tables / "fan_speed.py").write_text(TABLE)
+    registry = tables / "__init__.py"
+    line = "from aoe_reports.formats.ascend.tables.fusion_op import FUSION_OP\n"
+    _replace_once(registry, line, f"from aoe_reports.formats.ascend.tables.fan_speed import FAN_SPEED\n{line}")
+    _replace_once(registry, "        FUSION_OP,\n", "        FAN_SPEED,\n        FUSION_OP,\n")
+    data = tmp_path / "PROF_1" / "mindstudio_profiler_output" / "fan_speed_20260101000000.csv"
+    data.parent.mkdir(parents=True)
+    data.write_text("Device_id,Fan,Turn Time(us)\n0,1,2.5\n0,2,3.125\n")
+    assert "fan_speed" in _ask(package, "table", "--list")
+    assert _ask(package, "table", "fan_speed", data.parent) == (
+        "rank_id,device_id,fan_id,turn_time_us\n,0,1,2.5\n,0,2,3.125\n"
+    )
+    assert "fan_speed" in _ask(package, "inspect", data.parent)
+    assert "pass" in _ask(package, "check", data.parent)
+
+
+def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
+    (package / "present" / "tabs.py").write_text(FORM)
+    forms = package / "present" / "forms.py"
+    _replace_once(forms, '    "csv": _csv,\n', '    "csv": _csv,\n    "tabs": _tabs,\n')
+    _replace_once(
+        forms,
+        "def _csv(",
+        "def _tabs(shown: Shown) -> str:\n"
+        "    from aoe_reports.present.tabs import render_answer\n\n"
+        "    return render_answer(shown)\n\n\n"
+        "def _csv(",
+    )
+    fixture = ROOT / "fixtures" / "msprof" / "valid" / "statistic_only"
+    lines = _ask(package, "hotspots", fixture, "--format", "tabs").splitlines()
+    assert lines[0].split("\t")[0] == "1"
+    assert "tabs" in _ask(package, "steps", "--help")

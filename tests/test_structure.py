@@ -1,0 +1,88 @@
+"""What the import contracts cannot see: which modules open files, and that nothing starts a shell."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import aoe_reports
+
+SOURCE = Path(aoe_reports.__file__).parent
+
+OPENS = frozenset(
+    {
+        "open", "fdopen", "read_bytes", "read_text", "write_bytes", "write_text", "touch", "mkdir", "makedirs", "rmdir", "unlink",
+        "rename", "symlink_to", "hardlink_to", "iterdir", "glob", "rglob", "scandir", "rmtree", "copy2", "copyfile", "copytree",
+        "mkstemp", "mkdtemp", "NamedTemporaryFile", "TemporaryFile", "TemporaryDirectory",
+    }
+)  # fmt: skip
+"""Names of calls that open a file or look into a folder."""
+OURS = frozenset({"History", "Log"})
+"""Classes of ours whose `open` is another."""
+PLACES = {
+    "formats": "files enter here",
+    "store": "the Delta table",
+    "engine": "partial results on disk, locks, files that leave whole",
+    "locale": "catalogues",
+    "site": "pages leave here, are served, and are made of templates",
+    "simulation": "made-up exports are written as exporters write them",
+    "tuning/adopt.py": "banks that are put into use",
+    "tuning/bank_exchange.py": "banks that are put into use",
+    "tuning/bank_files.py": "banks",
+    "tuning/guardian.py": "control groups and /proc",
+    "tuning/job.py": "the folder of a job",
+    "tuning/plan_folder.py": "the folder of a job",
+    "tuning/runner.py": "the console of a job",
+    "tuning/aoe": "results and machines of AOE",
+    "history/exchange.py": "a store as files that anybody can read",
+    "history/export.py": "records as files",
+    "jobs/nightly.py": "the folder of a site",
+    "jobs/report.py": "the folder of figures",
+    "jobs/verify.py": "the folder of a job",
+    "present/streams.py": "Parquet",
+    "cli/configuration_files.py": "configuration files",
+    "cli/places.py": "whether a place that a project's file names is ours",
+    "cli/output.py": "the folder of an output",
+    "cli/ending.py": "what a reader that went away leaves open",
+}
+"""Where files are opened, and why there."""
+SHELLS = frozenset({"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnve", "startfile", "eval", "exec"})
+
+
+def _calls() -> Iterator[tuple[str, int, str, str]]:
+    """(module, line, what is called, of what) of every call in the package."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                yield str(path.relative_to(SOURCE)), node.lineno, node.func.attr, ast.unparse(node.func.value)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                yield str(path.relative_to(SOURCE)), node.lineno, node.func.id, ""
+
+
+CALLS = list(_calls())
+OPENED = [
+    (module, line, name)
+    for module, line, name, of in CALLS
+    if name in OPENS and of not in OURS and (of or name == "open")  # else it is a function of ours, in another module
+]
+
+
+def _is_below(module: str, place: str) -> bool:
+    return module == place or module.startswith(f"{place}/")
+
+
+def test_files_are_opened_in_their_places_only() -> None:
+    assert [one for one in OPENED if not any(_is_below(one[0], place) for place in PLACES)] == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_where_files_are_opened_opens_some(place: str) -> None:
+    assert any(_is_below(module, place) for module, _, _ in OPENED)
+
+
+def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
+    found = [(module, line, name) for module, line, name, of in CALLS if name in SHELLS and of in {"", "os", "posix"}]
+    assert [one for one in found if one[0] != "tuning/guardian.py"] == []

@@ -1,0 +1,68 @@
+"""The recipe in docs/tuning.md: its pieces, put into a copy of the package, make a tuner whose claims `verify` judges."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commandline import ROOT
+
+from aoe_reports.simulation.tuning import TUNED, write_loop
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.plan_folder import write_plan
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the package with the tuner of the recipe."""
+    root = tmp_path / "copy"
+    shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "schemas", root / "schemas")
+    package = root / "src" / "aoe_reports"
+    text = (ROOT / "docs" / "tuning.md").read_text()
+    pieces = dict(re.findall(r"^```python\n# (\S+?)(?:, in TUNERS)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    line = pieces.pop("formats/tuner_files.py")
+    assert line.strip().count("\n") == 0
+    registry = package / "formats" / "tuner_files.py"
+    before, opening, after = registry.read_text().partition("TUNERS: dict[str, str] = {\n")
+    assert opening
+    registry.write_text(before + opening + line + after)
+    assert sorted(pieces) == ["tuning/timer/__init__.py", "tuning/timer/tuner.py"]
+    (package / "tuning" / "timer").mkdir()
+    for name, content in pieces.items():
+        (package / name).write_text(content)
+    return root
+
+
+def run(copy: Path, *args: object) -> dict[str, object]:
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
+    command = [sys.executable, "-m", "aoe_reports", *map(str, args), "--format", "json"]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=copy, check=False)
+    assert ended.stderr == ""
+    told: dict[str, object] = json.loads(ended.stdout)
+    return told
+
+
+def test_a_tuner_made_by_the_recipe_is_recognised_and_verified(copy: Path, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    left = tmp_path / "left"
+    left.mkdir()
+    name = min(TUNED)
+    file = left / "timer.csv"
+    file.write_text(f"name,type,before_us,after_us\n{name},Conv2D,100,80\n")
+    write_plan(tmp_path / "plan", Plan("offline", "opat"))
+    options = ("--before", loop.before, "--after", loop.after, "--results", left)
+    told = run(copy, "verify", tmp_path / "plan", *options)
+    operators = {row["op_name"]: row for row in told["rows"] if row["scope"] == "operator"}
+    assert (operators[name]["verdict"], operators[name]["claimed_before_us"]) == ("confirmed", 100)
+    assert "Timer claims 20.0% less" in (tmp_path / "plan" / "verify.md").read_text()
+    assert [row["kind"] for row in run(copy, "inspect", left)["rows"]] == ["timer"]
+    file.write_text("name,type,before_us,after_us\nx,Conv2D,100\n")
+    (finding,) = run(copy, "check", left)["findings"]
+    assert (finding["rule"], finding["line"]) == ("timer-row", 2)
