@@ -20,6 +20,7 @@ from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.language import LanguageOption, speak_early, with_language
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
+from aoe_reports.cli.options import with_options
 from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.questions import command_of
@@ -74,12 +75,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command(cls=Command)(with_language(command))
+    app.command(cls=Command)(with_language(with_options(command)))
 for group in GROUPS:
     for one in group.registered_commands:
         one.cls = Command
         assert one.callback is not None
-        one.callback = with_language(one.callback)
+        one.callback = with_language(with_options(one.callback))
     app.add_typer(group)
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.options import shown_option
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
 from aoe_reports.engine.question import RunOptions, exit_code_of, only
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
-from aoe_reports.model.options import Declared, declared, options
+from aoe_reports.model.options import declared, options
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.forms import FORMS, Shown
 
@@ -27,19 +28,6 @@ Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched re
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write into this file instead of printing.", show_default=False)
 ]
-
-
-def shown_option(one: Declared) -> Any:
-    """What the command line is told of an option that is declared elsewhere."""
-    what = one.option
-    return typer.Option(
-        *what.flags,
-        min=what.minimum,
-        max=what.maximum,
-        help=what.help,
-        envvar=what.env,
-        show_default=one.default is not None,
-    )
 
 
 @options

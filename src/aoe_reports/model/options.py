@@ -15,6 +15,9 @@ Scope = Literal["question", "output", "run"]
 """Whose option it is; `--help` shows them in this order."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
+Names = Literal["nothing", "input", "store", "site", "figures"]
+"""What a free text or a path names: nothing (a word), something that is read, or a folder of ours that is written."""
+
 _KEY = "option"
 
 
@@ -31,6 +34,16 @@ class Option:
     cli: bool = True
     """Whether the command line has it: thresholds stand in configuration files and in Python only."""
     scope: Scope = "question"
+    metavar: str | None = None
+    """What the command line shows for a value, where that is not its type."""
+    shared: bool = False
+    """Whether it means the same wherever it stands: a configuration file may say it once for all commands."""
+    only_here: str = ""
+    """Why it stands on the command line only; empty where a configuration file may say it."""
+    names: Names | None = None
+    """What a value that is no number, flag or choice can name; where nobody has said so, a project's file may not say it."""
+    protects: bool = False
+    """Whether it protects from hostile data: a project's file, which may have come with it, does not set it."""
 
 
 @record
@@ -49,26 +62,20 @@ class Declared:
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     @property
+    def many(self) -> bool:
+        """Whether it may be given several times: it is a tuple then."""
+        return get_origin(self.type) is tuple
+
+    @property
     def key(self) -> str:
         """The long name without dashes, as configuration files spell it."""
         long = max(self.option.flags, key=len, default=f"--{self.name.replace('_', '-')}")
         return long.removeprefix("--")
 
 
-def option(
-    *,
-    default: Any,
-    help: str,  # noqa: A002 -- the word that typer and argparse have
-    minimum: float | None = None,
-    maximum: float | None = None,
-    flags: Sequence[str] = (),
-    env: str | None = None,
-    cli: bool = True,
-    scope: Scope = "question",
-) -> Any:
-    """One option of a class of options."""
-    what = Option(help=help, minimum=minimum, maximum=maximum, flags=tuple(flags), env=env, cli=cli, scope=scope)
-    return field(default=default, metadata={_KEY: what})
+def option(*, default: Any = MISSING, help: str, flags: Sequence[str] = (), **more: Any) -> Any:  # noqa: A002 -- typer's word
+    """One option of a class of options, without a default where it must be given; `more` are fields of `Option`."""
+    return field(default=default, metadata={_KEY: Option(help=help, flags=tuple(flags), **more)})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option,))

@@ -1,0 +1,80 @@
+"""Options of commands: a parameter whose type is a class of options stands for each of its options."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from types import GenericAlias
+from typing import Annotated, Any, get_args
+
+import typer
+
+from aoe_reports.model.classes import is_record
+from aoe_reports.model.options import Declared, chosen_of, declared
+
+_DECLARED = "__declared__"
+
+
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with each option of its classes of options; what all commands have stands last."""
+    signature = inspect.signature(command, eval_str=True)
+    classes = {one.name: one.annotation for one in signature.parameters.values() if _has_options(one.annotation)}
+    found = {each.name: each for kind in classes.values() for each in declared(kind) if each.option.cli}
+
+    @functools.wraps(command)
+    def run(**values: Any) -> Any:
+        given = {name: _without_lists(found[name], values.pop(name)) for name in found}
+        return command(**values, **{name: chosen_of(kind, given) for name, kind in classes.items()})
+
+    parameters: list[inspect.Parameter] = []
+    for one in signature.parameters.values():
+        if one.name not in classes:
+            parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        else:
+            known = {each.name for each in parameters}
+            of_class = [each for each in declared(one.annotation) if each.option.cli and each.name not in known]
+            parameters += map(parameter_of, of_class)
+    last = {name for name, each in found.items() if each.option.scope == "run"}
+    parameters.sort(key=lambda one: one.name in last)
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    setattr(run, _DECLARED, found)
+    return run
+
+
+def declared_of(command: Callable[..., Any] | None) -> Mapping[str, Declared]:
+    """The options that a command takes from its classes, by parameter."""
+    found: Mapping[str, Declared] = getattr(command, _DECLARED, {})
+    return found
+
+
+def parameter_of(one: Declared) -> inspect.Parameter:
+    """An option as the command line takes it: several values are a list there."""
+    kind: Any = GenericAlias(list, get_args(one.type)[:1]) | None if one.many else one.annotation
+    default = inspect.Parameter.empty if one.default is MISSING else None if one.many else one.default
+    annotation = Annotated[kind, shown_option(one)]
+    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def shown_option(one: Declared) -> Any:
+    """What the command line is told of an option that is declared elsewhere."""
+    what = one.option
+    return typer.Option(
+        *what.flags,
+        min=what.minimum,
+        max=what.maximum,
+        help=what.help,
+        envvar=what.env,
+        metavar=what.metavar,
+        show_default=one.default is not None and one.default is not MISSING and not one.many,
+    )
+
+
+def _has_options(annotation: Any) -> bool:
+    return is_record(annotation) and bool(declared(annotation))
+
+
+def _without_lists(one: Declared, value: Any) -> Any:
+    return tuple(value or ()) if one.many else value
