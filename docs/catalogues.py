@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 import aoe_reports
 from aoe_reports.cli.main import app
+from aoe_reports.locale.po import words_before
 from aoe_reports.site.texts import CONTEXT
 
 SOURCE = Path(aoe_reports.__file__).parent
@@ -211,12 +212,14 @@ def updated(path: Path) -> str:
     for message in catalogue:
         if message.context == CONTEXT and (None, message.id) in found:
             template.add(message.id, context=CONTEXT)
+    before = words_before(text)
     catalogue.update(template, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
     for message in catalogue:
         message.flags.clear()  # as for Python's other ways of formatting
+        message.previous_id = before.get(message.id, ())  # the reader of Babel passes over it
     written = io.BytesIO()
-    write_po(written, catalogue, width=0, no_location=True, omit_header=True, sort_output=True)
+    write_po(written, catalogue, width=0, no_location=True, omit_header=True, sort_output=True, include_previous=True)
     head, _, _ = text.partition("\n\n")
     return f"{head.rstrip()}\n\n{written.getvalue().decode().strip()}\n"
 

@@ -149,6 +149,14 @@ msgstr[1] "{n} Dateien"
     assert [found.ngettext("{n} file", "{n} files", n) for n in (1, 2)] == ["{n} Datei", "{n} Dateien"]
 
 
+def test_a_text_that_was_reworded_is_found_by_its_words_before() -> None:
+    content = as_mo(
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8"\n\n#| msgid "told"\nmsgid "recorded"\nmsgstr "记录"\n'
+    )
+    catalogue = gettext.GNUTranslations(io.BytesIO(content))
+    assert [catalogue.gettext(text) for text in ("recorded", "told", "said")] == ["记录", "记录", "said"]
+
+
 def test_what_is_not_in_the_catalogue_stays_english() -> None:
     assert translated("nobody says this", "zh") == "nobody says this"
     assert not is_ours("nobody says this")

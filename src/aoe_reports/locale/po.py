@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 
 _MAGIC, _HEAD = 0x950412DE, 28
 _ESCAPE = re.compile(r"\\(.)")
+_BEFORE = "#| "
+"""How a line begins that says what a text was before somebody reworded it: stores still have it so."""
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -26,6 +28,11 @@ def as_mo(text: str) -> bytes:
     return head + b"".join(table) + b"".join(part + b"\0" for part in (*keys, *translations))
 
 
+def words_before(text: str) -> dict[str, str]:
+    """What texts were before somebody reworded them, where a catalogue says so."""
+    return {entry["msgid"]: entry[f"{_BEFORE}msgid"] for entry in _entries(text) if f"{_BEFORE}msgid" in entry}
+
+
 def _entries(text: str) -> Iterator[Mapping[str, str]]:
     """The fields of each entry by their names: msgctxt, msgid, msgid_plural, msgstr, msgstr[0] and so on."""
     for block in re.split(r"\n{2,}", text):
@@ -33,7 +40,7 @@ def _entries(text: str) -> Iterator[Mapping[str, str]]:
         name = ""
         for line in block.splitlines():
             word, _, quoted = line.partition('"')
-            if word.startswith("#"):
+            if word.startswith("#") and not word.startswith(_BEFORE):
                 continue
             name = word.strip() or name
             fields[name] = fields.get(name, "") + _ESCAPE.sub(_meant, quoted.rstrip()[:-1])
@@ -48,11 +55,13 @@ def _meant(escape: re.Match[str]) -> str:
 def _pairs(entry: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What an entry is looked up by, and its translation: plural forms stand in a row.
 
-    A text for more is found by itself as well: so older versions have stored it.
+    A text for more is found by itself as well, and one that was reworded by its words before: so older versions have stored it.
     """
     key = f"{entry['msgctxt']}\4{entry['msgid']}" if "msgctxt" in entry else entry["msgid"]
     if "msgid_plural" not in entry:
         yield key, entry["msgstr"]
+        if f"{_BEFORE}msgid" in entry:
+            yield entry[f"{_BEFORE}msgid"], entry["msgstr"]
         return
     forms = [said for name, said in entry.items() if name.startswith("msgstr[")]
     if all(forms):
