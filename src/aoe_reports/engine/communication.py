@@ -196,10 +196,7 @@ def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
             say(
                 "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s",
                 kind=kind,
-                **{
-                    name: row[name]
-                    for name in ("op_name", "transport", "transit_bytes", "transit_ns", "bandwidth_gb_per_s")
-                },
+                **row,
             ),
         )
         for row in rows[:EXAMPLES_PER_RULE]

@@ -229,7 +229,7 @@ class Activity:
         numbers, words = codes(some["flow_id"])
         key = np.asarray([-1, *map(_flow_key, words)], dtype=np.int64)[numbers]
         usable = there & (key >= 0)
-        columns: dict[str, Any] = {"start": start[usable], "key": _narrowed(key[usable])}
+        columns: dict[str, Ints] = {"start": start[usable], "key": _narrowed(key[usable])}
         if spans is self._flows:
             columns["thread"] = self._thread_of(some)[usable]
         spans.add(**columns)

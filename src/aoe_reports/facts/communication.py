@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -205,6 +205,32 @@ class PeerWait:
     """How long the whole operator took."""
 
 
+class MatrixRow(TypedDict):
+    """A row of `communication_matrix`."""
+
+    rank_id: NotRequired[int | None]
+    step: str | None
+    type: str | None
+    group: str | None
+    op_name: str | None
+    hccl_op_name: NotRequired[str | None]
+    source_rank: int
+    destination_rank: int
+    transport: str | None
+    transit_bytes: int | None
+    transit_ns: int | None
+
+
+class StatedBandwidth(TypedDict):
+    """What a row of `communication_matrix` or `communication_bandwidth` says of bandwidth."""
+
+    op_name: str | None
+    transport: str | None
+    transit_bytes: int
+    transit_ns: int
+    bandwidth_gb_per_s: float
+
+
 def bandwidth(transit_bytes: int | None, transit_ns: int | None) -> float | None:
     """GB/s = bytes a ns; null where either is not known or nothing."""
     return transit_bytes / transit_ns if transit_bytes and transit_ns else None
@@ -260,7 +286,7 @@ def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
     Since 2024 the matrix has no row an operator but the best, the middle and the worst ones of each type (`-top1`, …)
     beside the `-total`, which they are parts of; where there is no total, each example counts once.
     """
-    by_type: dict[tuple[Any, ...], list[tuple[str | None, dict[str, Any]]]] = {}
+    by_type: dict[tuple[Any, ...], list[tuple[str | None, MatrixRow]]] = {}
     for row in frame.to_pylist():
         found = _SUMMARY.fullmatch(row["op_name"] or "")
         key = (row.get("rank_id"), row["step"], row["type"], row["group"], found["type"] if found else None)
@@ -268,27 +294,30 @@ def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
     transfers: list[Transfer] = []
     repeated = 0
     for key, rows in by_type.items():
-        chosen = [_transfer(row) for which, row in rows]
-        if key[-1] is not None:
-            totals = {_link_of(row) for which, row in rows if which == "total"}
-            once: dict[tuple[Any, ...], Transfer] = {}
-            for which, row in rows:
-                if which == "total":
-                    once[_link_of(row)] = _transfer(row)
-                elif _link_of(row) not in totals:
-                    name = row.get("hccl_op_name") or row["op_name"]
-                    once.setdefault((*_link_of(row), name), replace(_transfer(row), is_example=True))
-            chosen = list(once.values())
+        chosen = [_transfer(row) for _, row in rows] if key[-1] is None else _each_once(rows)
         repeated += len(rows) - len(chosen)
         transfers += chosen
     return transfers, repeated
 
 
-def _link_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _each_once(rows: Sequence[tuple[str | None, MatrixRow]]) -> list[Transfer]:
+    """Of the rows of one type the total of each link, else its examples."""
+    totals = {_link_of(row) for which, row in rows if which == "total"}
+    once: dict[tuple[Any, ...], Transfer] = {}
+    for which, row in rows:
+        if which == "total":
+            once[_link_of(row)] = _transfer(row)
+        elif _link_of(row) not in totals:
+            name = row.get("hccl_op_name") or row["op_name"]
+            once.setdefault((*_link_of(row), name), replace(_transfer(row), is_example=True))
+    return list(once.values())
+
+
+def _link_of(row: MatrixRow) -> tuple[Any, ...]:
     return (row["source_rank"], row["destination_rank"], row["transport"])
 
 
-def _transfer(row: Mapping[str, Any]) -> Transfer:
+def _transfer(row: MatrixRow) -> Transfer:
     name = row["op_name"] or ""
     return Transfer(
         rank_id=row.get("rank_id"),
@@ -312,22 +341,13 @@ def links_of(transfers: Iterable[Transfer], waits: Mapping[tuple[Any, ...], int]
     transport, that carried like volumes. `waits` are ns by (group, source, destination).
     """
     every = list(transfers)
-    sums: dict[tuple[Any, ...], list[int]] = {}
-    untimed = set()
-    for transfer in every:
-        entry = sums.setdefault(transfer.link, [0, 0, 0])
-        entry[0] += transfer.transit_bytes
-        entry[1] += transfer.transit_ns or 0
-        entry[2] += 1
-        if transfer.transit_ns is None:
-            untimed.add(transfer.link)
     standings: dict[tuple[Any, ...], list[int]] = {}
     for likes in _comparisons(every):
         _compare(likes, standings)
     links = []
-    for link, (size, time, count) in sums.items():
+    for link, (size, time, count, untimed) in _sums_of_links(every).items():
         group, source, destination, transport = link
-        standing = standings.get(link)
+        compared, slow_in, expected, took = standings.get(link, (0, 0, None, None))
         links.append(
             Link(
                 group=group,
@@ -335,16 +355,28 @@ def links_of(transfers: Iterable[Transfer], waits: Mapping[tuple[Any, ...], int]
                 destination_rank=destination,
                 transport=transport,
                 transit_bytes=size,
-                transit_ns=None if link in untimed else time,
+                transit_ns=None if untimed else time,
                 transfers=count,
                 wait_ns=(waits or {}).get(link[:3]),
-                compared=standing[0] if standing else 0,
-                slow_in=standing[1] if standing else 0,
-                expected_ns=standing[2] if standing else None,
-                compared_ns=standing[3] if standing else None,
+                compared=compared,
+                slow_in=slow_in,
+                expected_ns=expected,
+                compared_ns=took,
             )
         )
     return sorted(links, key=_slowest_first)
+
+
+def _sums_of_links(transfers: Iterable[Transfer]) -> dict[tuple[Any, ...], list[int]]:
+    """(bytes, ns, transfers, those of which no time is told) by link."""
+    sums: dict[tuple[Any, ...], list[int]] = {}
+    for transfer in transfers:
+        entry = sums.setdefault(transfer.link, [0, 0, 0, 0])
+        entry[0] += transfer.transit_bytes
+        entry[1] += transfer.transit_ns or 0
+        entry[2] += 1
+        entry[3] += transfer.transit_ns is None
+    return sums
 
 
 def _slowest_first(link: Link) -> tuple[Any, ...]:
@@ -397,7 +429,7 @@ def find_slow_links(frame: pa.Table) -> list[Link]:
     return [link for link in links_of(transfers) if link.is_slow]
 
 
-def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
+def find_bandwidth_mismatches(frame: pa.Table) -> list[StatedBandwidth]:
     """Rows of `communication_matrix` or `communication_bandwidth` whose bandwidth is not their volume by their time.
 
     The exporter rounds bandwidths to 4 digits, volumes to bytes and times to nanoseconds (here); a row without time has no
@@ -411,7 +443,9 @@ def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
     rounding = 1 / np.where(nothing, 1, times) + 1 / np.where(sizes == 0, np.inf, sizes)
     apart = np.abs(stated - computed) > _BANDWIDTH_DIGITS + np.maximum(stated, computed) * rounding
     wrong = np.where(nothing, (sizes > 0) | (stated > 0), apart) & sized & timed & told
-    found: list[dict[str, Any]] = frame.filter(keep_where(wrong)).to_pylist()
+    found: list[StatedBandwidth] = (
+        frame.select(list(StatedBandwidth.__annotations__)).filter(keep_where(wrong)).to_pylist()
+    )
     return found
 
 
@@ -438,13 +472,13 @@ def find_awaited_ranks(
     waits: dict[tuple[Any, ...], dict[int | None, list[int]]] = {}  # for whom, how long each of the others
     named: set[tuple[Any, ...]] = set()
     for wait in peer_waits:
-        named.add((wait.step, wait.group, wait.op_name))
+        whose = (wait.group, wait.step, wait.op_name)
+        named.add(whose)
         if wait.waited_ns > WAIT_SHARE * wait.elapsed_ns:
-            by_rank = waits.setdefault((wait.group, wait.step, wait.op_name), {})
-            by_rank.setdefault(wait.peer, []).append(wait.waited_ns)
+            waits.setdefault(whose, {}).setdefault(wait.peer, []).append(wait.waited_ns)
     by_operator: dict[tuple[Any, ...], list[OperatorTime]] = {}
     for operator in operators:
-        known = (operator.step, operator.group, operator.op_name) in named
+        known = (operator.group, operator.step, operator.op_name) in named
         # operators between two ranks have one name on every pair
         if operator.rank_id is not None and operator.type != "p2p" and not known:
             by_operator.setdefault(operator.key, []).append(operator)
@@ -458,52 +492,59 @@ def find_awaited_ranks(
 
 def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
     """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
-    waited = [
-        (own, time.elapsed_ns, time.rank_id, time)
-        for time in times
-        if (own := time.wait_ns if time.synchronization_ns is None else time.synchronization_ns) is not None
-    ]
-    if len({rank for _, _, rank, _ in waited}) < 2:  # noqa: PLR2004 -- one rank alone cannot be compared
+    waited = [(own, time) for time in times if (own := _own_wait(time)) is not None]
+    if len({time.rank_id for _, time in waited}) < 2:  # noqa: PLR2004 -- one rank alone cannot be compared
         return None
-    if max(share_of_waiting(own, time.transit_ns) or 0.0 for own, _, _, time in waited) <= WAIT_SHARE:
+    if not any(_is_waiting(own, time) for own, time in waited):
         return None
-    least, elapsed, rank, last = min(waited, key=lambda entry: (entry[0], entry[1], entry[2] or 0))
-    rest = elapsed - (last.transit_ns or 0)
-    waits_too = (share_of_waiting(least, last.transit_ns) or 0.0) > WAIT_SHARE
+    least, last = min(waited, key=lambda entry: (entry[0], entry[1].elapsed_ns, entry[1].rank_id or 0))
+    tied = any(
+        (own, time.elapsed_ns) == (least, last.elapsed_ns) and time.rank_id != last.rank_id for own, time in waited
+    )
     # in a group of which not all is known the last one here may stand idle because another one is missing
-    stands_idle = not complete and last.transit_ns is not None and rest > WAIT_SHARE * elapsed
-    tied = any((own, took) == (least, elapsed) and other != rank for own, took, other, _ in waited)
-    unknown = (waits_too or stands_idle) and not complete
-    if unknown or tied:
-        return None, [own for own, _, _, _ in waited]
-    return rank, [own - least for own, _, _, _ in waited]
+    if tied or (not complete and (_is_waiting(least, last) or _stands_idle(last))):
+        return None, [own for own, _ in waited]
+    return last.rank_id, [own - least for own, _ in waited]
+
+
+def _own_wait(time: OperatorTime) -> int | None:
+    return time.wait_ns if time.synchronization_ns is None else time.synchronization_ns
+
+
+def _is_waiting(waited_ns: int, time: OperatorTime) -> bool:
+    return (share_of_waiting(waited_ns, time.transit_ns) or 0.0) > WAIT_SHARE
+
+
+def _stands_idle(time: OperatorTime) -> bool:
+    """Whether more than WAIT_SHARE of an operator is no transfer."""
+    return time.transit_ns is not None and time.elapsed_ns - time.transit_ns > WAIT_SHARE * time.elapsed_ns
 
 
 def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[Awaited]:
     """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
-    operators: dict[tuple[Any, ...], int] = {}
-    sums: dict[tuple[Any, ...], int] = {}
-    longest: dict[tuple[Any, ...], int] = {}
-    for key, by_rank in waits.items():
+    sums: dict[tuple[Any, int | None], list[int]] = {}  # operators, ns of all, ns of the longest of each
+    groups: dict[Any, list[int]] = {}  # operators, ns
+    for (group, *_), by_rank in waits.items():
         most = min(by_rank, key=lambda rank: (-sum(by_rank[rank]), -1 if rank is None else rank))
-        operators[(key[0], most)] = operators.get((key[0], most), 0) + 1
+        of_group = groups.setdefault(group, [0, 0])
+        of_group[0] += 1
         for rank, waited in by_rank.items():
-            whose = (key[0], rank)
-            sums[whose] = sums.get(whose, 0) + sum(waited)
-            longest[whose] = longest.get(whose, 0) + max(waited)
-    of_operators = {group: sum(count for (of, _), count in operators.items() if of == group) for group, _ in sums}
-    of_ns = {group: sum(ns for (of, _), ns in sums.items() if of == group) for group, _ in sums}
+            entry = sums.setdefault((group, rank), [0, 0, 0])
+            entry[0] += rank == most
+            entry[1] += sum(waited)
+            entry[2] += max(waited)
+            of_group[1] += sum(waited)
     found = [
         Awaited(
             group=group,
             rank=rank,
-            operators=operators.get((group, rank), 0),
-            of_operators=of_operators[group],
+            operators=operators,
+            of_operators=groups[group][0],
             waited_ns=waited,
-            of_ns=of_ns[group],
-            longest_ns=longest[(group, rank)],
+            of_ns=groups[group][1],
+            longest_ns=longest,
         )
-        for (group, rank), waited in sums.items()
+        for (group, rank), (operators, waited, longest) in sums.items()
     ]
     return sorted(found, key=lambda awaited: (-awaited.waited_ns, _order(awaited.group, awaited.rank)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.communication import OperatorTime
+from aoe_reports.facts.steps import TraceRow
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.model.intervals import Intervals, covered, union
 
@@ -135,7 +136,7 @@ def _place(tail: Tail) -> tuple[int, ...]:
     return tuple(-1 if value is None else value for value in values)
 
 
-def _reduces(row: Mapping[str, Any]) -> tuple[list[tuple[int, int]], int]:
+def _reduces(row: TraceRow) -> tuple[list[tuple[int, int]], int]:
     """((start, end) of each all-reduce that step_trace tells of, how many have no length)."""
     starts, lengths = row.get("reduce_start_ns") or (), row.get("reduce_duration_ns") or ()
     pairs = [(start, length) for start, length in zip_longest(starts, lengths) if start]
@@ -143,7 +144,7 @@ def _reduces(row: Mapping[str, Any]) -> tuple[list[tuple[int, int]], int]:
     return measured, len(pairs) - len(measured)
 
 
-def _operators_in(row: Mapping[str, Any], operators: Sequence[OperatorTime]) -> list[tuple[int, int]]:
+def _operators_in(row: TraceRow, operators: Sequence[OperatorTime]) -> list[tuple[int, int]]:
     """All-reduces that begin between the start of the forward pass (else of the iteration) and the iteration's end."""
     stop = row.get("iteration_end_ns")
     start = row.get("fp_start_ns") or (stop - row["iteration_time_ns"] if stop else None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import Parts, part_time
+from aoe_reports.facts.steps import Step
 from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
 from aoe_reports.model.intervals import union
 from aoe_reports.stats.grouping import is_communication
@@ -64,31 +67,49 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         else np.zeros(tasks.num_rows, dtype=bool)
     )
     told = step_of_tasks(tasks)
-    known = sorted({int(step) for step in np.unique(told[1]) if step >= 0}) if told else []
-    if not _timed(tasks):
-        durations, _ = integers(tasks["task_duration_ns"])
-        computing = exact_sum(durations[~communication])
-        return StepShares(rank_id, device_id, max(len(known), 1), None, computing, steps_known=bool(known))
-    starts, _ = integers(tasks["task_start_ns"])
+    known = [step for step in np.unique(told[1]).tolist() if step >= 0] if told else []
+    steps = max(len(known), 1)
     durations, _ = integers(tasks["task_duration_ns"])
-    if told is None or not known:
-        parts = [_parts(starts, durations, communication)]
-    else:
+    if not _timed(tasks):
+        computing = exact_sum(durations[~communication])
+        return StepShares(rank_id, device_id, steps, None, computing, steps_known=bool(known))
+    starts, _ = integers(tasks["task_start_ns"])
+    places: list[Ints | slice] = [slice(None)]
+    if told is not None and known:
         order = np.argsort(told[1], kind="stable")
         ordered = told[1][order]
         places = [order[slice(*np.searchsorted(ordered, [step, step + 1]).tolist())] for step in known]
-        parts = [_parts(starts[rows], durations[rows], communication[rows]) for rows in places]
+    parts = [_parts(starts[rows], durations[rows], communication[rows]) for rows in places]
+    whole = sum(part.end_to_end_ns for part in parts)
+    return sum_shares(parts, (rank_id, device_id), steps, whole, "tasks", steps_known=bool(known))
+
+
+def sum_shares(
+    parts: Sequence[Step | Parts | StepShares],
+    whose: tuple[int | None, int | None],
+    steps: int,
+    step_ns: int,
+    source: str,
+    *,
+    steps_known: bool = True,
+    talk_known: bool = True,
+) -> StepShares:
+    """The parts of the time of one (rank, device), summed; communication is null unless `talk_known`."""
+    uncovered, overlapped, free = (
+        sum(getattr(part, name) or 0 for part in parts) if talk_known else None
+        for name in ("communication_not_overlapped_ns", "overlapped_ns", "free_ns")
+    )
     return StepShares(
-        rank_id=rank_id,
-        device_id=device_id,
-        steps=max(len(known), 1),
-        step_ns=sum(part.end_to_end_ns for part in parts),
-        computing_ns=sum(part.computing_ns for part in parts),
-        communication_not_overlapped_ns=sum(part.communication_not_overlapped_ns or 0 for part in parts),
-        overlapped_ns=sum(part.overlapped_ns or 0 for part in parts),
-        free_ns=sum(part.free_ns or 0 for part in parts),
-        steps_known=bool(known),
-        source="tasks",
+        rank_id=whose[0],
+        device_id=whose[1],
+        steps=steps,
+        step_ns=step_ns,
+        computing_ns=sum(part.computing_ns or 0 for part in parts),
+        communication_not_overlapped_ns=uncovered,
+        overlapped_ns=overlapped,
+        free_ns=free,
+        steps_known=steps_known,
+        source=source,
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +31,36 @@ class Step:
     communication_not_overlapped_ns: int | None = None
     overlapped_ns: int | None = None
     free_ns: int | None = None
+
+
+class TraceRow(TypedDict):
+    """A row of `step_trace`."""
+
+    rank_id: NotRequired[int | None]
+    device_id: NotRequired[int | None]
+    model_id: NotRequired[int | None]
+    iteration_id: int
+    iteration_time_ns: int
+    iteration_end_ns: NotRequired[int | None]
+    fp_start_ns: NotRequired[int | None]
+    bp_end_ns: NotRequired[int | None]
+    fp_to_bp_time_ns: NotRequired[int | None]
+    iteration_refresh_ns: NotRequired[int | None]
+    data_aug_bound_ns: NotRequired[int | None]
+    reduce_start_ns: NotRequired[list[int | None] | None]
+    reduce_duration_ns: NotRequired[list[int | None] | None]
+
+
+class PartsRow(TypedDict):
+    """A row of `step_trace_time`."""
+
+    device_id: NotRequired[int | None]
+    step: int | None
+    computing_ns: int
+    communication_ns: int | None
+    communication_not_overlapped_ns: int
+    overlapped_ns: int | None
+    free_ns: int
 
 
 def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
@@ -65,7 +95,7 @@ def steps_of(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     return read(rank_of, frame)
 
 
-def _of_parts(row: dict[str, Any]) -> Step:
+def _of_parts(row: PartsRow) -> Step:
     return Step(
         None,
         row.get("device_id"),
@@ -130,31 +160,32 @@ def skew_of_ranks(steps: Sequence[Step]) -> list[Skew]:
     for step in steps:
         if step.rank_id is not None:
             by_step.setdefault((step.model_id, step.step), {}).setdefault(step.rank_id, []).append(step)
-    found = []
-    for (model_id, number), ranks in by_step.items():
-        if len(ranks) < 2:  # noqa: PLR2004 -- one rank is not apart from any
-            continue
-        took = {rank: max(step.duration_ns for step in mine) for rank, mine in sorted(ranks.items())}
-        computed = {
-            rank: max(step.computing_ns or 0 for step in mine)
-            for rank, mine in sorted(ranks.items())
-            if all(step.computing_ns is not None for step in mine)
-        }
-        slowest, fastest = max(took, key=took.__getitem__), min(took, key=took.__getitem__)
-        most = [rank for rank, ns in computed.items() if ns == max(computed.values())]
-        busiest = most[0] if len(computed) == len(ranks) and len(most) == 1 else None
-        found.append(
-            Skew(
-                model_id=model_id,
-                step=number,
-                slowest=slowest,
-                slowest_ns=took[slowest],
-                fastest=fastest,
-                fastest_ns=took[fastest],
-                busiest=busiest,
-            )
-        )
+    found = [_skew_of(*which, ranks) for which, ranks in by_step.items() if len(ranks) > 1]
     return sorted(found, key=lambda skew: tuple(-1 if n is None else n for n in (skew.model_id, skew.step)))
+
+
+def _skew_of(model_id: int | None, number: int | None, ranks: Mapping[int, Sequence[Step]]) -> Skew:
+    took = {rank: max(step.duration_ns for step in ranks[rank]) for rank in sorted(ranks)}
+    slowest, fastest = max(took, key=took.__getitem__), min(took, key=took.__getitem__)
+    return Skew(
+        model_id=model_id,
+        step=number,
+        slowest=slowest,
+        slowest_ns=took[slowest],
+        fastest=fastest,
+        fastest_ns=took[fastest],
+        busiest=_busiest(ranks),
+    )
+
+
+def _busiest(ranks: Mapping[int, Sequence[Step]]) -> int | None:
+    """The one rank that computes longest; None where that is not told of all, or two tie."""
+    if any(step.computing_ns is None for mine in ranks.values() for step in mine):
+        return None
+    computed = {rank: max(step.computing_ns or 0 for step in mine) for rank, mine in ranks.items()}
+    most = max(computed.values())
+    busiest = [rank for rank, ns in computed.items() if ns == most]
+    return busiest[0] if len(busiest) == 1 else None
 
 
 def slowest_ranks(skews: Sequence[Skew]) -> list[tuple[int, int]]:

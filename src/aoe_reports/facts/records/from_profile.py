@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.steps import Step
@@ -142,7 +141,7 @@ def _record(
     *,
     op_type: str | None = None,
     op_name: str | None = None,
-    args: dict[str, Any] | None = None,
+    args: dict[str, str | None] | None = None,
 ) -> Record:
     kind = "operator" if scope in {"op", "op_type"} else scope
     return Record(
@@ -166,7 +165,7 @@ def _record(
     )
 
 
-def _raw(durations_ms: Iterable[float]) -> list[dict[str, Any]]:
+def _raw(durations_ms: Iterable[float]) -> list[dict[str, float]]:
     return [{"runtime_ms": duration} for duration in durations_ms]
 
 

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TypeGuard
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.records.record import Phase, Record, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """What was tuned, and its time before and after."""
+
+    scope: Scope
+    workload: str
+    times: tuple[Decimal, Decimal]
+    unit: str
+    kind: dict[str, str | list[str]]
+    tuned: dict[str, str | None] = field(default_factory=dict)
+    metrics: dict[str, float | None] = field(default_factory=dict)
+    claim: str | None
+    op_name: str | None = None
+    op_type: str | None = None
+    pointer: str = ""
+    """Empty: that of the result."""
 
 
 def records_from_result(context: RunContext, result: TuningResult) -> list[Record]:
@@ -17,18 +36,23 @@ def records_from_result(context: RunContext, result: TuningResult) -> list[Recor
         return []
     records = []
     for modification in result.modifications:
-        if _usable(modification.before) and _usable(modification.after):
-            records += _of_modification(context, result, modification)
+        pair = _of_modification(context, result, modification)
+        records += [] if pair is None else _records_of(pair, context, result)
     if _usable(result.model_baseline_ms) and _usable(result.model_result_ms):
-        assert result.model_baseline_ms is not None
-        assert result.model_result_ms is not None
-        times = (result.model_baseline_ms, result.model_result_ms)
-        metrics = {**result.summary, "tuning_time_s": plain_number(result.tuning_time_s)}
-        records += _pair(context, result, "model", context.model, times, "ms", metrics=metrics)
+        pair = _Pair(
+            scope="model",
+            workload=context.model,
+            times=(result.model_baseline_ms, result.model_result_ms),
+            unit="ms",
+            kind={"class": "model"},
+            metrics={**result.summary, "tuning_time_s": plain_number(result.tuning_time_s)},
+            claim=result.model_improvement,
+        )
+        records += _records_of(pair, context, result)
     return records
 
 
-def _usable(value: Decimal | None) -> bool:
+def _usable(value: Decimal | None) -> TypeGuard[Decimal]:
     """Whether a time is one: there, above 0 and of a size that a number can hold."""
     return value is not None and 0 < value < LARGEST
 
@@ -36,76 +60,57 @@ def _usable(value: Decimal | None) -> bool:
 LARGEST = Decimal("1e15")
 
 
-def _of_modification(context: RunContext, result: TuningResult, modification: Modification) -> list[Record]:
-    scope: Scope = "op" if result.kind == "opat" else "subgraph"
-    name = f"{context.model}/{scope}/{modification.name}"
-    kind: dict[str, Any] = (
-        {"class": "operator", "type": list(modification.op_type)}
-        if scope == "op"
-        else {"class": "subgraph", "repo_key": modification.name}
-    )
-    assert modification.before is not None
-    assert modification.after is not None
-    times = (modification.before, modification.after)
-    tuned = {"tune_mode": modification.mode, "update_mode": modification.update_mode}
-    return _pair(
-        context,
-        result,
-        scope,
-        name,
-        times,
-        modification.unit,
-        kind=kind,
-        tuned=tuned,
+def _of_modification(context: RunContext, result: TuningResult, modification: Modification) -> _Pair | None:
+    if not (_usable(modification.before) and _usable(modification.after)):
+        return None
+    is_operator = result.kind == "opat"
+    scope: Scope = "op" if is_operator else "subgraph"
+    return _Pair(
+        scope=scope,
+        workload=f"{context.model}/{scope}/{modification.name}",
+        times=(modification.before, modification.after),
+        unit=modification.unit,
+        kind=(
+            {"class": "operator", "type": list(modification.op_type)}
+            if is_operator
+            else {"class": "subgraph", "repo_key": modification.name}
+        ),
+        tuned={"tune_mode": modification.mode, "update_mode": modification.update_mode},
         claim=modification.improvement,
-        op_name=modification.name if scope == "op" else None,
+        op_name=modification.name if is_operator else None,
         op_type=";".join(modification.op_type) or None,
         pointer=modification.pointer,
     )
 
 
-def _pair(
-    context: RunContext,
-    result: TuningResult,
-    scope: Scope,
-    workload: str,
-    times: tuple[Decimal, Decimal],
-    unit: str,
-    *,
-    kind: dict[str, Any] | None = None,
-    tuned: dict[str, Any] | None = None,
-    metrics: dict[str, Any] | None = None,
-    claim: str | None = None,
-    op_name: str | None = None,
-    op_type: str | None = None,
-    pointer: str = "",
-) -> list[Record]:
+def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[Record]:
     """The time before and the time after, tied together by one pair_id."""
-    pair_id = hashlib.sha256(f"{context.run_id}\n{result.pointer}\n{pointer}\n{scope}".encode()).hexdigest()[:16]
-    phases: tuple[tuple[Phase, Decimal], ...] = (("before", times[0]), ("after", times[1]))
+    whose = f"{context.run_id}\n{result.pointer}\n{pair.pointer}\n{pair.scope}"
+    pair_id = hashlib.sha256(whose.encode()).hexdigest()[:16]
+    phases: tuple[tuple[Phase, Decimal], ...] = (("before", pair.times[0]), ("after", pair.times[1]))
     return [
         Record(
             **context.fields(),
-            workload=workload,
-            runtime_ms_mean=_to_ms(value, unit),
+            workload=pair.workload,
+            runtime_ms_mean=_to_ms(value, pair.unit),
             runtime_ms_std=None,
             metadata={
                 **context.metadata,
                 "pair_id": pair_id,
-                "pointer": pointer or result.pointer,
+                "pointer": pair.pointer or result.pointer,
                 "status": result.status,
-                "raw": {"value": str(value), "unit": unit},
-                "claimed_improvement": claim or result.model_improvement if scope == "model" else claim,
+                "raw": {"value": str(value), "unit": pair.unit},
+                "claimed_improvement": pair.claim,
             },
-            workload_metadata=kind or {"class": "model"},
+            workload_metadata=pair.kind,
             engine_config={"accelerator": "AOE"},
-            compilation_config={"tuner": result.kind, "phase": phase, **(tuned or {})},
-            metrics=metrics or {},
-            scope=scope,
+            compilation_config={"tuner": result.kind, "phase": phase, **pair.tuned},
+            metrics=pair.metrics,
+            scope=pair.scope,
             source="aoe",
             phase=phase,
-            op_name=op_name,
-            op_type=op_type,
+            op_name=pair.op_name,
+            op_type=pair.op_type,
         )
         for phase, value in phases
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import (
@@ -19,7 +20,7 @@ from aoe_reports.engine.communication import read_communication
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
-from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks
+from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, Source
@@ -36,7 +37,6 @@ DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
 COMMUNICATION_KINDS = ("hccl", "communication")
 """What the kinds of files begin with that tell of communication."""
 _WHOLE = ("op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
-_PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "free_ns")
 
 
 class Chosen(Protocol):
@@ -153,25 +153,16 @@ def measure_shares(
 
     (And the longest gap, where a timeline was read.)
     """
-    frame = tasks.frame
     mine = [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
-    told = step_of_tasks(frame)
+    told = step_of_tasks(tasks.frame)
     known = set(told[1].tolist()) if told else set()
     parted = [s for s in mine if s.computing_ns is not None and (s.step is None or not known or s.step in known)]
     if parted:
-        return shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
-    shares = shares_of_tasks(frame, tasks.rank_id, tasks.device_id)
-    if told is None and has_value(frame, "task_start_ns"):
-        starts, there = integers(frame["task_start_ns"])
-        begin, end = int(starts[there].min()), int(starts[there].max())
-        inside = {
-            (s.model_id, s.step)
-            for s in mine
-            if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
-        }
-        shares = replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
-    talks = "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
-    if shares.source == "tasks" and (talks or not _communicates(capture)):
+        return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
+    shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
+    if told is None:
+        shares = _with_steps_beside(shares, tasks.frame, mine)
+    if shares.source == "tasks" and (_talks(tasks.frame) or not _communicates(capture)):
         return shares, ()
     devices = _timeline(capture, findings)
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
@@ -182,26 +173,33 @@ def measure_shares(
     return replace(facts.shares, steps=known_steps, steps_known=shares.steps_known or known_steps > 1), facts.gaps
 
 
+def _with_steps_beside(shares: StepShares, frame: pa.Table, steps: Sequence[Step]) -> StepShares:
+    """The number of steps from a table of iterations, for tasks that tell none: those in which the tasks began."""
+    if not has_value(frame, "task_start_ns"):
+        return shares
+    starts, there = integers(frame["task_start_ns"])
+    begin, end = int(starts[there].min()), int(starts[there].max())
+    inside = {
+        (s.model_id, s.step)
+        for s in steps
+        if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
+    }
+    return replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
+
+
+def _talks(frame: pa.Table) -> bool:
+    return "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
+
+
 def _communicates(capture: Capture) -> bool:
     """Whether files tell of communication, so that tasks without any do not tell all."""
     return any(file.name.kind.startswith(COMMUNICATION_KINDS) for file in capture.files)
 
 
-def shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence[Step]) -> StepShares:
+def _shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence[Step]) -> StepShares:
     """The sums over rows of step_trace_time."""
-    computing, uncovered, overlapped, free = (sum(getattr(step, name) or 0 for step in steps) for name in _PARTS)
     whole = sum(step.duration_ns for step in steps)
-    return StepShares(
-        rank_id=rank_id,
-        device_id=device_id,
-        steps=len(steps),
-        step_ns=whole,
-        computing_ns=computing,
-        communication_not_overlapped_ns=uncovered,
-        overlapped_ns=overlapped,
-        free_ns=free,
-        source="step_trace_time",
-    )
+    return sum_shares(steps, (rank_id, device_id), len(steps), whole, "step_trace_time")
 
 
 def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown]:
@@ -218,26 +216,11 @@ def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown
     return found
 
 
-def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: int | None, steps: int) -> StepShares:
+def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: int | None) -> StepShares:
     parts = list(device.steps.values()) or [device.whole]
-    count = len(device.steps) or steps
-    computing = sum(part.computing_ns for part in parts)
     whole = sum(part.end_to_end_ns for part in parts)
-    if any(part.free_ns is None for part in parts):
-        return StepShares(rank_id, device_id, count, whole, computing, source="timeline")
-    uncovered = sum(part.communication_not_overlapped_ns or 0 for part in parts)
-    overlapped, free = sum(part.overlapped_ns or 0 for part in parts), sum(part.free_ns or 0 for part in parts)
-    return StepShares(
-        rank_id=rank_id,
-        device_id=device_id,
-        steps=count,
-        step_ns=whole,
-        computing_ns=computing,
-        communication_not_overlapped_ns=uncovered,
-        overlapped_ns=overlapped,
-        free_ns=free,
-        source="timeline",
-    )
+    talk_known = all(part.free_ns is not None for part in parts)
+    return sum_shares(parts, (rank_id, device_id), len(parts), whole, "timeline", talk_known=talk_known)
 
 
 def _without_tasks(
@@ -248,7 +231,7 @@ def _without_tasks(
     for step in steps:
         if step.computing_ns is not None:
             parted.setdefault((step.rank_id, step.device_id), []).append(step)
-    facts = [Facts(shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
+    facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:
         by_device: dict[int | None, list[DeviceBreakdown]] = {}
         for device in _timeline(capture, findings):
@@ -269,23 +252,11 @@ def _without_tasks(
 
 def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, device_id: int | None) -> Facts:
     """One device by one timeline, or by one an iteration."""
-    every = [_shares_of_device(part, rank_id, device_id, 1) for part in parts]
+    every = [_shares_of_device(part, rank_id, device_id) for part in parts]
     told = all(one.free_ns is not None for one in every)
     chosen = every if told else every[:1]
-    uncovered, overlapped, free = (sum(getattr(one, name) for one in chosen) if told else None for name in _PARTS[1:])
-    computing, whole = sum(one.computing_ns for one in chosen), sum(one.step_ns or 0 for one in chosen)
-    steps = sum(one.steps for one in chosen)
-    shares = StepShares(
-        rank_id=rank_id,
-        device_id=device_id,
-        steps=steps,
-        step_ns=whole,
-        computing_ns=computing,
-        communication_not_overlapped_ns=uncovered,
-        overlapped_ns=overlapped,
-        free_ns=free,
-        source="timeline",
-    )
+    whole, steps = sum(one.step_ns or 0 for one in chosen), sum(one.steps for one in chosen)
+    shares = sum_shares(chosen, (rank_id, device_id), steps, whole, "timeline", talk_known=told)
     gaps = sorted((gap for part in parts for gap in part.gaps), key=lambda gap: (-gap.duration_ns, gap.start_ns))
     return Facts(shares, gaps=gaps[:1])
 
