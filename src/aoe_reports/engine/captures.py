@@ -258,6 +258,17 @@ def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> l
     return [] if frame is None else steps_of(capture.info.rank_of, frame)
 
 
+def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:
+    """Steps of the best source that has some; what is wrong with any is added to the findings."""
+
+    def read(source: Source) -> list[TableData]:
+        tables = read_source(source, hashed=False)
+        findings.extend(finding for data in tables for finding in data.findings)
+        return tables
+
+    return read_steps(capture, read)
+
+
 def nothing_measured(paths: Sequence[Path], what: str, **asked: int | None) -> Finding:
     """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
     words = [f"{name} {value}" for name, value in asked.items() if value is not None]

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.facts.tasks import RankOf
+from aoe_reports.facts.tasks import RankOf, TaskSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ class Step:
     communication_not_overlapped_ns: int | None = None
     overlapped_ns: int | None = None
     free_ns: int | None = None
+
+    def is_of(self, rank_id: int | None, device_id: int | None, step: int | None) -> bool:
+        """Whether it is of this rank, device and number; None: of any."""
+        asked = ((rank_id, self.rank_id), (device_id, self.device_id), (step, self.step))
+        return all(wanted in {None, own} for wanted, own in asked)
 
 
 class TraceRow(TypedDict):
@@ -123,6 +128,11 @@ def steps_of_cluster(frame: pa.Table) -> list[Step]:
 
 
 _MAX_DIGITS = 9
+
+
+def steps_of_device(steps: Iterable[Step], tasks: TaskSet) -> list[Step]:
+    """The steps of the device that some tasks ran on."""
+    return [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
 
 
 def missing_points(frame: pa.Table) -> dict[str, list[int]]:

@@ -6,7 +6,7 @@ Of several forms of the same facts one is chosen; the others are there to be che
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import groupby
@@ -15,6 +15,7 @@ from typing import Any
 
 from aoe_reports.formats.found import FoundFile, Writer
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import join
 from aoe_reports.model.timestamps import digits_to_ns
 
 RANKS_APART_NS = 120 * 1_000_000_000
@@ -46,6 +47,15 @@ class CaptureInfo:
     def rank_of(self, device_id: int | None) -> int | None:
         """The rank of a device of this capture."""
         return self.rank_id if device_id is None else self.ranks.get(device_id, self.rank_id)
+
+    def may_hold(self, rank_id: int | None) -> bool:
+        """Whether a rank (None: any) may be among those of this capture."""
+        return rank_id in {None, self.rank_id, *self.ranks.values()}
+
+    @property
+    def several_ranks(self) -> bool:
+        """Whether devices of several ranks are here."""
+        return len(set(self.ranks.values())) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,11 @@ class Capture:
     def modified_ns(self) -> int:
         """When the oldest file was written; the last resort for a time."""
         return min(f.path.stat().st_mtime_ns for f in self.files)
+
+
+def kinds_of(files: Iterable[FoundFile]) -> str:
+    """The kinds of some files and their forms, as people read them."""
+    return join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
 
 
 def _order(file: FoundFile) -> tuple[int | str, ...]:

@@ -18,7 +18,7 @@ from aoe_reports.engine.captures import (
     record_files,
     unread_files,
 )
-from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery, discover
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.history.advising import Advising, Advisor, digest_of
@@ -290,8 +290,7 @@ def _as_read_error(error: Exception, path: Path) -> ReadError:
 def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
     files = [file for capture in captures for file in capture.files]
     if not any(MEASURED & set(file.holds) for file in files):
-        kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in files}))
-        message = say("nothing here can be measured by this command; found {kinds}", kinds=kinds)
+        message = say("nothing here can be measured by this command; found {kinds}", kinds=kinds_of(files))
         return Finding("error", "nothing-measured", run.header.path, message)
     message = say(
         "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic, "

@@ -101,6 +101,11 @@ def fields_of(cls: type[Any]) -> tuple[Field, ...]:
     )
 
 
+def row_from(cls: type[T], one: object, **more: Any) -> T:
+    """A row with the values that something else has under the names of its columns, and with some more."""
+    return cls(**{each.name: getattr(one, each.name) for each in fields_of(cls) if each.name not in more}, **more)
+
+
 def _key(name: str, cell: Cell) -> str:
     return name if cell.unit is None else name.removesuffix(cell.unit.field) + cell.unit.key
 

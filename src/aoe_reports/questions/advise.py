@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Advise(Question[AdviseOptions, _Part]):
 
         capture, chosen, findings = unit.capture, asked.options, asked.notes.findings
         findings += capture.findings
-        if chosen.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+        if not capture.info.may_hold(chosen.rank):
             return [], []
         devices = advise_capture(capture, chosen, findings)
         stated = stated_rows(unit.run, capture, devices, chosen, findings)
@@ -152,24 +152,17 @@ def rows_of_run(
 
 
 def _advised(run: str, position: int, shares: StepShares, one: Advice) -> Advised:
-    return Advised(
+    return row_from(
+        Advised,
+        one,
         position=position,
         run=run,
         rank_id=shares.rank_id,
         device_id=shares.device_id,
-        rule=one.rule,
         source="aoe-reports",
-        op_type=one.op_type,
-        op_name=one.op_name,
-        input_shapes=one.input_shapes,
-        count=one.count,
-        total_ns=one.total_ns,
         share=_part(one.total_ns, shares.computing_ns),
-        bound_by=one.bound_by,
-        evidence=one.evidence,
         bound_us=None if one.saving_ns is None else round(shares.per_step_us(one.saving_ns), 3),
         bound_share=_part(one.saving_ns, shares.step_ns),
-        advice=one.advice,
     )
 
 

@@ -11,7 +11,7 @@ from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOpt
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Asked[BreakdownO
         if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
             continue
         found.activities.extend(
-            _activity(unit.run, rank, number, step, parts)
+            row_from(Activity, parts, run=unit.run, rank_id=rank, device_id=number, step=step)
             for step, parts in [(iteration, device.whole), *device.steps.items()]
             if chosen.step in {None, step}
         )
@@ -249,40 +249,15 @@ def _apart(what: str, here: int | None, stated: int | None, tolerance: int, wher
     return [Finding("warning", "forms-disagree", path, message)]
 
 
-def _activity(run: str, rank: int | None, device: int | None, step: int | None, parts: Parts) -> Activity:
-    return Activity(
-        run=run,
-        rank_id=rank,
-        device_id=device,
-        step=step,
-        start_ns=parts.start_ns,
-        end_to_end_ns=parts.end_to_end_ns,
-        computing_ns=parts.computing_ns,
-        communication_ns=parts.communication_ns,
-        overlapped_ns=parts.overlapped_ns,
-        communication_not_overlapped_ns=parts.communication_not_overlapped_ns,
-        free_ns=parts.free_ns,
-        tasks=parts.tasks,
-    )
-
-
 def _gap_row(gap: Gap, place: int, *, run: str, rank: int | None, device: int | None, iteration: int | None) -> GapRow:
-    return GapRow(
+    return row_from(
+        GapRow,
+        gap,
         position=place,
         run=run,
         rank_id=rank,
         device_id=device,
         step=iteration if gap.step is None else gap.step,
-        start_ns=gap.start_ns,
-        duration_ns=gap.duration_ns,
-        communication_ns=gap.communication_ns,
-        before=gap.before,
-        after=gap.after,
-        launch=gap.launch,
-        launched_after_ns=gap.launched_after_ns,
-        communication=gap.communication,
-        host_call=gap.host_call,
-        host_call_ns=gap.host_call_ns,
         cause=say(gap.cause),
         reason=_reason(gap),
     )

@@ -11,13 +11,13 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import N_, join, say
 
 if TYPE_CHECKING:
     from aoe_reports.facts.communication import Awaited, Link, OperatorTime
     from aoe_reports.facts.communication_run import Communication, TransportVolume
-    from aoe_reports.facts.gradient_tail import Segment, Tail
+    from aoe_reports.facts.gradient_tail import Tail
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
 
@@ -322,7 +322,7 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
     file = read_bank(path)
     banks.models.extend(file.bank.models)
     segments = [segment for model in file.bank.models for segment in default_segments(model)]
-    banks.segments.extend(_segment_row(str(path), segment) for segment in segments)
+    banks.segments.extend(row_from(SegmentRow, segment, path=str(path)) for segment in segments)
     return check_bank_file(file)
 
 
@@ -369,19 +369,11 @@ def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[T
 def _operator_row(label: str, place: int, time: OperatorTime) -> Operator:
     from aoe_reports.facts.communication import share_of_waiting
 
-    return Operator(
+    return row_from(
+        Operator,
+        time,
         position=place,
         run=label,
-        rank_id=time.rank_id,
-        step=time.step,
-        group=time.group,
-        op_name=time.op_name,
-        start_ns=time.start_ns,
-        elapsed_ns=time.elapsed_ns,
-        transit_ns=time.transit_ns,
-        wait_ns=time.wait_ns,
-        synchronization_ns=time.synchronization_ns,
-        idle_ns=time.idle_ns,
         wait_ratio=share_of_waiting(time.wait_ns, time.transit_ns),
         synchronization_ratio=share_of_waiting(time.synchronization_ns, time.transit_ns),
     )
@@ -408,72 +400,24 @@ def _transports(volumes: Sequence[TransportVolume], label: str) -> Iterator[Tran
 
 
 def _link_row(label: str, link: Link) -> LinkRow:
-    return LinkRow(
+    return row_from(
+        LinkRow,
+        link,
         run=label,
-        group=link.group,
-        source_rank=link.source_rank,
-        destination_rank=link.destination_rank,
-        transport=link.transport,
-        transit_bytes=link.transit_bytes,
-        transit_ns=link.transit_ns,
-        bandwidth_gb_per_s=link.bandwidth_gb_per_s,
-        wait_ns=link.wait_ns,
         relative_bandwidth_ratio=link.relative_bandwidth,
-        compared=link.compared,
-        slow_in=link.slow_in,
         lost_ns=link.lost_ns if link.compared else None,
         slow=link.is_slow,
     )
 
 
 def _awaited_row(label: str, awaited: Awaited) -> AwaitedRank:
-    return AwaitedRank(
-        run=label,
-        group=awaited.group,
-        rank=awaited.rank,
-        operators=awaited.operators,
-        of_operators=awaited.of_operators,
-        waited_ns=awaited.waited_ns,
-        waited_share=awaited.waited_ns / awaited.of_ns if awaited.of_ns else None,
-        slow=awaited.is_slow,
-    )
+    share = awaited.waited_ns / awaited.of_ns if awaited.of_ns else None
+    return row_from(AwaitedRank, awaited, run=label, waited_share=share, slow=awaited.is_slow)
 
 
 def _tail_row(label: str, tail: Tail) -> TailRow:
-    return TailRow(
-        run=label,
-        rank_id=tail.rank_id,
-        device_id=tail.device_id,
-        model_id=tail.model_id,
-        step=tail.step,
-        source=tail.source,
-        iteration_ns=tail.iteration_ns,
-        reduces=tail.reduces,
-        late_reduces=tail.late_reduces,
-        unmeasured_reduces=tail.unmeasured_reduces,
-        reduce_ns=tail.reduce_ns,
-        hidden_ns=tail.hidden_ns,
-        tail_ns=tail.tail_ns,
-        tail_share=tail.tail_ns / tail.iteration_ns if tail.iteration_ns else None,
-        last_end_ns=tail.last_end_ns,
-        room_ns=tail.room_ns,
-        necessary_ns=tail.necessary_ns,
-        bound_ns=tail.bound_ns,
-    )
-
-
-def _segment_row(path: str, segment: Segment) -> SegmentRow:
-    return SegmentRow(
-        path=path,
-        modelhash=segment.modelhash,
-        segment=segment.segment,
-        first=segment.first,
-        last=segment.last,
-        gradients=segment.gradients,
-        size_bytes=segment.size_bytes,
-        size_share=segment.size_share,
-        time_share=segment.time_share,
-    )
+    share = tail.tail_ns / tail.iteration_ns if tail.iteration_ns else None
+    return row_from(TailRow, tail, run=label, tail_share=share)
 
 
 def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, Asked, Finished, Question, RunOptions, all_tasks, only
@@ -13,8 +13,8 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Column, Rows, as_mapping, column, columns_of, row, telling_columns
-from aoe_reports.model.texts import say
+from aoe_reports.model.rows import US, Column, Rows, as_mapping, column, columns_of, row, row_from, telling_columns
+from aoe_reports.model.texts import Text, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,8 +223,7 @@ def _by_ranks(
             before=words_of(tuple(of_first)),
             after=words_of(tuple(run.ranks)),
         )
-        severity: Literal["warning", "error"] = "warning" if chosen.force else "error"
-        findings.append(Finding(severity, "not-comparable", run.label, message))
+        findings.append(_not_comparable(run, message, force=chosen.force))
         if chosen.force:
             others.append(run)
     found: list[tuple[list[ComparedRun], _Ranks]] = [(same, (rank, False)) for rank in of_first if same]
@@ -238,35 +237,41 @@ def _compare_calls(
 
     rank, pooled = ranks
     sides = [_side([tasks for tasks in run.tasks if pooled or tasks.rank_id == rank], chosen) for run in runs]
-    needed = TELLS[chosen.by]
-    silent = [
-        run
-        for run, side in zip(runs, sides, strict=True)
-        if side.frame.num_rows and needed not in side.frame.column_names
-    ]
+    silent = _silent(runs, sides, chosen)
+    findings += silent
     if silent:
-        message = say("its tasks do not tell their {column}: nothing to compare by {by}", column=needed, by=chosen.by)
-        findings += [Finding("error", "nothing-measured", run.label, message) for run in silent]
         return
     keys = [key for key in KEYS[chosen.by] if all(key in side.frame.column_names for side in sides)]
     for run, one in zip(runs[1:], compare_calls(sides, keys, chosen.top), strict=True):
-        pair = (runs[0], run, rank)
-        if one.groups and one.common_ns == 0 and one.candidate_ns and one.baseline_ns:
+        if one.nothing_common:
             message = say(
                 "not comparable with {baseline}: no call has inputs that a call of the baseline has",
                 baseline=runs[0].label,
             )
-            severity: Literal["warning", "error"] = "warning" if chosen.force else "error"
-            findings.append(Finding(severity, "not-comparable", run.label, message))
+            findings.append(_not_comparable(run, message, force=chosen.force))
             if not chosen.force:
                 continue
-        yield (
-            _total(pair, one),
-            [
-                _change(position, pair, dict(zip(keys, difference.key, strict=True)), difference)
-                for position, difference in enumerate(one.differences, start=1)
-            ],
-        )
+        pair = (runs[0], run, rank)
+        changes = [
+            _change(position, pair, dict(zip(keys, difference.key, strict=True)), difference)
+            for position, difference in enumerate(one.differences, start=1)
+        ]
+        yield _total(pair, one), changes
+
+
+def _silent(runs: Sequence[ComparedRun], sides: Sequence[Side], chosen: CompareOptions) -> list[Finding]:
+    """The runs whose tasks do not tell by what they are to be compared."""
+    needed = TELLS[chosen.by]
+    message = say("its tasks do not tell their {column}: nothing to compare by {by}", column=needed, by=chosen.by)
+    return [
+        Finding("error", "nothing-measured", run.label, message)
+        for run, side in zip(runs, sides, strict=True)
+        if side.frame.num_rows and needed not in side.frame.column_names
+    ]
+
+
+def _not_comparable(run: ComparedRun, message: Text, *, force: bool) -> Finding:
+    return Finding("warning" if force else "error", "not-comparable", run.label, message)
 
 
 def _side(sets: Sequence[TaskSet], chosen: CompareOptions) -> Side:
@@ -309,29 +314,30 @@ def _compare_steps(
     from aoe_reports.stats.comparison import Compared
 
     rank, pooled = ranks
-    baseline = [step for step in runs[0].steps if pooled or step.rank_id == rank]
-    for run in runs[1:]:
-        candidate = [step for step in run.steps if pooled or step.rank_id == rank]
-        numbers = [[step.step for step in steps] for steps in (baseline, candidate)]
+    sides = [[step for step in run.steps if pooled or step.rank_id == rank] for run in runs]
+    for run, candidate in zip(runs[1:], sides[1:], strict=True):
+        both = (sides[0], candidate)
+        numbers: list[Sequence[int | None]] = [[step.step for step in steps] for steps in both]
         if set(numbers[0]).isdisjoint(numbers[1]):
             message = say(
                 "no step number of {baseline} stands here: steps are paired in their order, from 1",
                 baseline=runs[0].label,
             )
             findings.append(Finding("info", "steps-by-place", run.label, message))
-            numbers = [list(range(1, len(steps) + 1)) for steps in (baseline, candidate)]
-        single = _single_steps((baseline, numbers[0]), (candidate, numbers[1]))
-        told = [*_whole_steps(baseline, candidate), *single[: chosen.top]]
+            numbers = [range(1, len(steps) + 1) for steps in both]
+        single = _single_steps((both[0], numbers[0]), (both[1], numbers[1]))
+        told = [*_whole_steps(*both), *single[: chosen.top]]
         pair = (runs[0], run, rank)
-        sums = [sum(_durations(steps, "duration")) for steps in (baseline, candidate)]
+        sums = [sum(_durations(steps, "duration")) for steps in both]
         yield (
             _total(pair, Compared((), len(single), sums[0], sums[1], None)),
             [_change(position, pair, known, difference) for position, (known, difference) in enumerate(told, start=1)],
         )
 
 
-_Known = dict[str, Any]
+_Known = dict[str, "str | int | None"]
 """What tells a row from the others, by field."""
+_UNKEYED: _Known = dict.fromkeys(("op_type", "task_type", "op_name", "input_shapes", "metric", "step"))
 
 
 def _whole_steps(baseline: Sequence[Step], candidate: Sequence[Step]) -> Iterator[tuple[_Known, Difference]]:
@@ -352,7 +358,7 @@ def _single_steps(baseline: _Numbered, candidate: _Numbered) -> list[tuple[_Know
     """Each step, the largest change first; of equal ones the earlier step, as they stand."""
     from aoe_reports.stats.comparison import compare_values
 
-    found = [
+    found: list[tuple[_Known, Difference]] = [
         (
             {"metric": say("duration"), "step": number},
             compare_values(_of(*baseline, number), _of(*candidate, number), ("duration", f"{number}")),
@@ -398,34 +404,24 @@ def _change(position: int, pair: _Sides, known: _Known, one: Difference) -> Chan
     baseline, candidate, rank = pair
     before = one.baseline_ns / one.baseline_count if one.baseline_count else None
     after = one.candidate_ns / one.candidate_count if one.candidate_count else None
-    return Change(
+    return row_from(
+        Change,
+        one,
+        **(_UNKEYED | known),
         position=position,
         baseline=baseline.label,
         candidate=candidate.label,
         rank_id=rank,
-        op_type=known.get("op_type"),
-        task_type=known.get("task_type"),
-        op_name=known.get("op_name"),
-        input_shapes=known.get("input_shapes"),
-        metric=known.get("metric"),
-        step=known.get("step"),
-        state=one.state,
-        baseline_count=one.baseline_count,
-        candidate_count=one.candidate_count,
         count_difference=one.candidate_count - one.baseline_count,
-        baseline_total_ns=one.baseline_ns if one.baseline_count else None,
-        candidate_total_ns=one.candidate_ns if one.candidate_count else None,
-        difference_ns=one.difference_ns,
-        ratio=None if one.ratio is None or not one.candidate_count else round(one.ratio, 6),
+        baseline_total_ns=one.baseline_ns if before is not None else None,
+        candidate_total_ns=one.candidate_ns if after is not None else None,
+        ratio=None if one.ratio is None or after is None else round(one.ratio, 6),
         baseline_mean_ns=before,
         candidate_mean_ns=after,
         mean_difference_ns=after - before if before is not None and after is not None else None,
         ci_low_ns=one.interval.low if one.interval else None,
         ci_high_ns=one.interval.high if one.interval else None,
         interval=one.interval.method if one.interval else None,
-        calls_ns=one.calls_ns,
-        count_ns=one.count_ns,
-        inputs_ns=one.inputs_ns,
         cause=one.cause and say(one.cause),
         new_inputs=list(one.new_inputs[:_MAX_INPUTS]),
         new_inputs_count=len(one.new_inputs),

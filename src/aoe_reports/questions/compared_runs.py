@@ -10,19 +10,18 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import find_runs, read_source, read_steps, read_tasks
+from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
-from aoe_reports.formats.capture import Capture, Source
-from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.columns import has_value
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, ComparedBy
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import N_, join, say
 
 
 class Wanted(Protocol):
@@ -92,18 +91,12 @@ def read_side(unit: RunUnit, wanted: Wanted, notes: Notes) -> ComparedRun | None
     run = ComparedRun(unit.path, unit.captures)
     for capture in unit.captures:
         notes.add(capture.findings)
-        if wanted.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+        if not capture.info.may_hold(wanted.rank):
             continue
         with notes.where_unreadable(capture.root):
             _read_capture(run, capture, wanted, notes.findings)
     run.tasks = _tasks_asked_for(run.tasks, wanted)
-    run.steps = [
-        step
-        for step in run.steps
-        if wanted.rank in {None, step.rank_id}
-        and wanted.device in {None, step.device_id}
-        and wanted.step in {None, step.step}
-    ]
+    run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
         return run
     message = say("no step to compare here" if wanted.by == "step" else "no task to compare here")
@@ -128,22 +121,12 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: Wanted) -> list[TaskSet]:
 
 
 def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: list[Finding]) -> None:
-    def read(source: Source | None) -> list[TableData]:
-        found = read_source(source, hashed=False)
-        findings.extend(finding for data in found for finding in data.findings)
-        return found
-
-    run.steps += read_steps(capture, read)
+    run.steps += read_steps_noting(capture, findings)
     if wanted.by == "step":
         return
-    fields = {*KEYS[wanted.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
-    if wanted.device is not None or len(set(capture.info.ranks.values())) > 1:
-        fields.add("device_id")
-    if wanted.step is not None:
-        fields.add("step")
     communication = wanted.all_tasks or wanted.by == "communication"
     by_type = wanted.by == "op_type" and not communication and wanted.step is None
-    sets, tables = read_tasks(capture, frozenset(fields), by_type=by_type, all_tasks=communication)
+    sets, tables = read_tasks(capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication)
     findings += [finding for data in tables for finding in data.findings]
     run.tasks += [tasks.as_exported() for tasks in sets]
     if sets and tables[-1].table.facts == "tasks":
@@ -158,6 +141,15 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: 
         findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
 
 
+def _fields(capture: Capture, wanted: Wanted) -> frozenset[str]:
+    fields = {*KEYS[wanted.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
+    if wanted.device is not None or capture.info.several_ranks:
+        fields.add("device_id")
+    if wanted.step is not None:
+        fields.add("step")
+    return frozenset(fields)
+
+
 def may_be_compared(
     baseline: ComparedRun,
     candidate: ComparedRun,
@@ -169,17 +161,15 @@ def may_be_compared(
 ) -> bool:
     """Hold what is known of two runs against each other; what differs is said, and refused unless forced."""
     known, unknown = [], []
-    for what, of in FACTS.items():
-        if what in leave_out:
-            continue
-        if by == "step" and of is _shapes_told:
-            continue  # steps have no inputs
-        before, after = of(baseline), of(candidate)
+    told = {what: (of(baseline), of(candidate)) for what, of in FACTS.items() if what not in leave_out}
+    if by == "step":
+        told.pop(_SHAPES, None)  # steps have no inputs
+    for what, (before, after) in told.items():
         if before is None or after is None:
             unknown.append(say(what))
         elif before != after:
-            told = {"before": words_of(before), "after": words_of(after)}
-            known.append(say("{what} ({before} before, {after} after)", what=say(what), **told))
+            words = {"before": words_of(before), "after": words_of(after)}
+            known.append(say("{what} ({before} before, {after} after)", what=say(what), **words))
     if unknown:
         message = say(
             "not known of both sides: {facts}; whether they compare in that cannot be told", facts=join(", ", unknown)
@@ -236,12 +226,13 @@ def _shapes_told(run: ComparedRun) -> str | None:
     return say("told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told")
 
 
+_SHAPES = N_("telling of shapes")
 FACTS: dict[str, Callable[[ComparedRun], Any]] = {
     "device type": _device_type,
     "CANN version": lambda run: _one(run, lambda capture: capture.info.engine_version),
     "profiler level": lambda run: _one(run, lambda capture: capture.info.profiler_level),
     "set of AI Core metrics": _metrics,
     "number of steps": _step_count,
-    "telling of shapes": _shapes_told,
+    _SHAPES: _shapes_told,
 }
 """What has to be the same on both sides; None where nothing tells."""

@@ -10,8 +10,8 @@ from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, U
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import GROUPINGS, By
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,19 +73,17 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
-        if chosen.rank not in {None, capture.info.rank_id, *capture.info.ranks.values()}:
+        if not capture.info.may_hold(chosen.rank):
             return []
         by_type = chosen.by == "op_type" and not chosen.all_tasks
         sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(_of_source(capture, sets, tables))
-        ranks = sorted({tasks.rank_id for tasks in sets}, key=lambda rank: -1 if rank is None else rank)
-        return [
-            one
-            for rank in ranks
-            if chosen.rank in {None, rank}
-            for one in _ranked(unit.run, rank, [tasks for tasks in sets if tasks.rank_id == rank], chosen)
-        ]
+        ranks: dict[int | None, list[TaskSet]] = {}
+        for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
+            if chosen.rank in {None, tasks.rank_id}:
+                ranks.setdefault(tasks.rank_id, []).append(tasks)
+        return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Asked[HotspotOptions]) -> Finished:
         """The rankings below one another."""
@@ -98,9 +96,8 @@ hotspots = asking(Hotspots(), HotspotOptions)
 
 
 def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:
-
     fields = {*GROUPINGS[chosen.by], "task_duration_ns"}
-    if chosen.device is not None or len(set(capture.info.ranks.values())) > 1:
+    if chosen.device is not None or capture.info.several_ranks:
         fields.add("device_id")
     if chosen.step is not None:
         fields.add("step")
@@ -113,7 +110,9 @@ def _ranked(run: str, rank_id: int | None, sets: Sequence[TaskSet], chosen: Hots
     for position, group in enumerate(groups[: chosen.top], start=1):
         running_ns += group.total_ns
         op_type, task_type, op_name, input_shapes = [*group.key, None, None, None][:4]
-        yield Hotspot(
+        yield row_from(
+            Hotspot,
+            group,
             position=position,
             run=run,
             rank_id=rank_id,
@@ -121,14 +120,6 @@ def _ranked(run: str, rank_id: int | None, sets: Sequence[TaskSet], chosen: Hots
             task_type=task_type,
             op_name=op_name,
             input_shapes=input_shapes,
-            count=group.count,
-            total_ns=group.total_ns,
-            mean_ns=group.mean_ns,
-            std_ns=group.std_ns,
-            min_ns=group.min_ns,
-            p50_ns=group.p50_ns,
-            p95_ns=group.p95_ns,
-            max_ns=group.max_ns,
             share=_share(group.total_ns, whole_ns),
             cumulative_share=_share(running_ns, whole_ns),
         )
@@ -142,7 +133,6 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     """(the groups to be shown, the compute total in ns)."""
     import pyarrow as pa
 
-    from aoe_reports.formats.vendor import TASK_TYPES
     from aoe_reports.model.columns import exact_sum, integers, keep_where
     from aoe_reports.stats.grouping import group_tasks, is_communication
 
@@ -153,17 +143,24 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     if not frames:
         return [], 0
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
-    keys = GROUPINGS[chosen.by]
-    if chosen.by == "op_type":  # types are few: to group all of them is quicker than to part the rows first
-        every = group_tasks(frame, keys)
-        compute = [group for group in every if group.key[1] not in TASK_TYPES.communication]
-        return every if chosen.all_tasks else compute, sum(group.total_ns for group in compute)
+    if chosen.by == "op_type":
+        return _types(frame, all_tasks=chosen.all_tasks)
     durations, _ = integers(frame["task_duration_ns"])
     communication = is_communication(frame["task_type"])
     whole = exact_sum(durations[~communication])
     if communication.any() and not chosen.all_tasks:
         frame = frame.filter(keep_where(~communication))
-    return group_tasks(frame, keys, chosen.top), whole
+    return group_tasks(frame, GROUPINGS[chosen.by], chosen.top), whole
+
+
+def _types(frame: pa.Table, *, all_tasks: bool) -> tuple[list[Group], int]:
+    """The same of operator types, which are few: to group all of them is quicker than to part the rows first."""
+    from aoe_reports.formats.vendor import TASK_TYPES
+    from aoe_reports.stats.grouping import group_tasks
+
+    every = group_tasks(frame, GROUPINGS["op_type"])
+    compute = [group for group in every if group.key[1] not in TASK_TYPES.communication]
+    return every if all_tasks else compute, sum(group.total_ns for group in compute)
 
 
 def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
@@ -206,9 +203,10 @@ def _stands_in(data: TableData) -> Finding:
 
 
 def _no_tasks(capture: Capture) -> Finding:
-    kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+    from aoe_reports.formats.capture import kinds_of
+
     message = say(
         "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
-        kinds=kinds,
+        kinds=kinds_of(capture.files),
     )
     return Finding("error", "nothing-measured", str(capture.root), message)

@@ -12,7 +12,7 @@ from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOpt
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
-from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
@@ -102,9 +102,10 @@ class Steps(Question[StepOptions, list["Step"]]):
         stated = _add_clusters(asked.context, runs, asked.notes)
         silent = [unit.capture for unit, steps in parts if not steps and not unit.capture.of_cluster]
         asked.notes.add(_no_steps(capture) for capture in silent if not stated & set(capture.root.parents))
-        rows = []
+        rows, chosen = [], asked.options
         for run, every in sorted(runs.items()):
-            rows += [_row(run, step) for step in every if _is_asked_for(step, asked.options)]
+            mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
+            rows += [row_from(StepRow, step, run=run) for step in mine]
             asked.notes.add(_skew(run, every, asked.options.step))
         return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True),))
 
@@ -244,34 +245,6 @@ def _apart(skew: Skew) -> str:
     if skew.busiest is None:
         return told
     return join("; ", (told, say("rank {rank} computes longest", rank=skew.busiest)))
-
-
-def _is_asked_for(step: Step, chosen: StepOptions) -> bool:
-    return (
-        chosen.rank in {None, step.rank_id}
-        and chosen.device in {None, step.device_id}
-        and chosen.step in {None, step.step}
-    )
-
-
-def _row(run: str, step: Step) -> StepRow:
-    return StepRow(
-        run=run,
-        rank_id=step.rank_id,
-        device_id=step.device_id,
-        model_id=step.model_id,
-        step=step.step,
-        start_ns=step.start_ns,
-        duration_ns=step.duration_ns,
-        fp_bp_ns=step.fp_bp_ns,
-        iteration_refresh_ns=step.iteration_refresh_ns,
-        data_aug_bound_ns=step.data_aug_bound_ns,
-        computing_ns=step.computing_ns,
-        communication_ns=step.communication_ns,
-        communication_not_overlapped_ns=step.communication_not_overlapped_ns,
-        overlapped_ns=step.overlapped_ns,
-        free_ns=step.free_ns,
-    )
 
 
 def _no_steps(capture: Capture) -> Finding:

@@ -113,68 +113,88 @@ class Compared:
     common_ns: int | None
     """The time of the candidate's calls whose inputs the baseline has, too; null where inputs are not known."""
 
+    @property
+    def nothing_common(self) -> bool:
+        """Whether it is known that no call of the one side has inputs that one of the other side has."""
+        return self.groups > 0 and self.common_ns == 0 and self.candidate_ns != 0 and self.baseline_ns != 0
+
 
 def compare_calls(sides: Sequence[Side], keys: Sequence[str], top: int) -> list[Compared]:
     """Every side after the first against the first; columns of words `keys`, the largest absolute change first."""
     inputs = [name for name in INPUTS if name not in keys and all(_has(side.frame, name) for side in sides)]
     tables = [side.frame.select([*keys, *inputs]) for side in sides]
-    whole = pa.concat_tables(tables, promote_options="permissive")
-    fine_of, fine = group_codes(whole, [*keys, *inputs])
-    group_of_fine, groups = _coarse(fine.numbers[: len(keys)], fine.count)
-    first_fine = np.searchsorted(group_of_fine, np.arange(groups))
+    fine_of, fine = group_codes(pa.concat_tables(tables, promote_options="permissive"), [*keys, *inputs])
+    groups = _groups_of(fine, len(keys), inputs, known=bool(inputs) or "input_shapes" in keys)
     starts = np.cumsum([0, *(table.num_rows for table in tables)])
-    ranks = [
-        _ranks(numbers[first_fine], words)
-        for numbers, words in zip(fine.numbers[: len(keys)], fine.words, strict=False)
+    measured = [
+        _measured(side, fine_of[begin:end], groups) for side, begin, end in zip(sides, starts, starts[1:], strict=False)
     ]
-    summed = [
-        _sums(side, fine_of[begin:end], fine.count) for side, begin, end in zip(sides, starts, starts[1:], strict=False)
-    ]
-    values = [
-        _Values(side, group_of_fine[fine_of[begin:end]], groups)
-        for side, begin, end in zip(sides, starts, starts[1:], strict=False)
-    ]
-    known = bool(inputs) or "input_shapes" in keys
-    told = _told(fine, len(keys), inputs) if inputs else np.full(fine.count, known)
-    baseline = summed[0]
-    compared = []
-    for candidate, its_values in zip(summed[1:], values[1:], strict=True):
-        totals = [_summed(side.total, group_of_fine, groups) for side in (baseline, candidate)]
-        counts = [_summed(side.count, group_of_fine, groups) for side in (baseline, candidate)]
-        there = (counts[0] > 0) | (counts[1] > 0)
-        differences = []
-        for group in _largest(np.abs(totals[1] - totals[0]), there, ranks, top):
-            begin = int(first_fine[group])
-            end = int(first_fine[group + 1]) if group + 1 < groups else fine.count
-            differences.append(
-                _difference(
-                    fine[begin][: len(keys)],
-                    (int(counts[0][group]), int(counts[1][group])),
-                    (int(totals[0][group]), int(totals[1][group])),
-                    _Parts(
-                        baseline=baseline,
-                        candidate=candidate,
-                        begin=begin,
-                        end=end,
-                        fine=fine,
-                        keys=len(keys),
-                        inputs=inputs,
-                        told=bool(told[begin:end].all()),
-                    ),
-                    _interval(values[0].of(group), its_values.of(group)),
-                )
-            )
-        both = (baseline.count > 0) & (candidate.count > 0)
-        compared.append(
-            Compared(
-                tuple(differences),
-                int(there.sum()),
-                _whole(totals[0]),
-                _whole(totals[1]),
-                _whole(candidate.total[both]) if known and told.all() else None,
-            )
-        )
-    return compared
+    return [_compared(measured[0], candidate, groups, top) for candidate in measured[1:]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The groups of all sides: a fine one is a key with its inputs; those of one key follow each other."""
+
+    fine: Names
+    keys: int
+    inputs: Sequence[str]
+    of_fine: Ints
+    """The group of each fine one."""
+    count: int
+    first: Ints
+    """The first fine one of each group, and how many fine ones there are."""
+    told: Mask
+    """Which fine ones have all their inputs told."""
+    known: bool
+    """Whether anything tells inputs."""
+    ranks: list[Ints]
+    """The place of each group by the words of each key."""
+
+
+def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) -> _Groups:
+    of_fine, count = _coarse(fine.numbers[:keys], fine.count)
+    first = np.searchsorted(of_fine, np.arange(count))
+    return _Groups(
+        fine=fine,
+        keys=keys,
+        inputs=inputs,
+        of_fine=of_fine,
+        count=count,
+        first=np.append(first, fine.count),
+        told=_told(fine, keys, inputs) if inputs else np.full(fine.count, known),
+        known=known,
+        ranks=[_ranks(numbers[first], words) for numbers, words in zip(fine.numbers[:keys], fine.words, strict=False)],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Count and total (ns) of each fine group and of each group of one side, and its single values."""
+
+    fine: _Sums
+    whole: _Sums
+    values: _Values
+
+
+def _measured(side: Side, fine_of: Ints, groups: _Groups) -> _Measured:
+    fine = _sums(side, fine_of, groups.fine.count)
+    count, total = (_summed(values, groups.of_fine, groups.count) for values in (fine.count, fine.total))
+    return _Measured(fine, _Sums(count, total), _Values(side, groups.of_fine[fine_of], groups.count))
+
+
+def _compared(baseline: _Measured, candidate: _Measured, groups: _Groups, top: int) -> Compared:
+    before, after = baseline.whole, candidate.whole
+    there = (before.count > 0) | (after.count > 0)
+    largest = _largest(np.abs(after.total - before.total), there, groups.ranks, top)
+    both = (baseline.fine.count > 0) & (candidate.fine.count > 0)
+    return Compared(
+        tuple(_difference(group, baseline, candidate, groups) for group in largest),
+        int(there.sum()),
+        _whole(before.total),
+        _whole(after.total),
+        _whole(candidate.fine.total[both]) if groups.known and groups.told.all() else None,
+    )
 
 
 def choose_calls(frame: pa.Table, by: ComparedBy, *, all_tasks: bool = False) -> pa.Table:
@@ -315,10 +335,7 @@ class _Parts:
     candidate: _Sums
     begin: int
     end: int
-    fine: Names
-    keys: int
-    inputs: Sequence[str]
-    told: bool
+    groups: _Groups
 
     def split(self) -> tuple[float, float, int]:
         """(what the same calls make by taking longer, what their number makes, what other inputs make)."""
@@ -339,36 +356,38 @@ class _Parts:
         sums = (self.baseline, self.candidate)
         mine, others = sums[new], sums[not new]
         here = slice(self.begin, self.end)
-        numbers = self.fine.numbers[self.keys + column][here]
+        numbers = self.groups.fine.numbers[self.groups.keys + column][here]
         present, of = np.unique(numbers, return_inverse=True)
         there, elsewhere = (_summed(side.count[here], of, len(present)) > 0 for side in (mine, others))
         totals = _summed(mine.total[here], of, len(present))
-        words = self.fine.words[self.keys + column]
+        words = self.groups.fine.words[self.groups.keys + column]
         only = [(-int(totals[i]), words[present[i] - 1]) for i in np.flatnonzero(there & ~elsewhere) if present[i]]
         return tuple(word for _, word in sorted(only))
 
     def changed(self) -> tuple[Cause, tuple[str, ...], tuple[str, ...]]:
         """(which input differs first, those only the candidate has, those only the baseline has)."""
-        for column, name in enumerate(self.inputs):
+        for column, name in enumerate(self.groups.inputs):
             new, vanished = self.only(column, new=True), self.only(column, new=False)
             if new or vanished:
                 return INPUTS[name], new, vanished
         return "changed-inputs", (), ()  # the same words, put together in another way
 
 
-def _difference(
-    key: tuple[str | None, ...],
-    counts: tuple[int, int],
-    totals: tuple[int, int],
-    parts: _Parts,
-    interval: Interval | None,
-) -> Difference:
+def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _Groups) -> Difference:
+    begin, end = int(groups.first[group]), int(groups.first[group + 1])
+    key = groups.fine[begin][: groups.keys]
+    sides = (baseline.whole, candidate.whole)
+    counts = (int(sides[0].count[group]), int(sides[1].count[group]))
+    totals = (int(sides[0].total[group]), int(sides[1].total[group]))
     if not (counts[0] and counts[1]):
         return Difference(key, *counts, *totals, cause="vanished" if counts[0] else "new")
+    interval = _interval(baseline.values.of(group), candidate.values.of(group))
+    parts = _Parts(baseline.fine, candidate.fine, begin, end, groups)
+    told = bool(groups.told[begin:end].all())
     calls, count, other = parts.split()
-    changed, new, vanished = parts.changed() if parts.told else (None, (), ())
-    if not parts.told and other:  # inputs are told of some calls only: no part of it can be called anything
+    if not told and other:  # inputs are told of some calls only: no part of it can be called anything
         return Difference(key, *counts, *totals, interval)
+    changed, new, vanished = parts.changed() if told else (None, (), ())
     return Difference(
         key,
         *counts,
@@ -376,8 +395,8 @@ def _difference(
         interval,
         calls,
         count,
-        float(other) if parts.told else None,
-        _cause(calls, count, other, changed, told=parts.told),
+        float(other) if told else None,
+        _cause(calls, count, other, changed, told=told),
         new,
         vanished,
     )

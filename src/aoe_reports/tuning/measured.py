@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.engine.captures import find_runs, read_source, read_steps, read_tasks, sources_of
+from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks, sources_of
 from aoe_reports.facts.bounds import StepShares
-from aoe_reports.facts.steps import Step
+from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
-from aoe_reports.formats.capture import Capture, Source
-from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.records.identity import content_hash_of
@@ -37,8 +36,7 @@ class MeasuredDevice:
     @property
     def own_steps(self) -> list[Step]:
         """The steps of this device."""
-        mine = (step for step in self.steps if step.rank_id == self.tasks.rank_id)
-        return [step for step in mine if step.device_id in {None, self.tasks.device_id}]
+        return steps_of_device(self.steps, self.tasks)
 
 
 def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
@@ -68,7 +66,7 @@ def read_devices(
     """The devices of a run one by one (they may be large), of one rank or device if asked; columns are those of tasks."""
     for capture in captures:
         findings += capture.findings
-        steps = tuple(_steps(capture, findings))
+        steps = tuple(read_steps_noting(capture, findings))
         sets, tables = read_tasks(capture, columns, by_type=False)
         findings += [finding for data in tables for finding in data.findings]
         metrics = None
@@ -87,15 +85,6 @@ def read_devices(
             if rank in {None, tasks.rank_id} and device in {None, tasks.device_id}:
                 shares, _ = measure_shares(capture, tasks, steps, findings)
                 yield MeasuredDevice(capture, tasks, steps, shares, metrics)
-
-
-def _steps(capture: Capture, findings: list[Finding]) -> list[Step]:
-    def read(source: Source | None) -> list[TableData]:
-        tables = read_source(source, hashed=False)
-        findings.extend(finding for data in tables for finding in data.findings)
-        return tables
-
-    return read_steps(capture, read)
 
 
 def digest_of_captures(captures: Sequence[Capture]) -> str:

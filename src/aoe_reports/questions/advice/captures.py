@@ -10,25 +10,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import (
-    read_source,
-    read_steps,
-    read_tasks,
-    stream_events_of,
-)
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
-from aoe_reports.facts.steps import Step
+from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
 from aoe_reports.stats.grouping import is_communication
 
@@ -98,15 +93,9 @@ def advise_tasks(
 
 
 def _steps(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Step]:
-    def read(source: Source | None) -> list[TableData]:
-        tables = read_source(source, hashed=False)
-        findings.extend(finding for data in tables for finding in data.findings)
-        return tables
-
-    steps = read_steps(capture, read)
     return [
         step
-        for step in steps
+        for step in read_steps_noting(capture, findings)
         if chosen.step in {None, step.step}
         and chosen.rank in {None, step.rank_id}
         and (step.device_id is None or chosen.device in {None, step.device_id})
@@ -153,10 +142,10 @@ def measure_shares(
 
     (And the longest gap, where a timeline was read.)
     """
-    mine = [s for s in steps if s.rank_id == tasks.rank_id and s.device_id in {None, tasks.device_id}]
+    mine = steps_of_device(steps, tasks)
     told = step_of_tasks(tasks.frame)
-    known = set(told[1].tolist()) if told else set()
-    parted = [s for s in mine if s.computing_ns is not None and (s.step is None or not known or s.step in known)]
+    known = {None, *told[1].tolist()} if told else set()
+    parted = [s for s in mine if s.computing_ns is not None and (not known or s.step in known)]
     if parted:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
     shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
@@ -166,11 +155,14 @@ def measure_shares(
         return shares, ()
     devices = _timeline(capture, findings)
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
-    if not theirs:
-        return shares, ()
-    facts = _facts_of_timelines(theirs, tasks.rank_id, tasks.device_id)
-    known_steps = max(shares.steps, facts.shares.steps)
-    return replace(facts.shares, steps=known_steps, steps_known=shares.steps_known or known_steps > 1), facts.gaps
+    return _by_timelines(theirs, shares) if theirs else (shares, ())
+
+
+def _by_timelines(devices: Sequence[DeviceBreakdown], shares: StepShares) -> tuple[StepShares, Sequence[Gap]]:
+    """The shares by timelines, for those by tasks that do not tell all; there are as many steps as either of them tells."""
+    facts = _facts_of_timelines(devices, shares.rank_id, shares.device_id)
+    steps = max(shares.steps, facts.shares.steps)
+    return replace(facts.shares, steps=steps, steps_known=shares.steps_known or steps > 1), facts.gaps
 
 
 def _with_steps_beside(shares: StepShares, frame: pa.Table, steps: Sequence[Step]) -> StepShares:
@@ -233,21 +225,27 @@ def _without_tasks(
             parted.setdefault((step.rank_id, step.device_id), []).append(step)
     facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:
-        by_device: dict[int | None, list[DeviceBreakdown]] = {}
-        for device in _timeline(capture, findings):
-            by_device.setdefault(device.device_id, []).append(device)
-        for number, parts in by_device.items():
-            rank = capture.info.rank_of(number)
-            if chosen.rank in {None, rank} and chosen.device in {None, number}:
-                facts.append(_facts_of_timelines(parts, rank, number))
+        facts = _facts_by_timelines(capture, chosen, findings)
     if facts:
         message = say("no table of tasks here: advice is on whole steps, nothing is said of operators")
         findings.append(Finding("info", "stands-in", str(capture.root), message))
     elif not has(findings, "error"):
-        kinds = join(", ", sorted({f"{file.name.kind} ({file.name.form})" for file in capture.files}))
+        kinds = kinds_of(capture.files)
         message = say("neither tasks nor steps nor a timeline here that could be used; found {kinds}", kinds=kinds)
         findings.append(Finding("error", "nothing-measured", str(capture.root), message))
     return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
+
+
+def _facts_by_timelines(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Facts]:
+    """Each device by its timelines."""
+    by_device: dict[int | None, list[DeviceBreakdown]] = {}
+    for device in _timeline(capture, findings):
+        by_device.setdefault(device.device_id, []).append(device)
+    return [
+        _facts_of_timelines(parts, rank, number)
+        for number, parts in by_device.items()
+        if chosen.rank in {None, rank := capture.info.rank_of(number)} and chosen.device in {None, number}
+    ]
 
 
 def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, device_id: int | None) -> Facts:
