@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
-from aoe_reports.formats.csv.ragged import Ragged, mended
+from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
 from aoe_reports.formats.csv.scan import scan
 from aoe_reports.formats.table import NULL_TOKENS, Column, Field, Match, Table
 from aoe_reports.model.columns import Ints, Mask, column_of, keep_where, valid
@@ -45,9 +46,9 @@ class TableData:
     frame: pa.Table
     match: Match
     findings: tuple[Finding, ...]
-    rows_read: int
-    rows_reported: int
-    sha256: str
+    rows_read: int = 0
+    rows_reported: int = 0
+    sha256: str = ""
     rows: Ints | None = None
     """The data record (from 0) of each row of the frame; None where nothing was left out."""
     lines: Ints | None = None
@@ -152,67 +153,62 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     """
     header, header_bytes = read_header(path)
     match = table.match(header)
-    if not header:
-        what = say("the first line holds no header" if header_bytes else "the file is empty")
-        line = 1 if header_bytes else None
-        message = say("{what}; expected the header of {table}", what=what, table=table.name)
-        finding = Finding("error", "empty-file", str(path), message, line)
-        return nothing_of(path, table, match, finding)
-    refused, said = said_of_header(path, table, match, header)
+    refused, said = (
+        said_of_header(path, table, match, header) if header else ([_no_header(path, table, header_bytes)], [])
+    )
     if refused:
         return nothing_of(path, table, match, *refused)
-    wanted = wanted_of(match, fields)
-    start = next((field for field in match.fields if field.name == START and START in table.identity), None)
-    if fields is not None and not hashed and (scanned := scan(path, header_bytes, len(header), wanted, start)):
-        plain = _Looked(scanned.newlines, b"\n", None, None, "")
-        data = _assemble(
-            path=path,
-            table=table,
-            match=match,
-            wanted=wanted,
-            parsed=scanned.parsed,
-            looked=plain,
-            findings=list(said),
-            whole=True,
-        )
-        return replace(data, span=scanned.span, rows_differ=scanned.differ)
+    reading = _Reading(path, table, match, wanted_of(match, fields), said)
+    if fields is not None and not hashed:
+        start = next((field for field in match.fields if field.name == START and START in table.identity), None)
+        if scanned := scan(path, header_bytes, len(header), reading.wanted, start):
+            data = reading.assemble(scanned.parsed, _Looked(scanned.newlines, b"\n", None, None, ""), whole=True)
+            return replace(data, span=scanned.span, rows_differ=scanned.differ)
     looked = _look(path, header_bytes, hashed=hashed)
-    source: Path | bytes = path
-    notes = list(said)
+    source = path if looked.bad_offset is None else _transcode(path)
+    notes = _said_of_bytes(path, table, looked, usable=source is not None)
+    if source is None:
+        return nothing_of(path, table, match, *notes)
+    reading.findings += notes
+    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
+    asked = reading.asked(whole=whole)
+    parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
+    if parsed is None:
+        message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
+        return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
+    return reading.assemble(parsed, looked, whole=whole)
+
+
+def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -> list[Finding]:
+    """What is odd about the bytes of a file; whether it is `usable` where it is not UTF-8 was tried."""
+    found: list[Finding] = []
     if looked.bad_offset is not None:
         line = _line_of_offset(path, looked.bad_offset)
-        transcoded = _transcode(path)
-        if transcoded is None:
+        if not usable:
             message = say("the bytes are neither UTF-8 nor GB18030; nothing of this file is used")
-            return nothing_of(path, table, match, Finding("error", "csv-encoding", str(path), message, line))
-        source = transcoded
-        notes.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
+            return [Finding("error", "csv-encoding", str(path), message, line)]
+        found.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
     if looked.nul_offset is not None:
         message = say(
             "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
         )
         line = _line_of_offset(path, looked.nul_offset)
-        notes.append(Finding("warning", "csv-encoding", str(path), message, line))
+        found.append(Finding("warning", "csv-encoding", str(path), message, line))
     if looked.bare_returns and not table.multiline:
-        notes += _bare_returns(path)
-    whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
-    last = match.fields[-1]
-    asked = wanted if whole or last in wanted else [*wanted, last]  # whether the last cell is whole has to be told
-    parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
-    if parsed is None:
-        message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
-        return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
-    return _assemble(
-        path=path, table=table, match=match, wanted=wanted, parsed=parsed, looked=looked, findings=notes, whole=whole
-    )
+        found += _bare_returns(path)
+    return found
+
+
+def _no_header(path: Path, table: Table, header_bytes: int) -> Finding:
+    what = say("the first line holds no header" if header_bytes else "the file is empty")
+    message = say("{what}; expected the header of {table}", what=what, table=table.name)
+    return Finding("error", "empty-file", str(path), message, 1 if header_bytes else None)
 
 
 def nothing_of(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
     """No row of a file, and why."""
     empty = pa.schema([(f.name, arrow_type(f)) for f in match.fields]).empty_table()
-    return TableData(
-        table=table, path=path, frame=empty, match=match, findings=findings, rows_read=0, rows_reported=0, sha256=""
-    )
+    return TableData(table=table, path=path, frame=empty, match=match, findings=findings)
 
 
 def wanted_of(match: Match, fields: frozenset[str] | None) -> list[Field]:
@@ -380,76 +376,138 @@ def _line_of_offset(path: Path, offset: int) -> int:
     return line
 
 
-def _assemble(
-    path: Path,
-    table: Table,
-    match: Match,
-    wanted: list[Field],
-    parsed: Parsed,
-    looked: _Looked,
-    findings: list[Finding],
-    *,
-    whole: bool,
-) -> TableData:
-    """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
-    total = parsed.frame.num_rows + len(parsed.ragged)
-    one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
-    lines, spread = (None, None) if one_line_each else _physical_lines(path)
-    cut = None if whole or not total else total - 1
-    frame, rows, ragged, notes = _with_mended(
-        path=path, table=table, match=match, wanted=wanted, parsed=parsed, lines=lines, cut=cut
-    )
-    if not whole:
-        spans = spread is not None and not table.multiline and total > 0 and spread[min(total, len(spread)) - 1] > 1
-        complete = cut is not None and len(rows) > 0 and rows[-1] == cut and not spans
-        frame, ending = _with_certain_end(frame, match.fields[-1], looked.last) if complete else (frame, None)
-        findings.append(_no_line_end(path, match.fields[-1], ending, _line(total - 1, lines) if total else 1))
-        if _is_used(match.fields[-1], ending):
-            cut = None  # all its cells but the last are certain
-    findings += [*notes, *_ragged(path, ragged, len(match.fields), lines)]
-    good = rows != cut if cut is not None else np.ones(frame.num_rows, dtype=bool)
-    if spread is not None and not table.multiline:
-        findings += _spread_rows(path, good, spread, rows, lines)
-    columns: dict[str, pa.ChunkedArray] = {}
-    for spec, converted in zip(wanted, _converted(frame, wanted), strict=True):
-        words = frame.column(str(spec.position))
-        columns[spec.name] = converted.column
-        findings += _bad_cells(
-            path=path, spec=spec, words=words, converted=converted, good=good, rows=rows, lines=lines
+@dataclass(slots=True)
+class _Reading:
+    """A file that is being read: what it may hold, what is wanted of it, and what was found so far."""
+
+    path: Path
+    table: Table
+    match: Match
+    wanted: list[Field]
+    findings: list[Finding]
+    lines: Ints | None = None
+    """As in TableData."""
+
+    def asked(self, *, whole: bool) -> list[Field]:
+        """The columns that are parsed: of a file that ends within a row the last one, too, for its last cell has to be judged."""
+        last = self.match.fields[-1]
+        return self.wanted if whole or last in self.wanted else [*self.wanted, last]
+
+    def assemble(self, parsed: Parsed, looked: _Looked, *, whole: bool) -> TableData:
+        """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
+        total = parsed.frame.num_rows + len(parsed.ragged)
+        one_line_each = looked.newlines + (looked.last not in {b"", b"\n"}) == total
+        self.lines, heights = (None, None) if one_line_each else _physical_lines(self.path)
+        frame, places, good = self._rows(
+            parsed, total, None if self.table.multiline else heights, None if whole else looked
         )
-        if spec.needed:
-            absent = good & ~converted.bad & ~valid(converted.column)
-            if absent.any():
-                findings += _absent(path, spec, np.flatnonzero(absent), rows, lines)
-            good &= ~(converted.bad | absent)
-    data = pa.table(repeated_as_lists(table, columns))
-    if good.all() and data.num_rows == total:
+        data = pa.table(repeated_as_lists(self.table, self._typed(frame, places, good)))
+        complete = bool(good.all()) and data.num_rows == total
+        if not complete:
+            data = data.filter(keep_where(good))
         return TableData(
-            table=table,
-            path=path,
+            table=self.table,
+            path=self.path,
             frame=data,
-            match=match,
-            findings=tuple(findings),
+            match=self.match,
+            findings=tuple(self.findings),
             rows_read=total,
-            rows_reported=0,
+            rows_reported=total - data.num_rows,
             sha256=looked.sha256,
-            rows=None,
-            lines=lines,
+            rows=None if complete else places.rows[good],
+            lines=self.lines,
         )
-    data = data.filter(keep_where(good))
-    reported = total - data.num_rows
-    return TableData(
-        table=table,
-        path=path,
-        frame=data,
-        match=match,
-        findings=tuple(findings),
-        rows_read=total,
-        rows_reported=reported,
-        sha256=looked.sha256,
-        rows=rows[good],
-        lines=lines,
-    )
+
+    def _rows(
+        self, parsed: Parsed, total: int, heights: Ints | None, cut_off: _Looked | None
+    ) -> tuple[pa.Table, _Places, Mask]:
+        """(the rows of the right length, where they stand, which of them can be used); `cut_off` where no line end is last."""
+        cut = total - 1 if cut_off is not None and total else None
+        frame, rows, ragged, notes = self._with_mended(parsed, cut)
+        if cut_off is not None:
+            spans = heights is not None and total > 0 and heights[min(total, len(heights)) - 1] > 1
+            has_last = cut is not None and len(rows) > 0 and rows[-1] == cut and not spans
+            frame, is_used = self._end(frame, total, cut_off.last, has_last=has_last)
+            cut = None if is_used else cut
+        self.findings += [*notes, *_ragged(self.path, ragged, len(self.match.fields), self.lines)]
+        good = rows != cut if cut is not None else np.ones(frame.num_rows, dtype=bool)
+        places = _Places(self.path, rows, self.lines)
+        if heights is not None:
+            self.findings += _spread_rows(places, good, heights)
+        return frame, places, good
+
+    def _end(self, frame: pa.Table, total: int, last_byte: bytes, *, has_last: bool) -> tuple[pa.Table, bool]:
+        """(the rows of a file without a line end, whether the last of them is used); `has_last`: it has all its cells."""
+        last = self.match.fields[-1]
+        frame, ending = _with_certain_end(frame, last, last_byte) if has_last else (frame, None)
+        self.findings.append(_no_line_end(self.path, last, ending, _line(total - 1, self.lines) if total else 1))
+        return frame, _is_used(last, ending)  # all its cells but the last are certain
+
+    def _typed(self, frame: pa.Table, places: _Places, good: Mask) -> dict[str, pa.ChunkedArray]:
+        """The wanted columns; rows are marked as no `good` ones where a needed cell of theirs cannot be used."""
+        columns: dict[str, pa.ChunkedArray] = {}
+        for spec, converted in zip(self.wanted, _converted(frame, self.wanted), strict=True):
+            columns[spec.name] = converted.column
+            self.findings += _bad_cells(spec, frame.column(str(spec.position)), converted, good, places)
+            if spec.needed:
+                absent = good & ~converted.bad & ~valid(converted.column)
+                if absent.any():
+                    self.findings += places.findings(
+                        "error", "missing-value", np.flatnonzero(absent), partial(_said_of_absent, spec), spec
+                    )
+                good &= ~(converted.bad | absent)
+        return columns
+
+    def _with_mended(self, parsed: Parsed, cut: int | None) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
+        """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
+        frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
+        rows = np.arange(frame.num_rows + len(parsed.ragged), dtype=np.int64)
+        if parsed.ragged:
+            rows = np.delete(rows, [row.record for row in parsed.ragged])
+        mends = mended(self.table, self.match, frame, ragged)
+        if not mends:
+            return frame, rows, ragged, []
+        rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
+        order = np.argsort(rows, kind="stable")
+        added = _frame_of(mends, self.wanted, frame)
+        frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
+        taken = {mend.record for mend in mends}
+        found = [(_line(mend.record, self.lines), None, mend.message) for mend in mends]
+        notes = _capped("warning", "csv-mended-row", self.path, found, len(found), mended_rows=True)
+        return frame, rows[order], [row for row in ragged if row.record not in taken], notes
+
+
+def _frame_of(mends: Sequence[Mended], wanted: Sequence[Field], like: pa.Table) -> pa.Table:
+    """Mended rows in a frame like that of the others; no cell of theirs was read as a number yet."""
+    texts = {
+        str(spec.position): pa.array(
+            [None if (cell := mend.cells[spec.position]) in NULL_TOKENS else cell for mend in mends], pa.string()
+        )
+        for spec in wanted
+    }
+    nothing = pa.nulls(len(mends), pa.int64())
+    return pa.table({name: texts.get(name, nothing) for name in like.column_names}).cast(like.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the rows of a frame stand in their file."""
+
+    path: Path
+    rows: Ints
+    """The data record of each."""
+    lines: Ints | None
+
+    def findings(
+        self, severity: Severity, rule: str, marked: Ints, message: Callable[[int], Text], spec: Field | None = None
+    ) -> list[Finding]:
+        """What is to be said of some rows, or of their cells in one column: of the first ones, and how many there are."""
+        column = None if spec is None else spec.position + 1
+        found = [
+            (_line(int(self.rows[row]), self.lines), column, message(int(row)))
+            for row in marked[: EXAMPLES_PER_RULE + 1]
+        ]
+        return _capped(severity, rule, self.path, found, len(marked))
 
 
 def _with_certain_end(frame: pa.Table, field: Field, last_byte: bytes) -> tuple[pa.Table, Ending]:
@@ -518,33 +576,6 @@ _MANY_CELLS = 8_000_000
 """Below that there is less to gain than to start threads (and a scan takes at most eight columns)."""
 
 
-def _with_mended(
-    path: Path, table: Table, match: Match, wanted: list[Field], parsed: Parsed, lines: Ints | None, cut: int | None
-) -> tuple[pa.Table, Ints, list[Ragged], list[Finding]]:
-    """(all rows of the right length, the data record of each, rows that stay out, what was said of mended ones)."""
-    frame, ragged = parsed.frame, [row for row in parsed.ragged if row.record != cut]
-    rows = np.arange(frame.num_rows + len(parsed.ragged), dtype=np.int64)
-    if parsed.ragged:
-        rows = np.delete(rows, [row.record for row in parsed.ragged])
-    mends = mended(table, match, frame, ragged)
-    if not mends:
-        return frame, rows, ragged, []
-    extra = [[mend.cells[spec.position] for mend in mends] for spec in wanted]
-    texts = {
-        str(spec.position): pa.array([None if cell in NULL_TOKENS else cell for cell in cells], pa.string())
-        for spec, cells in zip(wanted, extra, strict=True)
-    }
-    nothing = pa.nulls(len(mends), pa.int64())  # no cell of these was read as a number yet
-    added = pa.table({name: texts.get(name, nothing) for name in frame.column_names}).cast(frame.schema)
-    rows = np.concatenate((rows, np.asarray([mend.record for mend in mends], dtype=np.int64)))
-    order = np.argsort(rows, kind="stable")
-    frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
-    taken = {mend.record for mend in mends}
-    found = [(_line(mend.record, lines), None, mend.message) for mend in mends]
-    notes = _capped("warning", "csv-mended-row", path, found, len(found), mended_rows=True)
-    return frame, rows[order], [row for row in ragged if row.record not in taken], notes
-
-
 def repeated_as_lists(table: Table, columns: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
     """Columns that a header repeats become one of lists each."""
     whole = dict(columns)
@@ -599,17 +630,17 @@ def _bare_returns(path: Path) -> list[Finding]:
     return _capped("warning", "csv-encoding", path, places, len(found))
 
 
-def _spread_rows(path: Path, good: Mask, heights: Ints, rows: Ints, lines: Ints | None) -> list[Finding]:
+def _spread_rows(places: _Places, good: Mask, heights: Ints) -> list[Finding]:
     """Rows over several lines: no cell of these tables has a line end, so stray quotes have swallowed rows."""
+    rows = places.rows
     high = np.asarray([heights[row] > 1 if row < len(heights) else False for row in rows], dtype=bool) & good
     good &= ~high
 
     def message(row: int) -> Text:
-        return say("the row goes over {lines} lines (stray quotes?); all of them are left out", lines=int(heights[row]))
+        lines = int(heights[rows[row]])
+        return say("the row goes over {lines} lines (stray quotes?); all of them are left out", lines=lines)
 
-    spread = rows[high]
-    found = [(_line(int(row), lines), None, message(row)) for row in spread[: EXAMPLES_PER_RULE + 1]]
-    return _capped("error", "csv-spread-row", path, found, len(spread))
+    return places.findings("error", "csv-spread-row", np.flatnonzero(high), message)
 
 
 def _line(record: int, lines: Ints | None) -> int:
@@ -633,26 +664,24 @@ def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) ->
     return _capped("error", "csv-ragged-row", path, places, len(ragged))
 
 
-def _bad_cells(
-    path: Path, spec: Field, words: pa.ChunkedArray, converted: Converted, good: Mask, rows: Ints, lines: Ints | None
-) -> list[Finding]:
+def _bad_cells(spec: Field, words: pa.ChunkedArray, converted: Converted, good: Mask, places: _Places) -> list[Finding]:
     """Cells that are not of their column's type, and differences that had wrapped around."""
-    findings = []
-    bad = np.flatnonzero(converted.bad & good) if converted.bad.any() else ()
-    if len(bad):
-        found = [
-            (_line(int(rows[i]), lines), spec.position + 1, said_of_cell(spec, _cell(words, i), _kind(spec)))
-            for i in bad[: EXAMPLES_PER_RULE + 1]
-        ]
-        findings += _capped("error", "csv-unparsable", path, found, len(bad))
-    wrapped = np.flatnonzero(converted.wrapped & good) if converted.wrapped is not None else ()
-    if len(wrapped):
-        found = [
-            (_line(int(rows[i]), lines), spec.position + 1, _said_of_wrapped(spec, _cell(words, i)))
-            for i in wrapped[: EXAMPLES_PER_RULE + 1]
-        ]
-        findings += _capped("warning", "wrapped-duration", path, found, len(wrapped))
+    findings: list[Finding] = []
+    if converted.bad.any():
+        marked = np.flatnonzero(converted.bad & good)
+        findings += places.findings("error", "csv-unparsable", marked, partial(_said_of_bad, spec, words), spec)
+    if converted.wrapped is not None:
+        marked = np.flatnonzero(converted.wrapped & good)
+        findings += places.findings("warning", "wrapped-duration", marked, partial(_said_of_wrapped, spec, words), spec)
     return findings
+
+
+def _said_of_absent(spec: Field, _: int) -> Text:
+    return say("{column}: no value; the row is left out", column=spec.header)
+
+
+def _said_of_bad(spec: Field, words: pa.ChunkedArray, row: int) -> Text:
+    return said_of_cell(spec, _cell(words, row), _kind(spec))
 
 
 def said_of_cell(spec: Field, cell: str, kind: Text) -> Text:
@@ -666,11 +695,11 @@ def said_of_cell(spec: Field, cell: str, kind: Text) -> Text:
 _SHOWN = 60
 
 
-def _said_of_wrapped(spec: Field, cell: str) -> Text:
+def _said_of_wrapped(spec: Field, words: pa.ChunkedArray, row: int) -> Text:
     return say(
         "{column}: {value!r} is a negative difference that wrapped around 2**64; the cell is empty in the table",
         column=spec.header,
-        value=cell[:_SHOWN],
+        value=_cell(words, row)[:_SHOWN],
     )
 
 
@@ -681,19 +710,7 @@ def _kind(spec: Field) -> Text:
 
 
 def _cell(column: pa.ChunkedArray, row: int) -> str:
-    return str(column[int(row)].as_py())
-
-
-def _absent(
-    path: Path,
-    spec: Field,
-    absent: Ints,
-    rows: Ints,
-    lines: Ints | None,
-) -> list[Finding]:
-    message = say("{column}: no value; the row is left out", column=spec.header)
-    found = [(_line(int(rows[i]), lines), spec.position + 1, message) for i in absent[: EXAMPLES_PER_RULE + 1]]
-    return _capped("error", "missing-value", path, found, len(absent))
+    return str(column[row].as_py())
 
 
 def _capped(

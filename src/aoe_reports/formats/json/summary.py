@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from aoe_reports.formats.csv.summary import (
 )
 from aoe_reports.formats.json.text import of_parser
 from aoe_reports.formats.table import NULL_TOKENS, Field, Table
-from aoe_reports.model.columns import keep_where, valid
+from aoe_reports.model.columns import Mask, keep_where, valid
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
@@ -119,7 +119,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
         else:
             message = say("this row has not the keys of the first one; it is left out")
             broken.append(Finding("error", "json-row", str(path), message, pointer=f"/{i}"))
-    findings += _capped(broken[: EXAMPLES_PER_RULE + 1], len(broken))
+    findings += _capped(broken[:_EXAMPLES], len(broken))
     return table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))
 
 
@@ -137,58 +137,55 @@ def table_of_rows(
     header = list(dict.fromkeys(name for row in rows for name in row.cells))
     match = table.match(header)
     if not rows:
-        empty = nothing_of(path, table, match).frame
-        return TableData(
-            table=table,
-            path=path,
-            frame=empty,
-            match=match,
-            findings=tuple(findings),
-            rows_read=broken,
-            rows_reported=broken,
-            sha256=sha256,
-            is_text=False,
-        )
+        nothing = nothing_of(path, table, match, *findings)
+        return replace(nothing, rows_read=broken, rows_reported=broken, sha256=sha256, is_text=False)
     refused, notes = said_of_header(path, table, match, header)  # notes are on order: keys of documents have none
     if refused:
         return nothing_of(path, table, match, *findings, *(replace(f, line=None, column=None) for f in refused))
     told = [*findings, *(replace(f, line=None, column=None) for f in notes if table.form != "document")]
-    good = np.ones(len(rows), dtype=bool)
-    columns: dict[str, pa.ChunkedArray] = {}
-    for field in wanted_of(match, fields):
-        key = header[field.position]  # as it stands there: old exporters wrote blanks before it
-        cells = [_text(row.cells.get(key)) for row in rows]
-        column = pa.chunked_array([pa.array(cells, pa.string())])
-        converted = convert(column.cast(WORDS) if field.type in {"text", "unknown"} else column, field)
-        columns[field.name] = converted.column
-        bad = np.flatnonzero(converted.bad & good)
-        shown = bad[: EXAMPLES_PER_RULE + 1]
-        messages = [said_of_cell(field, str(cells[i]), say("a number")) for i in shown]
-        found = [
-            _at(path, "csv-unparsable", rows[int(i)], field, text) for i, text in zip(shown, messages, strict=True)
-        ]
-        told += _capped(found, len(bad))
-        if field.needed:
-            absent = np.flatnonzero(good & ~converted.bad & ~valid(converted.column))
-            message = say("{column}: no value; the row is left out", column=field.header)
-            shown = absent[: EXAMPLES_PER_RULE + 1]
-            told += _capped([_at(path, "missing-value", rows[int(i)], field, message) for i in shown], len(absent))
-            good &= ~converted.bad & valid(converted.column)
+    columns, good, wrong = _typed(path, rows, {header[field.position]: field for field in wanted_of(match, fields)})
     frame = pa.table(repeated_as_lists(table, columns)).filter(keep_where(good))
     read = len(rows) + broken
-    kept = np.flatnonzero(good)
     return TableData(
         table=table,
         path=path,
         frame=frame,
         match=match,
-        findings=tuple(told),
+        findings=(*told, *wrong),
         rows_read=read,
         rows_reported=read - frame.num_rows,
         sha256=sha256,
-        rows=kept,
+        rows=np.flatnonzero(good),
         is_text=False,
     )
+
+
+def _typed(
+    path: Path, rows: Sequence[Row], wanted: Mapping[str, Field]
+) -> tuple[dict[str, pa.ChunkedArray], Mask, list[Finding]]:
+    """(columns by their keys as they stand there: old exporters wrote blanks before them; the rows to be used; what is wrong)."""
+    good = np.ones(len(rows), dtype=bool)
+    columns: dict[str, pa.ChunkedArray] = {}
+    told: list[Finding] = []
+    for key, field in wanted.items():
+        cells = [_text(row.cells.get(key)) for row in rows]
+        column = pa.chunked_array([pa.array(cells, pa.string())])
+        converted = convert(column.cast(WORDS) if field.type in {"text", "unknown"} else column, field)
+        columns[field.name] = converted.column
+        bad = np.flatnonzero(converted.bad & good)
+        shown = [(rows[int(i)], said_of_cell(field, str(cells[i]), say("a number"))) for i in bad[:_EXAMPLES]]
+        told += _capped([_at(path, "csv-unparsable", row, field, text) for row, text in shown], len(bad))
+        if field.needed:
+            absent = np.flatnonzero(good & ~converted.bad & ~valid(converted.column))
+            message = say("{column}: no value; the row is left out", column=field.header)
+            found = [_at(path, "missing-value", rows[int(i)], field, message) for i in absent[:_EXAMPLES]]
+            told += _capped(found, len(absent))
+            good &= ~converted.bad & valid(converted.column)
+    return columns, good, told
+
+
+_EXAMPLES = EXAMPLES_PER_RULE + 1
+"""The last one says how many more there are."""
 
 
 def _at(path: Path, rule: str, row: Row, field: Field, message: str) -> Finding:

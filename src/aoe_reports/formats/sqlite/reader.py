@@ -114,16 +114,7 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
     if built is None:
         match = replace(_match(table, [column.headers[0] for column in table.columns]), missing=())
         empty = pa.schema([(column.field, _arrow_type(column)) for column in table.columns]).empty_table()
-        return TableData(
-            table=table,
-            path=path,
-            frame=empty,
-            match=match,
-            findings=tuple(notes),
-            rows_read=0,
-            rows_reported=0,
-            sha256=digest,
-        )
+        return TableData(table=table, path=path, frame=empty, match=match, findings=tuple(notes), sha256=digest)
     frame = pa.table({snake_case(name) if name in built.extra else name: column for name, column in columns.items()})
     headers = [column.headers[0] for column in table.columns if column.field in columns]
     match = _match(table, [*headers, *(name for name in columns if name in built.extra)])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.table import Table
@@ -22,7 +24,10 @@ from aoe_reports.model.texts import say
 
 BATCH_ROWS = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
-Row = dict[str, Any]
+Row = dict[str, str | int | None]
+Event = Mapping[str, object]
+"""A JSON object as somebody wrote it."""
+Args = Mapping[str, object]
 Events = Callable[[], Iterator[Any]]
 Report = Callable[[int, str], None]
 Extract = Callable[[Events, Report], Iterator[Row]]
@@ -47,17 +52,8 @@ def read_timeline(path: Path, name: FileName) -> TableData:
         rows = extract(lambda: _events(path), report)
         frame = pa.concat_tables([schema.empty_table(), *_tables(rows, constants, schema)])
     except NotAList as error:
-        return TableData(
-            table=table,
-            path=path,
-            frame=schema.empty_table(),
-            match=table.match([]),
-            findings=(error.finding(path),),
-            rows_read=0,
-            rows_reported=0,
-            sha256=sha256,
-            is_text=False,
-        )
+        nothing = nothing_of(path, table, table.match([]), error.finding(path))
+        return replace(nothing, frame=schema.empty_table(), sha256=sha256, is_text=False)
     findings = tuple(unusable_events(path, wrong, reported))
     return TableData(
         table=table,
@@ -72,9 +68,9 @@ def read_timeline(path: Path, name: FileName) -> TableData:
     )
 
 
-def _tables(rows: Iterator[Row], constants: Row, schema: pa.Schema) -> Iterator[pa.Table]:
+def _tables(rows: Iterator[Row], constants: Mapping[str, int | None], schema: pa.Schema) -> Iterator[pa.Table]:
     """Rows as Arrow tables, a part at a time: as objects of Python they would take many times the memory."""
-    while part := [constants | row for row in islice(rows, BATCH_ROWS)]:
+    while part := [{**constants, **row} for row in islice(rows, BATCH_ROWS)]:
         yield pa.Table.from_pylist(part, schema=schema)
 
 
@@ -89,30 +85,29 @@ def _events(path: Path) -> Iterator[Any]:
 
 def _iterations(events: Events, report: Report) -> Iterator[Row]:
     """Iterations of step_trace with the forward-backward and refresh times of the same number."""
-    parts: dict[tuple[str, Any], int | None] = {}
+    parts: dict[tuple[str, int | None], int | None] = {}
     for _, event in _complete(events, _ignore):
-        args = _dict(event.get("args"))
-        if event.get("cat") in _PARTS:
-            parts[(event["cat"], _id(args.get("Iteration ID")))] = _ns(event.get("dur"))
+        category = event.get("cat")
+        if isinstance(category, str) and category in _PARTS:
+            parts[(category, _id(_args(event).get("Iteration ID")))] = _ns(event.get("dur"))
     for index, event in _complete(events, report):
-        args = _dict(event.get("args"))
-        number, duration, start = _id(args.get("Iteration ID")), _ns(event.get("dur")), _ns(event.get("ts"))
-        if not isinstance(event.get("cat"), str):
+        category = event.get("cat")
+        if not isinstance(category, str):
             report(index, say("an event without a 'cat'"))
-            continue
-        if event["cat"] in _PARTS and (number is None or duration is None or duration < 0):
-            report(index, say("a {category!r} without its iteration or dur (>= 0)", category=event["cat"]))
-        if event["cat"] != "Iteration Time":
-            continue
-        if number is None or duration is None or start is None or duration < 0:
-            report(index, say("an iteration without number, ts or dur (>= 0)"))
-        elif (point := _no_time(args)) is not None:
-            report(index, say("an iteration whose {point!r} is no time", point=point))
-        else:
-            yield _iteration(number, start, duration, args, parts)
+        elif category in _PARTS:
+            if None in _numbered(event):
+                report(index, say("a {category!r} without its iteration or dur (>= 0)", category=category))
+        elif category == "Iteration Time":
+            yield from _iteration(event, parts, partial(report, index))
 
 
-def _no_time(args: dict[str, Any]) -> str | None:
+def _numbered(event: Event) -> tuple[int | None, int | None]:
+    """(number of the iteration, duration) of an event; None for none."""
+    duration = _ns(event.get("dur"))
+    return _id(_args(event).get("Iteration ID")), None if duration is None or duration < 0 else duration
+
+
+def _no_time(args: Args) -> str | None:
     """The first point of an iteration that was found, and is no time."""
     points = [point for point in ("FP Start", "BP End") if args.get(point, "N/A") not in _NOT_FOUND]
     return next((point for point in points if _ns(args[point]) is None), None)
@@ -123,35 +118,42 @@ _NOT_FOUND = ("N/A", "", None)
 
 
 def _iteration(
-    number: int, start: int, duration: int, args: dict[str, Any], parts: dict[tuple[str, Any], int | None]
-) -> Row:
-    return {
-        "iteration_id": number,
-        "fp_start_ns": _ns(args.get("FP Start")),
-        "bp_end_ns": _ns(args.get("BP End")),
-        "iteration_end_ns": start + duration,
-        "iteration_time_ns": duration,
-        "fp_to_bp_time_ns": parts.get(("FP_BP Time", number)),
-        "iteration_refresh_ns": parts.get(("Iteration Refresh", number)),
-    }
+    event: Event, parts: Mapping[tuple[str, int | None], int | None], report: Callable[[str], None]
+) -> Iterator[Row]:
+    (number, duration), start, args = _numbered(event), _ns(event.get("ts")), _args(event)
+    if number is None or duration is None or start is None:
+        report(say("an iteration without number, ts or dur (>= 0)"))
+    elif (point := _no_time(args)) is not None:
+        report(say("an iteration whose {point!r} is no time", point=point))
+    else:
+        yield {
+            "iteration_id": number,
+            "fp_start_ns": _ns(args.get("FP Start")),
+            "bp_end_ns": _ns(args.get("BP End")),
+            "iteration_end_ns": start + duration,
+            "iteration_time_ns": duration,
+            "fp_to_bp_time_ns": parts.get(("FP_BP Time", number)),
+            "iteration_refresh_ns": parts.get(("Iteration Refresh", number)),
+        }
 
 
 def _tasks(events: Events, report: Report) -> Iterator[Row]:
     """Tasks of task_time: every complete event that names its task type."""
     for index, event in _complete(events, report):
-        args = _dict(event.get("args"))
-        kind, start, duration = args.get("Task Type"), _ns(event.get("ts")), _ns(event.get("dur"))
+        args = _args(event)
         if "Task Type" not in args:
             continue
+        kind, name = args["Task Type"], event.get("name")
+        start, duration = _ns(event.get("ts")), _ns(event.get("dur"))
         if not isinstance(kind, str):
             report(index, say("a task whose type is no text"))
             continue
-        if start is None or duration is None or duration < 0 or not isinstance(event.get("name"), str):
+        if start is None or duration is None or duration < 0 or not isinstance(name, str):
             report(index, say("a task without name, ts or dur (>= 0)"))
             continue
         stream = args.get("Stream Id", args.get("Physic Stream Id"))
         yield {
-            "op_name": event["name"],
+            "op_name": name,
             "task_type": kind,
             "stream_id": _id(stream),
             "task_id": _id(args.get("Task Id")),
@@ -161,7 +163,7 @@ def _tasks(events: Events, report: Report) -> Iterator[Row]:
         }
 
 
-def _complete(events: Events, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
+def _complete(events: Events, report: Report) -> Iterator[tuple[int, Event]]:
     for index, event in enumerate(events()):
         if isinstance(event, Broken):
             report(index, event.reason)
@@ -175,7 +177,7 @@ def _ignore(_index: int, _what: str) -> None:
     """What a first pass finds, the second one reports."""
 
 
-def _ns(value: Any) -> int | None:
+def _ns(value: object) -> int | None:
     """Microseconds (a number, or since 2023-11 a string) as exact nanoseconds; None for no time."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         return None
@@ -186,12 +188,13 @@ def _ns(value: Any) -> int | None:
         return None
 
 
-def _id(value: Any) -> int | None:
+def _id(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _args(event: Event) -> Args:
+    args = event.get("args")
+    return args if isinstance(args, dict) else {}
 
 
 _SCHEMAS = {
