@@ -246,10 +246,7 @@ def measure_operators(
     `dynamic_model` says that files are there which msprof writes of models with dynamic shapes alone (thread_group,
     ge_op_execute): where tasks have no OP State, their shapes are then dynamic, else nothing tells.
     """
-    computing = None
-    if "task_type" in tasks.column_names:
-        communication = is_communication(tasks["task_type"])
-        computing = ~communication if communication.any() else None
+    computing = _computing(tasks)
     counters = _Counters(tasks, computing)
     tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
     if computing is not None:
@@ -266,14 +263,12 @@ def measure_operators(
     means = _Means(counters, groups, duration)
     ratio = _ratios(means)
     bandwidth = means.of(_BANDWIDTHS)
-    reached = float(np.nanmax(bandwidth)) if bandwidth is not None and (bandwidth >= 0).any() else None
-    peak = peak_gb_per_s or reached
+    peak = peak_gb_per_s or _highest(bandwidth)
     blocks, use, norms = _blocks(tasks, groups, duration, cores, clock)
-    on_host = groups.any(words_in(tasks["task_type"], {"AI_CPU"})) if "task_type" in tasks.column_names else None
+    on_host = groups.any(words_in(tasks["task_type"], {"AI_CPU"})) if "task_type" in keys else None
     bound = _bounds_of(ratio, bandwidth, peak, bound_ratio, names.count)
     if on_host is not None:
         bound[on_host] = BOUNDS.index("ai-cpu")
-    saving = _savings(total, ratio, use, bandwidth, peak, on_host)
     return OperatorBounds(
         names=names,
         keys=keys,
@@ -287,7 +282,7 @@ def measure_operators(
         conflict=means.of(_CONFLICTS),
         blocks=blocks,
         block_use=use,
-        saving_ns=saving,
+        saving_ns=_savings(total, ratio, use, bandwidth, peak, on_host),
         group_of=group_of,
         groups=groups,
         tasks=tasks,
@@ -295,6 +290,18 @@ def measure_operators(
         peak_gb_per_s=peak,
         block_norms=norms,
     )
+
+
+def _computing(tasks: pa.Table) -> Mask | None:
+    """Which tasks compute; None where all of them do."""
+    if "task_type" not in tasks.column_names:
+        return None
+    communication = is_communication(tasks["task_type"])
+    return ~communication if communication.any() else None
+
+
+def _highest(values: Floats | None) -> float | None:
+    return float(np.nanmax(values)) if values is not None and (values >= 0).any() else None
 
 
 class TaskGroups:

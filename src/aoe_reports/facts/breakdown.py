@@ -254,22 +254,24 @@ class Activity:
             return
         some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
         numbers, words = codes(some["name"])
-        kinds = [host_call(word) for word in words]
+        kinds = dict(zip(words, map(host_call, words), strict=True))
         self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(_STEP_PREFIX)]))
-        self._synchronising.update(word for word, kind in zip(words, kinds, strict=True) if kind == "synchronisation")
-        for kind in sorted({kind for kind in kinds if kind is not None}):
-            hits = [number for number, of in enumerate(kinds, start=1) if of == kind]
-            calls = some.filter(keep_where(np.isin(numbers, hits)))
-            start, _ = integers(calls["start_ns"])
-            thread = self._thread_of(calls)
-            if kind == "dequeue":
-                self._emptying.update(np.unique(thread).tolist())
-            elif kind == "enqueue":
-                self._queued.add(start=start, thread=thread)
-            else:
-                duration, _ = integers(calls["duration_ns"])
-                name = self._numbered(calls["name"])
-                self._waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
+        self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
+        for kind in sorted({kind for kind in kinds.values() if kind is not None}):
+            hits = [number for number, word in enumerate(words, start=1) if kinds[word] == kind]
+            self._add_calls(kind, some.filter(keep_where(np.isin(numbers, hits))))
+
+    def _add_calls(self, kind: HostCall | Literal["enqueue", "dequeue"], calls: pa.Table) -> None:
+        start, _ = integers(calls["start_ns"])
+        thread = self._thread_of(calls)
+        if kind == "dequeue":
+            self._emptying.update(np.unique(thread).tolist())
+        elif kind == "enqueue":
+            self._queued.add(start=start, thread=thread)
+        else:
+            duration, _ = integers(calls["duration_ns"])
+            name = self._numbered(calls["name"])
+            self._waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
 
     def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
@@ -292,21 +294,21 @@ class Activity:
         words = dict(zip(self._numbers.values(), self._numbers, strict=True))
         talk = self._operators if len(self._operators) else self._planes
         places = np.unique(self._tasks["pid"]).tolist() or np.unique(talk["pid"]).tolist()
+        if len(places) == 1:
+            stated = {thread: entry for (_, thread), entry in sorted(self._stated.items(), key=str)}
+            return [self._device(words.get(places[0]), self._tasks, talk, words, stated, gaps, told=True)]
         found = []
         for place in places:
             pid = words.get(place)
-            if len(places) == 1:
-                tasks, mine = self._tasks, talk
-            else:
-                tasks = self._tasks.where(self._tasks["pid"] == place)
-                same = [n for n in np.unique(talk["pid"]).tolist() if self._same_device(words.get(n), pid)]
-                mine = talk.where(np.isin(talk["pid"], same))
-            told = len(places) == 1 or not len(talk) or len(mine) > 0
+            same = [n for n in np.unique(talk["pid"]).tolist() if self._same_device(words.get(n), pid)]
+            mine = talk.where(np.isin(talk["pid"], same))
             stated = {
                 thread: entry
                 for (of, thread), entry in sorted(self._stated.items(), key=str)
-                if len(places) == 1 or self._same_device(of, pid)
+                if self._same_device(of, pid)
             }
+            tasks = self._tasks.where(self._tasks["pid"] == place)
+            told = not len(talk) or len(mine) > 0
             found.append(self._device(pid, tasks, mine, words, stated, gaps, told=told))
         return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
 
@@ -422,33 +424,52 @@ class Activity:
         spans = [(int(computing.ends[place]), int(computing.starts[place + 1])) for place in longest]
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
         launches, known = self._launches(tasks.where(np.asarray(behind, dtype=np.int64)))
-        found = []
-        for place, ((start, end), after) in enumerate(zip(spans, behind, strict=True)):
-            before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
-            launched = int(launches[place])
-            call, thread = None, -1
-            if known[place]:
-                call, thread = self._call_of(int(tasks["connection"][after]), launched, words)
-            late = launched - start if known[place] else None
-            talked = covered(communication, start, end) if told else None
-            cause = _cause(end - start, late, talked or 0)
-            waited = self._wait_in(start, end, thread, launched, words) if cause == "host launched late" else None
-            found.append(
-                Gap(
-                    start,
-                    end - start,
-                    talked,
-                    words.get(int(tasks["name"][before])),
-                    words.get(int(tasks["name"][after])),
-                    int(steps[after]) if steps[after] >= 0 else None,
-                    cause if waited is None else waited[0],
-                    call,
-                    late,
-                    _longest_in(talk, start, end, words) if talked else None,
-                    *(waited[1:] if waited is not None else ()),
-                )
+        return [
+            self._gap(span, after, (tasks, talk, steps), words, launched, talked)
+            for span, after, launched, talked in zip(
+                spans,
+                behind,
+                [int(launch) if there else None for launch, there in zip(launches, known, strict=True)],
+                [covered(communication, *span) if told else None for span in spans],
+                strict=True,
             )
-        return found
+        ]
+
+    def _gap(
+        self,
+        span: tuple[int, int],
+        after: int,
+        of_device: tuple[_Spans, _Spans, Ints],
+        words: dict[int, str],
+        launched: int | None,
+        talked: int | None,
+    ) -> Gap:
+        """One gap; `after` is the task behind it, launched then, and communication ran in it for so long, where that is known."""
+        (start, end), (tasks, talk, steps) = span, of_device
+        before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
+        call, thread, late = None, -1, None
+        if launched is not None:
+            call, thread = self._call_of(int(tasks["connection"][after]), launched, words)
+            late = launched - start
+        cause = _cause(end - start, late, talked or 0)
+        waited = None
+        if launched is not None and cause == "host launched late":
+            waited = self._wait_in(start, end, thread, launched, words)
+        kind, host_call, host_call_ns = waited or (cause, None, None)
+        return Gap(
+            start_ns=start,
+            duration_ns=end - start,
+            communication_ns=talked,
+            before=words.get(int(tasks["name"][before])),
+            after=words.get(int(tasks["name"][after])),
+            step=int(steps[after]) if steps[after] >= 0 else None,
+            cause=kind,
+            launch=call,
+            launched_after_ns=late,
+            communication=_longest_in(talk, start, end, words) if talked else None,
+            host_call=host_call,
+            host_call_ns=host_call_ns,
+        )
 
     def _call_of(self, connection: int, start: int, words: dict[int, str]) -> tuple[str | None, int]:
         """(name of the call under a connection that began then, its thread); of a flow only the thread is known."""

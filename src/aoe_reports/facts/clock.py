@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,26 +65,30 @@ def measure_clock(
     found: dict[str, tuple[float, bool]] = {}
     seen: dict[str, int] = {}
     known = {"cube": cube_cores, "vector": vector_cores, "core": cube_cores}
-    for kind, cycles, time, types in _COUNTERS:
-        measured = _rates(tasks, column, cycles, time, types)
-        if measured is None:
-            continue
-        rows, rate, weight, blocks = measured
-        level = _level(rate, weight, blocks, known[kind])
-        if level is None:
-            continue
-        frequency, nominal, single, cores = level
+    for kind, rows, (frequency, nominal, single, cores) in _levels(tasks, column, known):
         if single and cores:
             seen[kind] = cores
-        rated = bool(single and rated_mhz and rated_mhz > nominal * (1 + _BIN))
-        highest = rated_mhz if rated and rated_mhz else nominal
+        rated = rated_mhz if single and rated_mhz and rated_mhz > nominal * (1 + _BIN) else None
+        highest = rated or nominal
         relative[rows] = np.minimum(frequency / highest, 1.0)
         if single and highest <= _HIGHEST_MHZ:
-            found[kind] = (highest, rated)
+            found[kind] = (highest, rated is not None)
     if not (relative >= 0).any():
         return None
     mhz = max(found.values(), default=(None, False))
     return Clock(relative, mhz[0], mhz[1], seen.get("cube") or seen.get("core"), seen.get("vector"))
+
+
+_Level = tuple[Floats, float, bool, int | None]
+"""(each task's frequency, the highest that was held, whether cycles are summed over cores, the cores seen)."""
+
+
+def _levels(tasks: pa.Table, column: Column, cores: Mapping[str, int | None]) -> Iterator[tuple[str, Ints, _Level]]:
+    """(kind of cores, the tasks that tell, their level) by counter."""
+    for kind, cycles, time, types in _COUNTERS:
+        measured = _rates(tasks, column, cycles, time, types)
+        if measured is not None and (level := _level(*measured[1:], cores[kind])) is not None:
+            yield kind, measured[0], level
 
 
 def _rates(
@@ -106,10 +110,7 @@ def _rates(
     return rows, counted[rows] / took[rows], took[rows], blocks[rows]
 
 
-def _level(
-    rate: Floats, weight: Floats, blocks: Ints, cores: int | None
-) -> tuple[Floats, float, bool, int | None] | None:
-    """(each task's frequency, the highest that was held, whether cycles are summed over cores, the cores seen)."""
+def _level(rate: Floats, weight: Floats, blocks: Ints, cores: int | None) -> _Level | None:
     if cores is None:
         by_blocks = rate / blocks
         held = _held(by_blocks, weight)

@@ -492,23 +492,23 @@ def find_awaited_ranks(
 
 def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
     """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
-    waited = [(own, time) for time in times if (own := _own_wait(time)) is not None]
-    if len({time.rank_id for _, time in waited}) < 2:  # noqa: PLR2004 -- one rank alone cannot be compared
-        return None
+    waited = _own_waits(times)
     if not any(_is_waiting(own, time) for own, time in waited):
         return None
     least, last = min(waited, key=lambda entry: (entry[0], entry[1].elapsed_ns, entry[1].rank_id or 0))
-    tied = any(
-        (own, time.elapsed_ns) == (least, last.elapsed_ns) and time.rank_id != last.rank_id for own, time in waited
-    )
+    shortest = {time.rank_id for own, time in waited if (own, time.elapsed_ns) == (least, last.elapsed_ns)}
     # in a group of which not all is known the last one here may stand idle because another one is missing
-    if tied or (not complete and (_is_waiting(least, last) or _stands_idle(last))):
+    is_other = not complete and (_is_waiting(least, last) or _stands_idle(last))
+    if is_other or len(shortest) > 1:
         return None, [own for own, _ in waited]
     return last.rank_id, [own - least for own, _ in waited]
 
 
-def _own_wait(time: OperatorTime) -> int | None:
-    return time.wait_ns if time.synchronization_ns is None else time.synchronization_ns
+def _own_waits(times: Sequence[OperatorTime]) -> list[tuple[int, OperatorTime]]:
+    """(ns before the first transfer, the operator) by rank; nothing of one rank alone, which cannot be compared."""
+    waits = [(time.wait_ns if time.synchronization_ns is None else time.synchronization_ns, time) for time in times]
+    waited = [(own, time) for own, time in waits if own is not None]
+    return waited if len({time.rank_id for _, time in waited}) > 1 else []
 
 
 def _is_waiting(waited_ns: int, time: OperatorTime) -> bool:

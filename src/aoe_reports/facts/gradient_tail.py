@@ -96,39 +96,43 @@ def find_gradient_tails(
     share = min((_last_share(model) for model in models if _is_usable(model)), default=0.0)
     found: dict[tuple[Any, ...], Tail] = {}
     for row in frame.to_pylist():
-        end, start = row.get("bp_end_ns"), row.get("fp_start_ns")
-        if not end:
-            continue  # C++ exporters print 0.000 where the point was not found
-        reduces, unmeasured = _reduces(row)
-        of_timeline = _operators_in(row, operators) if unmeasured or not reduces else []
-        if of_timeline:
-            reduces, unmeasured = of_timeline, 0
-        if not reduces:
-            continue
-        whole = _united(reduces)
-        before = covered(whole, min(int(whole.starts[0]), end), end)
-        room = end - start - covered(whole, start, end) if start and start <= end else None
-        device = row.get("device_id")
-        tail = Tail(
-            rank_id=row.get("rank_id"),
-            device_id=device,
-            model_id=row.get("model_id"),
-            step=row["iteration_id"],
-            bp_end_ns=end,
-            iteration_ns=row["iteration_time_ns"],
-            source="timeline" if of_timeline else "step_trace",
-            reduces=len(reduces),
-            late_reduces=sum(stop > end for _, stop in reduces),
-            reduce_ns=whole.total,
-            hidden_ns=before,
-            tail_ns=whole.total - before,
-            last_end_ns=max(int(whole.ends[-1]) - end, 0),
-            room_ns=room,
-            unmeasured_reduces=unmeasured,
-            necessary_ns=round(share * whole.total),
-        )
-        found.setdefault((device, tail.model_id, tail.step, end), tail)
+        tail = _tail(row, operators, share)
+        if tail is not None:
+            found.setdefault((tail.device_id, tail.model_id, tail.step, tail.bp_end_ns), tail)
     return sorted(found.values(), key=_place)
+
+
+def _tail(row: TraceRow, operators: Sequence[OperatorTime], share: float) -> Tail | None:
+    """The tail of one iteration, of which a `share` stays; None where no end of the backward pass or no all-reduce is told."""
+    end, start = row.get("bp_end_ns"), row.get("fp_start_ns")
+    if not end:
+        return None  # C++ exporters print 0.000 where the point was not found
+    reduces, unmeasured = _reduces(row)
+    of_timeline = _operators_in(row, operators) if unmeasured or not reduces else []
+    if of_timeline:
+        reduces, unmeasured = of_timeline, 0
+    if not reduces:
+        return None
+    whole = _united(reduces)
+    before = covered(whole, min(int(whole.starts[0]), end), end)
+    return Tail(
+        rank_id=row.get("rank_id"),
+        device_id=row.get("device_id"),
+        model_id=row.get("model_id"),
+        step=row["iteration_id"],
+        bp_end_ns=end,
+        iteration_ns=row["iteration_time_ns"],
+        source="timeline" if of_timeline else "step_trace",
+        reduces=len(reduces),
+        late_reduces=sum(stop > end for _, stop in reduces),
+        reduce_ns=whole.total,
+        hidden_ns=before,
+        tail_ns=whole.total - before,
+        last_end_ns=max(int(whole.ends[-1]) - end, 0),
+        room_ns=end - start - covered(whole, start, end) if start and start <= end else None,
+        unmeasured_reduces=unmeasured,
+        necessary_ns=round(share * whole.total),
+    )
 
 
 def _place(tail: Tail) -> tuple[int, ...]:

@@ -252,17 +252,13 @@ _FACTS = tuple(field.name for field in fields(TaskFacts))
 
 def _task(segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str) -> ReadTask:
     basic, _ = _segment(segments, "basic")
-    opat, opat_at = _segment(segments, "OPAT")
-    sgat, sgat_at = _segment(segments, "SGAT") if opat is None else (None, 0)
-    found: Kind = "opat" if opat is not None else "sgat" if sgat is not None else kind
-    segment = opat if opat is not None else sgat
+    found, segment, below = _tuned_segment(segments, kind)
     basic, body = basic or {}, segment or {}
     status_key = _first_of(body, "opat_tuning_result", "opat_tune_result")
     failed_key = _first_of(body, "tuning_failed_operators", "tune_failed_operators")
     status, failed = body.get(status_key or ""), body.get(failed_key or "")
     modified = body.get(f"repo_modified_{WHAT[found]}")
     is_flat = found == "opat" and isinstance(modified, list)
-    summary = body.get("repo_summary")
     facts = TaskFacts(
         kind=found,
         container=container,
@@ -270,22 +266,32 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
         vocabulary=vocabulary_of(body, status),
         report_key=key,
         pointer=pointer,
-        segment_pointer=pointer if segment is None else f"{pointer}/{max(opat_at, sgat_at)}/{found.upper()}",
+        segment_pointer=pointer + below,
         tuning_name=_text(basic.get("tuning_name")),
         status=_text(status) if status_key else None,
         status_key=status_key,
         has_segment=segment is not None,
-        summary=_counts(summary) if isinstance(summary, dict) else {},
-        failed_operators=tuple(name for name in failed if isinstance(name, str)) if isinstance(failed, list) else (),
+        summary=_counts(_dict(body.get("repo_summary"))),
+        failed_operators=_texts(failed),
         failed_key=failed_key if failed else None,
-        present=frozenset(key for key in INTERRUPTIBLE if key in body or key in basic),
+        present=frozenset(INTERRUPTIBLE) & (body.keys() | basic.keys()),
     )
     entries = _grouped(_dict(modified), WHAT[found]) if not is_flat else _flat(modified or [])
     return ReadTask(facts, segments, basic, body, entries)
 
 
-def _first_of(body: dict[str, Any], first: str, second: str) -> str | None:
-    return first if first in body else second if second in body else None
+def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, dict[str, Any] | None, str]:
+    """(what was tuned, the segment that tells of it, where that stands below the task); `kind` where there is none."""
+    kinds: tuple[Kind, ...] = ("opat", "sgat")
+    for found in kinds:
+        segment, index = _segment(segments, found.upper())
+        if segment is not None:
+            return found, segment, f"/{index}/{found.upper()}"
+    return kind, None, ""
+
+
+def _first_of(body: dict[str, Any], *keys: str) -> str | None:
+    return next((key for key in keys if key in body), None)
 
 
 def _segment(segments: list[Any], name: str) -> tuple[dict[str, Any] | None, int]:
@@ -365,7 +371,7 @@ def types_of(op_type: Any) -> tuple[str, ...]:
         if not (op_type.startswith("[") and op_type.endswith("]")):
             return (op_type,)
         return tuple(kind.strip() for kind in op_type[1:-1].split(",") if kind.strip())
-    return tuple(kind for kind in op_type if isinstance(kind, str)) if isinstance(op_type, list) else ()
+    return _texts(op_type)
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -374,6 +380,11 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """The texts of a list; none of anything else."""
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _counts(summary: dict[str, Any]) -> dict[str, int]:

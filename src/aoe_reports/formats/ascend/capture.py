@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -117,21 +117,28 @@ def newest_exports(files: Sequence[FoundFile]) -> tuple[list[FoundFile], list[Fo
 
     An export is one file or several slices, written one after the other with rising numbers.
     """
+    in_force = {id(file) for export in _by_export(files) for file in _newest(export)}
+    by_path = sorted(files, key=lambda f: str(f.path))
+    return [f for f in by_path if id(f) in in_force], [f for f in by_path if id(f) not in in_force]
+
+
+def _by_export(files: Sequence[FoundFile]) -> Collection[list[FoundFile]]:
+    """Files that only the time of their export and their slices tell apart."""
     by_key: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
     for file in files:
         by_key[(file.path.parent, *file.name.export)].append(file)
-    in_force: list[FoundFile] = []
-    for group in by_key.values():
-        plain = [file for file in group if file.name.other is None]
-        chosen = plain or [max(group, key=lambda f: f.path.name)]
-        ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), not f.name.packed, str(f.path)))
-        newest = [ordered.pop()]
-        while ordered and _slice(ordered[-1]) < _slice(newest[-1]) and _of_one_export(ordered[-1], newest[-1]):
-            newest.append(ordered.pop())
-        in_force += newest
-    kept = {id(file) for file in in_force}
-    by_path = sorted(files, key=lambda f: str(f.path))
-    return [f for f in by_path if id(f) in kept], [f for f in by_path if id(f) not in kept]
+    return by_key.values()
+
+
+def _newest(group: Sequence[FoundFile]) -> list[FoundFile]:
+    """The file or the slices of the newest of several exports."""
+    plain = [file for file in group if file.name.other is None]
+    chosen = plain or [max(group, key=lambda f: f.path.name)]
+    ordered = sorted(chosen, key=lambda f: (f.name.time or "", _slice(f), not f.name.packed, str(f.path)))
+    newest = [ordered.pop()]
+    while ordered and _slice(ordered[-1]) < _slice(newest[-1]) and _of_one_export(ordered[-1], newest[-1]):
+        newest.append(ordered.pop())
+    return newest
 
 
 def _of_one_export(earlier: FoundFile, later: FoundFile) -> bool:
@@ -155,11 +162,8 @@ def _superseded(file: FoundFile) -> Finding:
 
 def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
     """Gaps in the numbers of slices: rows are missing. The Python exporter gives its first slice no number."""
-    exports: dict[tuple[object, ...], list[FoundFile]] = defaultdict(list)
-    for file in files:
-        exports[(file.path.parent, *file.name.export)].append(file)
     found = []
-    for slices in exports.values():
+    for slices in _by_export(files):
         numbered = sorted((file for file in slices if file.name.slice is not None), key=_slice)
         if not numbered:
             continue
@@ -300,12 +304,10 @@ def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]
 
 
 def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts: dict[str, Any]) -> dict[str, Any]:
-    if what == "start_info":
-        start = _microseconds(document.get("collectionTimeBegin"))
-        return {"start_ns": min(start * 1000, facts.get("start_ns") or start * 1000)} if start else {}
-    if what == "end_info":
-        end = _microseconds(document.get("collectionTimeEnd"))
-        return {"end_ns": max(end * 1000, facts.get("end_ns") or 0)} if end else {}
+    if what in _TIMES:
+        key, name, outermost = _TIMES[what]
+        time = _microseconds(document.get(key))
+        return {name: outermost(time * 1000, facts.get(name) or time * 1000)} if time else {}
     rank = document.get("rank_id")
     ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
     devices = document.get("DeviceInfo")
@@ -320,6 +322,13 @@ def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts:
         "pid": _int(document.get("pid")),
         "hardware": facts["hardware"] | hardware,
     }
+
+
+_TIMES = {
+    "start_info": ("collectionTimeBegin", "start_ns", min),
+    "end_info": ("collectionTimeEnd", "end_ns", max),
+}
+"""Under which key such a file tells a time, of which fact, and which of several files counts."""
 
 
 def _dict(value: Any) -> dict[str, Any]:

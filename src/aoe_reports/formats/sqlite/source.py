@@ -183,54 +183,51 @@ class Database:
 
     def _read(self, source: str, stored: Mapping[str, CellType]) -> _Read:
         """All cells of some columns that are there, a batch of rows at a time."""
-        numbers = {name: place for place, (name, kind) in enumerate(stored.items()) if kind != "words"}
         words: dict[str, list[str | None]] = {name: [] for name, kind in stored.items() if kind == "words"}
-        places = {name: place for place, name in enumerate(stored)}
-        parts: dict[str, list[_Converted]] = {name: [] for name in numbers}
+        numbers: dict[str, list[_Converted]] = {name: [] for name, kind in stored.items() if kind != "words"}
         count = 0
         query = self._connection.execute(f"SELECT {', '.join(map(_quoted, stored)) or '1'} {source}")
         query.arraysize = BATCH
         while rows := query.fetchmany():
             count += len(rows)
-            turned = list(zip(*rows, strict=True))
-            for name, cells in words.items():
-                cells += [_word(cell) for cell in turned[places[name]]]
-            for name, place in numbers.items():
-                parts[name].append(_CONVERTERS[stored[name]](turned[place]))
-        joined = {name: _joined(found) for name, found in parts.items()}
+            for (name, kind), cells in zip(stored.items(), zip(*rows, strict=True), strict=False):
+                if kind == "words":
+                    words[name] += map(_word, cells)
+                else:
+                    numbers[name].append(_CONVERTERS[kind](cells))
+        joined = {name: _joined(found) for name, found in numbers.items()}
         return _Read(source, count, joined, {name: tuple(cells) for name, cells in words.items()})
 
     def _judged(self, table: str, columns: Mapping[str, CellType], needed: frozenset[str], read: _Read) -> Rows:
         """Report cells of the wrong type, and rows that lack what they need."""
-        count, joined, texts, source = read.count, read.numbers, read.words, read.source
-        good = np.ones(count, dtype=bool)
+        good = np.ones(read.count, dtype=bool)
         cells: dict[str, Cells] = {}
+        words: dict[str, tuple[str | None, ...]] = {}
         for name, kind in columns.items():
             if kind == "words":
-                continue
-            if name not in joined:
-                nowhere = np.zeros(count, dtype=bool)
-                cells[name] = Cells(np.zeros(count) if kind == "number" else np.zeros(count, dtype=np.int64), nowhere)
-                continue
-            found = joined[name]
-            cells[name] = Cells(found.values, found.there)
-            if name in needed:
-                absent = ~found.there & ~found.bad & good
-                self._absent(table, name, absent)
-                good &= found.there
-            if found.bad.any():
-                self._bad(table, name, kind, found.bad, source, left_out=name in needed)
-            if found.inexact and kind == "time":
-                message = say(
-                    "{column}: {count} points in time are floating point and have lost their last digits",
-                    column=f"{table}.{name}",
-                    count=found.inexact,
-                )
-                self.report("warning", "inexact-timestamp", message)
-        missing: dict[str, tuple[str | None, ...]] = {
-            name: (None,) * count for name, kind in columns.items() if kind == "words" and name not in texts
-        }
-        return Rows(table, good, cells, {**texts, **missing})
+                words[name] = read.words.get(name, (None,) * read.count)
+            elif name not in read.numbers:
+                nothing = np.zeros(read.count) if kind == "number" else np.zeros(read.count, dtype=np.int64)
+                cells[name] = Cells(nothing, np.zeros(read.count, dtype=bool))
+            else:
+                found = read.numbers[name]
+                cells[name] = Cells(found.values, found.there)
+                if name in needed:
+                    self._absent(table, name, ~found.there & ~found.bad & good)
+                    good &= found.there
+                self._odd(table, name, kind, found, read.source, left_out=name in needed)
+        return Rows(table, good, cells, words)
+
+    def _odd(self, table: str, column: str, kind: CellType, found: _Converted, source: str, *, left_out: bool) -> None:
+        if found.bad.any():
+            self._bad(table, column, kind, found.bad, source, left_out=left_out)
+        if found.inexact and kind == "time":
+            message = say(
+                "{column}: {count} points in time are floating point and have lost their last digits",
+                column=f"{table}.{column}",
+                count=found.inexact,
+            )
+            self.report("warning", "inexact-timestamp", message)
 
     def report(self, severity: Severity, rule: str, message: str) -> None:
         """Add a finding about this file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,49 +15,55 @@ from aoe_reports.model.texts import say
 _API_LEVELS = {5000: "runtime", 5500: "hccl", 10000: "node", 15000: "model", 20000: "acl"}
 
 
-def _grouped(keys: Mapping[str, Series], lengths: Ints, reported: int, order: Sequence[str]) -> Built:
+def _grouped(keys: Mapping[str, Series], lengths: Ints, reported: int, *, with_variance: bool = False) -> Built:
     """Rows of one group each: count, total, least, mean, most; and what part of its device's total it is."""
-    numbers = [codes(column) for column in keys.values()]
-    names = list(keys)
     if not len(lengths):
         empty = {name: column.take(np.zeros(0, dtype=np.int64)) for name, column in keys.items()}
         return Built(empty, 0, reported)
     group = np.zeros(len(lengths), dtype=np.int64)
     first = np.zeros(1, dtype=np.int64)
-    for code in numbers:
+    for code in map(codes, keys.values()):
         _, first, group = np.unique(group * (code.max() + 2) + code, return_index=True, return_inverse=True)
+    groups = {name: column.take(first) for name, column in keys.items()}
     count = np.bincount(group, minlength=len(first)).astype(np.int64)
     total = _sums(group, lengths, len(first))
-    least = np.full(len(first), np.iinfo(np.int64).max)
-    most = np.full(len(first), np.iinfo(np.int64).min)
-    np.minimum.at(least, group, lengths)
-    np.maximum.at(most, group, lengths)
-    everywhere = np.ones(len(first), dtype=bool)
-    columns: dict[str, Series] = {name: keys[name].take(first) for name in names}
-    columns |= {
-        "count": Cells(count, everywhere),
-        "total_time": Cells(total, everywhere),
-        "min_time": Cells(least, everywhere),
-        "avg_time": Cells(np.rint(total / count).astype(np.int64), everywhere),
-        "max_time": Cells(most, everywhere),
-    }
-    device = codes(columns["device_id"]) if "device_id" in columns else np.zeros(len(first), dtype=np.int64)
-    of_device = np.zeros(len(first))
-    for number in np.unique(device):
-        of_device[device == number] = total[device == number].sum()
-    columns["share"] = Cells(
-        np.divide(total, of_device, out=np.zeros(len(first)), where=of_device != 0), of_device != 0
-    )
-    if "variance" in order:
-        micro = lengths / 1000
-        mean = (np.bincount(group, micro) / count)[group]
-        columns["variance"] = Cells(np.bincount(group, (micro - mean) ** 2) / count, everywhere)
-    labels = [_labels(columns[name]) for name in names if name != "device_id"]
+    device = codes(groups["device_id"]) if "device_id" in groups else np.zeros(len(first), dtype=np.int64)
+    columns = {**groups, **_figures(group, lengths, count, total), "share": _shares(total, device)}
+    labels = [_labels(column) for name, column in groups.items() if name != "device_id"]
     by_name = sorted(range(len(first)), key=lambda row: [label[row] for label in labels])
-    if "variance" not in order:
+    if with_variance:
+        columns["variance"] = _variance(group, lengths, count)
+    else:
         by_name.sort(key=lambda row: (int(device[row]), -int(total[row])))
     rows = np.asarray(by_name, dtype=np.int64)
     return Built({name: column.take(rows) for name, column in columns.items()}, len(first), reported)
+
+
+def _figures(group: Ints, lengths: Ints, count: Ints, total: Ints) -> dict[str, Series]:
+    """Count, total, least, mean and most of each group."""
+    least = np.full(len(count), np.iinfo(np.int64).max)
+    most = np.full(len(count), np.iinfo(np.int64).min)
+    np.minimum.at(least, group, lengths)
+    np.maximum.at(most, group, lengths)
+    mean = np.rint(total / count).astype(np.int64)
+    figures = {"count": count, "total_time": total, "min_time": least, "avg_time": mean, "max_time": most}
+    return {name: Cells(values, np.ones(len(count), dtype=bool)) for name, values in figures.items()}
+
+
+def _shares(total: Ints, device: Ints) -> Cells:
+    """What part of its device's total each is."""
+    of_device = np.zeros(len(total))
+    for number in np.unique(device):
+        of_device[device == number] = total[device == number].sum()
+    there = of_device != 0
+    return Cells(np.divide(total, of_device, out=np.zeros(len(total)), where=there), there)
+
+
+def _variance(group: Ints, lengths: Ints, count: Ints) -> Cells:
+    """The variance of each group, in square microseconds."""
+    micro = lengths / 1000
+    mean = (np.bincount(group, micro) / count)[group]
+    return Cells(np.bincount(group, (micro - mean) ** 2) / count, np.ones(len(count), dtype=bool))
 
 
 def _sums(group: Ints, lengths: Ints, groups: int) -> Ints:
@@ -78,13 +84,13 @@ def op_statistic(database: Database, _: Wanted) -> Built:
     keys: dict[str, Series] = {
         name: tasks.series[name] for name in ("device_id", "op_type", "task_type") if name in tasks.series
     }
-    return _grouped(keys, tasks.length, tasks.reported, ())
+    return _grouped(keys, tasks.length, tasks.reported)
 
 
 def communication_statistic(database: Database, _: Wanted) -> Built:
     series, _starts, length, reported = communication(database, {"device_id", "op_type"}.__contains__)
     keys: dict[str, Series] = {name: series[name] for name in ("device_id", "op_type") if name in series}
-    return _grouped(keys, length, reported, ())
+    return _grouped(keys, length, reported)
 
 
 def api_statistic(database: Database, _: Wanted) -> Built:
@@ -94,7 +100,7 @@ def api_statistic(database: Database, _: Wanted) -> Built:
     _starts, length, good = spans(database, rows)
     level = api_level(database, rows.cells["type"].take(good))
     keys: dict[str, Series] = {"level": level, "api_name": series["api_name"].take(good[rows.good])}
-    return _grouped(keys, length[good], int((~good).sum()), ("variance",))
+    return _grouped(keys, length[good], int((~good).sum()), with_variance=True)
 
 
 def api_level(database: Database, types: Cells) -> Words:

@@ -21,12 +21,13 @@ from aoe_reports.formats.sqlite.series import (
     among,
     by_id,
     first_of,
+    nothing,
     read_picked,
     spans,
     stacked,
     without_no_id,
 )
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
 from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.texts import say
 
@@ -76,25 +77,9 @@ class _Tasks:
 
 def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     """TASK with COMPUTE_TASK_INFO; one row of the latter may tell of several tasks (graphs that run again)."""
-    info_columns = database.columns("COMPUTE_TASK_INFO")
-    # since 2026 blockDim is something else (threads of a block) and stands beside blockNum
-    numbers = {
-        name: Picked(new if new in info_columns else old)
-        for name, new, old in (("block_num", "blockNum", "blockDim"), ("mix_block_num", "mixBlockNum", "mixBlockDim"))
-        if new in info_columns or old in info_columns
-    }
-    there = {name: pick for name, pick in {**_COMPUTE, **numbers}.items() if pick.column in info_columns}
-
-    def of_info(name: str) -> bool:
-        return wanted(name) or name in {"op_name", "task_type"}  # which decide whether msprof shows the task
-
-    info, described = read_picked(
-        database, "COMPUTE_TASK_INFO", there, {"globalTaskId": "integer"}, {"globalTaskId"}, of_info
-    )
-    keys = info.ints("globalTaskId")[info.good]
-    order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    doubled = int((sorted_keys[1:] == sorted_keys[:-1]).sum())
+    info, described = _described(database, wanted)
+    index = _Index.of(info.ints("globalTaskId")[info.good])
+    doubled = int(index.repeats.sum())
     if doubled:
         message = say(
             "{table}: {count} rows whose globalTaskId stands before; they are left out",
@@ -107,13 +92,9 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     tasks, series = read_picked(database, "TASK", places, always, always, wanted)
     start, length, good = spans(database, tasks)
     ids = tasks.ints("globalTaskId")
-    if len(sorted_keys):
-        near = np.minimum(np.searchsorted(sorted_keys, ids), len(sorted_keys) - 1)
-        matched = good & (sorted_keys[near] == ids)
-    else:
-        near, matched = np.zeros(tasks.count, dtype=np.int64), np.zeros(tasks.count, dtype=bool)
-    used = np.zeros(len(sorted_keys), dtype=bool)
-    used[1:] = sorted_keys[1:] == sorted_keys[:-1]  # (doubled ones are reported already)
+    near, found = index.find(ids)
+    matched = good & found
+    used = index.repeats.copy()  # which are reported already
     used[near[matched]] = True
     lost = int((~used).sum())
     if lost:
@@ -124,18 +105,62 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
         )
         database.report("warning", "db-dangling-id", message)
     reported = int((~good).sum()) + int((~info.good).sum()) + doubled + lost
-    rows = order[near[matched]]
+    rows = index.order[near[matched]]
     within = matched[tasks.good]  # (the series hold the good rows alone)
-    found: dict[str, Series] = {name: column.take(within) for name, column in series.items()}
-    found |= {name: column.take(rows) for name, column in described.items()}
-    shown = _shown(found)
+    columns: dict[str, Series] = {name: column.take(within) for name, column in series.items()}
+    columns |= {name: column.take(rows) for name, column in described.items()}
+    shown = _shown(columns)
     return _Tasks(
-        {name: column.take(shown) for name, column in found.items()},
+        {name: column.take(shown) for name, column in columns.items()},
         start[matched][shown],
         length[matched][shown],
         ids[matched][shown],
         reported,
     )
+
+
+def _described(database: Database, wanted: Wanted) -> tuple[Rows, dict[str, Series]]:
+    """The rows of COMPUTE_TASK_INFO and their wanted columns."""
+    stored = database.columns("COMPUTE_TASK_INFO")
+    # since 2026 blockDim is something else (threads of a block) and stands beside blockNum
+    numbers = {
+        name: Picked(new if new in stored else old)
+        for name, new, old in (("block_num", "blockNum", "blockDim"), ("mix_block_num", "mixBlockNum", "mixBlockDim"))
+    }
+    there = {name: pick for name, pick in {**_COMPUTE, **numbers}.items() if pick.column in stored}
+
+    def of_info(name: str) -> bool:
+        return wanted(name) or name in {"op_name", "task_type"}  # which decide whether msprof shows the task
+
+    return read_picked(database, "COMPUTE_TASK_INFO", there, {"globalTaskId": "integer"}, {"globalTaskId"}, of_info)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Rows by a key of theirs."""
+
+    keys: Ints
+    """In order."""
+    order: Ints
+    """The row of each."""
+    repeats: Mask
+    """Which of the keys stand there before."""
+
+    @classmethod
+    def of(cls, keys: Ints) -> _Index:
+        """The index of rows with these keys."""
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        repeats = np.zeros(len(keys), dtype=bool)
+        repeats[1:] = ordered[1:] == ordered[:-1]
+        return cls(ordered, order, repeats)
+
+    def find(self, wanted: Ints) -> tuple[Ints, Mask]:
+        """(the place of each of some keys among all, whether it is there)."""
+        if not len(self.keys):
+            return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+        near = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return near, self.keys[near] == wanted
 
 
 def _shown(found: Mapping[str, Series]) -> Mask:
@@ -174,9 +199,9 @@ def communication(database: Database, wanted: Wanted) -> tuple[dict[str, Series]
 
 def _device_of_operators(database: Database, operators: Cells) -> Cells:
     """Operators without a device of their own (until 2025): the one of their tasks."""
-    nothing = Cells(np.zeros(len(operators.values), dtype=np.int64), np.zeros(len(operators.values), dtype=bool))
+    none = nothing(len(operators.values))
     if not database.has("TASK", "deviceId", "globalTaskId"):
-        return nothing
+        return none
     task = database.fetch("TASK", {"deviceId": "integer", "globalTaskId": "integer"}, quiet=True)
     devices = np.unique(task.ints("deviceId")[task.cells["deviceId"].there])
     if len(devices) == 1:
@@ -184,7 +209,7 @@ def _device_of_operators(database: Database, operators: Cells) -> Cells:
             np.full(len(operators.values), devices[0], dtype=np.int64), np.ones(len(operators.values), dtype=bool)
         )
     if not database.has("COMMUNICATION_TASK_INFO", "opId", "globalTaskId"):
-        return nothing
+        return none
     part = database.fetch("COMMUNICATION_TASK_INFO", {"opId": "integer", "globalTaskId": "integer"})
     device = dict(zip(task.ints("globalTaskId").tolist(), task.ints("deviceId").tolist(), strict=True))
     pairs = zip(part.ints("opId").tolist(), part.ints("globalTaskId").tolist(), strict=True)
@@ -306,15 +331,11 @@ def task_time(database: Database, wanted: Wanted) -> Built:
         info, described = read_picked(
             database, "COMPUTE_TASK_INFO", names, {"globalTaskId": "integer"}, {"globalTaskId"}, wanted
         )
-        keys, ids = info.ints("globalTaskId")[info.good], rows.ints("globalTaskId")[good]
-        order = np.argsort(keys, kind="stable")
-        near = np.minimum(np.searchsorted(keys[order], ids), max(len(keys) - 1, 0))
-        matched = (keys[order][near] == ids) if len(keys) else np.zeros(len(ids), dtype=bool)
-        for name, column in described.items():
+        index = _Index.of(info.ints("globalTaskId")[info.good])
+        near, matched = index.find(rows.ints("globalTaskId")[good])
+        for name, column in described.items() if len(index.keys) else ():
             assert isinstance(column, Words)
-            if not len(keys):
-                continue
-            known = column.take(order[near])
+            known = column.take(index.order[near])
             series[name] = first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
     device = series.get("device_id")
     devices = device.values if isinstance(device, Cells) else np.zeros(int(good.sum()), dtype=np.int64)
