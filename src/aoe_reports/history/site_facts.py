@@ -13,6 +13,11 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
 
 
+def speed_up(before: float | None, after: float | None) -> float | None:
+    """How much quicker something got, as before / after - 1; None where a side is not known."""
+    return before / after - 1 if before and after else None
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedShift:
     """A level shift: columns into the series' own nights, levels in ms, `change` as after / before - 1."""
@@ -80,6 +85,16 @@ class RunFacts:
     findings: Sequence[Row] = ()
     content: str = ""
     """What its records come from: content hash and version of the normaliser."""
+
+    @property
+    def is_tuning(self) -> bool:
+        """Whether it is a run of AOE, which measured nothing."""
+        return self.kind == "tuning"
+
+    @property
+    def claimed_ms(self) -> tuple[float | None, float | None]:
+        """The time of the model before and after, as AOE claims it."""
+        return self.body.get("model_baseline_ms"), self.body.get("model_result_ms")
 
 
 @dataclass(frozen=True, slots=True)

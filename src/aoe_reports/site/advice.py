@@ -53,23 +53,21 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
 
 def _headlines(summary: Row, text: Texts) -> list[str]:
     """One sentence a device, the longest step first."""
-    headlines = summary.get("headlines", ())
     said = [
-        text("{place}: {headline}.", place=_place(row, text), headline=text.told(row.get("headline") or ""))
-        for row in headlines
-    ]
-    if len(headlines) < summary.get("devices", 0):
-        said.append(
-            text("The {shown} longest steps of {count} devices.", shown=len(headlines), count=summary["devices"])
+        text(
+            "{place}: {headline}.",
+            place=text.place(row.get("rank_id"), row.get("device_id")) or text("the step"),
+            headline=text.told(row.get("headline") or ""),
         )
-    return said
-
-
-def _place(row: Row, text: Texts) -> str:
-    known = [
-        f"{text.word(name)} {row.get(f'{name}_id')}" for name in ("rank", "device") if row.get(f"{name}_id") is not None
+        for row in summary["headlines"]
     ]
-    return " · ".join(known) or text("the step")
+    return said + longest_only(summary, text)
+
+
+def longest_only(summary: Row, text: Texts) -> list[str]:
+    """That not all devices have a headline, where that is so."""
+    shown, count = len(summary["headlines"]), summary["devices"]
+    return [text("The {shown} longest steps of {count} devices.", shown=shown, count=count)] if shown < count else []
 
 
 def _advice_cells(row: Row, text: Texts) -> list[str]:

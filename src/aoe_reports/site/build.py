@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import orjson
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.history.regressions import DetectorRun
-from aoe_reports.history.site_facts import PlacedShift, Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import PlacedShift, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.texts import Language, say
@@ -36,7 +35,7 @@ from aoe_reports.site.overview import all_runs, all_series, overview
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.publish import Generation, key_of, new_generation
-from aoe_reports.site.run import run_page, steps_by_tasks
+from aoe_reports.site.run import Surroundings, run_page, steps_by_tasks, surroundings_of
 from aoe_reports.site.series import (
     differences_of,
     hindsight_levels_of,
@@ -246,49 +245,23 @@ class _Builder:
     def _runs(self) -> None:
         """Pages of runs; only the records of those are read that are not there already."""
         wanted = []
-        told = {}
-        for run, around, tunings, changes, verdicts in self._surroundings():
-            told[run.run_id] = (around, tunings, changes, verdicts)
-            key = self._run_key(run, around, tunings, changes, verdicts)
-            names = _run_names(run)
+        surroundings = surroundings_of(self.facts)
+        for run in self.facts.runs:
+            key, names = _run_key(run, surroundings[run.run_id]), _run_names(run)
             if not self.lost and all(self.generation.unchanged(name, key) for name in names) and self._keep_keys(names):
                 self._put("run", names, key, None)
             else:
                 wanted.append(run)
         stored = StoredAdvice(self.history, wanted)
         for run, details in read_details(self.history, wanted):
-            around, tunings, changes, verdicts = told[run.run_id]
-            advice = stored.of(run)
-            key = self._run_key(run, around, tunings, changes, verdicts)
-            names = _run_names(run)
-            context = run_page(
-                run=run,
-                details=details,
-                around=around,
-                tunings=tunings,
-                changes=changes,
-                verdicts=verdicts,
-                pages=self.pages,
-                text=self.text,
-                advice=advice,
-            )
-            made = [
-                self._page("run", "run", names[0], "", context),
-                _run_twin(
-                    run=run,
-                    details=details,
-                    around=around,
-                    tunings=tunings,
-                    changes=changes,
-                    verdicts=verdicts,
-                    advice=advice,
-                ),
-            ]
-            if run.kind != "tuning":
+            around, advice, names = surroundings[run.run_id], stored.of(run), _run_names(run)
+            context = run_page(run, details, around, self.pages, self.text, advice)
+            made = [self._page("run", "run", names[0], "", context), _run_twin(run, details, around, advice)]
+            if not run.is_tuning:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
                 made.append(run_file(run, details, keys))
-            self._put("run", names, key, lambda made=made: made, anew=self.lost)
+            self._put("run", names, _run_key(run, around), lambda made=made: made, anew=self.lost)
 
     def _keep_keys(self, names: Sequence[str]) -> bool:
         """Keep the file of keys that a run's numbers belong to; False where it is not there."""
@@ -312,47 +285,6 @@ class _Builder:
             self.generation.keep(name)
         else:
             self.generation.write(name, keys, content)
-
-    def _run_key(
-        self,
-        run: RunFacts,
-        around: tuple[RunFacts | None, RunFacts | None],
-        tunings: Sequence[RunFacts],
-        changes: Sequence[SeriesFacts],
-        verdicts: Sequence[Row],
-    ) -> str:
-        rows = [series.row for series in changes]
-        return key_of(
-            _run_row(run), run.content, run.body, list(run.findings),
-            [one and (one.run_id, one.night) for one in around], [(_run_row(one), one.body) for one in tunings],
-            [[row["series_id"], row["workload"], row["change"], row["ci_low"], row["ci_high"], state_of(row)] for row in rows],
-            list(verdicts),
-        )  # fmt: skip
-
-    def _surroundings(
-        self,
-    ) -> Iterator[
-        tuple[RunFacts, tuple[RunFacts | None, RunFacts | None], list[RunFacts], list[SeriesFacts], list[Row]]
-    ]:
-        """Each run with the ones before and after it, the tunings and verdicts of its night, the series that changed with it."""
-        tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
-        verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        changes: dict[str, list[SeriesFacts]] = defaultdict(list)
-        for run in self.facts.runs:
-            if run.kind == "tuning":
-                tunings[run.model, run.night].append(run)
-        for row in self.facts.verdicts:
-            verdicts[row["model"], row["night"]].append(row)
-        for series in self.facts.series:
-            if series.row["since_run"]:
-                changes[series.row["since_run"]].append(series)
-        around = _neighbours(self.facts.runs)
-        for run in self.facts.runs:
-            before, after = around[run.run_id]
-            measured = run.kind != "tuning"
-            beside = tunings[run.model, run.night] if measured else []
-            proved = verdicts[run.model, run.night] if measured else []
-            yield run, (before, after), beside, changes[run.run_id], proved
 
     def _comparisons(self, pairs: Mapping[str, Pair]) -> None:
         """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
@@ -463,18 +395,6 @@ def _change(series: SeriesFacts, shift: PlacedShift) -> dict[str, Any]:
     }
 
 
-def _neighbours(runs: Sequence[RunFacts]) -> dict[str, tuple[RunFacts | None, RunFacts | None]]:
-    """Of each run those of the same model before and after it; measurements and tunings apart."""
-    of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
-    for run in runs:
-        of_model[run.model, run.kind == "tuning"].append(run)
-    return {
-        here.run_id: (before, after)
-        for members in of_model.values()
-        for before, here, after in zip([None, *members], members, [*members[1:], None], strict=False)
-    }
-
-
 def _kind_of(name: str) -> str:
     folder = name.rpartition("/")[0]
     if name.startswith("compare-"):
@@ -487,7 +407,19 @@ def _kind_of(name: str) -> str:
 def _run_names(run: RunFacts) -> list[str]:
     """The files of a run: page, twin, and of a measurement the numbers for comparisons."""
     place = f"runs/{file_name(run.run_id)}"
-    return [f"{place}.html", f"{place}.json", *([] if run.kind == "tuning" else [f"{place}.js"])]
+    return [f"{place}.html", f"{place}.json", *([] if run.is_tuning else [f"{place}.js"])]
+
+
+def _run_key(run: RunFacts, around: Surroundings) -> str:
+    """A hash of all that a run's page is made of but its records, which its content tells."""
+    changes = [(series.row, state_of(series.row)) for series in around.changes]
+    return key_of(
+        _run_row(run), run.content, run.body, list(run.findings),
+        [one and (one.run_id, one.night) for one in (around.before, around.after)],
+        [(_run_row(one), one.body) for one in around.tunings],
+        [[*(row[name] for name in ("series_id", "workload", "change", "ci_low", "ci_high")), state] for row, state in changes],
+        list(around.verdicts),
+    )  # fmt: skip
 
 
 def _run_row(run: RunFacts) -> dict[str, Any]:
@@ -506,23 +438,14 @@ def _run_row(run: RunFacts) -> dict[str, Any]:
     }
 
 
-def _run_twin(
-    run: RunFacts,
-    details: RunDetails,
-    around: tuple[RunFacts | None, RunFacts | None],
-    tunings: Sequence[RunFacts],
-    changes: Sequence[SeriesFacts],
-    verdicts: Sequence[Row],
-    advice: RunAdvice | None,
-) -> bytes:
-    before, after = around
+def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: RunAdvice | None) -> bytes:
     told = {
         "format_version": 1,
         "page": "run",
         "row": _run_row(run),
         "body": run.body,
-        "previous": before and before.run_id,
-        "next": after and after.run_id,
+        "previous": around.before and around.before.run_id,
+        "next": around.after and around.after.run_id,
         "steps": details.steps,
         "steps_by_tasks": steps_by_tasks(details.steps, advice),
         "computing_us": details.computing_us,
@@ -532,9 +455,9 @@ def _run_twin(
         "operator_count": details.operator_count,
         "claims": details.claims,
         "advice": None if advice is None else asdict(advice),
-        "tunings": [one.run_id for one in tunings],
-        "verdicts": verdicts,
-        "changed": [series.id for series in changes],
+        "tunings": [one.run_id for one in around.tunings],
+        "verdicts": around.verdicts,
+        "changed": [series.id for series in around.changes],
         "findings": run.findings,
     }
     return _as_json(told)

@@ -183,8 +183,11 @@ def bar(share: float, kind: str = "bar", of: float = 1.0) -> Markup:
     )
 
 
-def pair(before: float, after: float, most: float) -> Markup:
-    """Two bars in a table cell: before above after."""
+def pair(before: float | None, after: float | None, most: float | None = None) -> Markup:
+    """Two bars in a table cell, before above after; the longest bar is `most`, else the longer one. Nothing where one is not known."""
+    if before is None or after is None:
+        return Markup()
+    most = max(before, after) if most is None else most
     rects = [
         f'<rect class="{kind}" y="{top}" width="{100 * max(value, 0) / most if most else 0:.2f}" height="6"/>'
         for value, kind, top in ((before, "was", 0), (after, "became", 8))

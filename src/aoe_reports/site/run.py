@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from markupsafe import Markup
-
-from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts
-from aoe_reports.present.values import show
-from aoe_reports.site.advice import advice_part
+from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.present.values import NONE, show
+from aoe_reports.site.advice import advice_part, longest_only
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
 from aoe_reports.site.charts import bar, pair, stacked
 from aoe_reports.site.overview import finding_cells, finding_columns, interval
@@ -23,53 +23,66 @@ SHOWN_OPERATORS = 20
 SHOWN_FINDINGS = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The runs of the same model before and after a run, the tunings and verdicts of its night, the series that changed with it."""
+
+    before: RunFacts | None
+    after: RunFacts | None
+    tunings: Sequence[RunFacts]
+    changes: Sequence[SeriesFacts]
+    verdicts: Sequence[Row]
+
+
+def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
+    """What stands beside each run; measurements and tunings each have neighbours of their own kind."""
+    of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
+    tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
+    verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    changes: dict[str | None, list[SeriesFacts]] = defaultdict(list)
+    for run in facts.runs:
+        of_model[run.model, run.is_tuning].append(run)
+        if run.is_tuning:
+            tunings[run.model, run.night].append(run)
+    for row in facts.verdicts:
+        verdicts[row["model"], row["night"]].append(row)
+    for series in facts.series:
+        changes[series.row["since_run"]].append(series)
+    found = {}
+    for members in of_model.values():
+        for before, run, after in zip([None, *members], members, [*members[1:], None], strict=False):
+            night = (run.model, run.night)
+            beside = ((), ()) if run.is_tuning else (tunings[night], verdicts[night])
+            found[run.run_id] = Surroundings(before, after, beside[0], changes[run.run_id], beside[1])
+    return found
+
+
 def run_page(
     run: RunFacts,
     details: RunDetails,
-    around: tuple[RunFacts | None, RunFacts | None],
-    tunings: Sequence[RunFacts],
-    changes: Sequence[SeriesFacts],
-    verdicts: Sequence[Row],
+    around: Surroundings,
     pages: frozenset[str],
     text: Texts,
     advice: RunAdvice | None,
 ) -> dict[str, Any]:
     """The context of the page of a run; `pages` are the series that have one."""
-    measured = run.kind != "tuning"
-    longest_type, longest = (
-        max((row["share"] or 0.0 for row in rows), default=0.0) for rows in (details.types, details.operators)
-    )
-    ranks = len({(row["rank_id"], row["device_id"]) for row in [*details.steps, *details.types, *details.operators]})
-    types_counts = {"shown": len(details.types), "count": details.type_count, "total": show(details.computing_us, "us")}
-    operator_counts = {"shown": min(SHOWN_OPERATORS, len(details.operators)), "count": details.operator_count}
-    counted = steps_by_tasks(details.steps, advice)
+    before = around.before
     return {
         "title": text("{model}, {night}", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
-        "previous": _neighbour(around[0]),
-        "next": _neighbour(around[1]),
-        "compare": f"a={file_name(around[0].run_id)}&b={file_name(run.run_id)}" if measured and around[0] else "",
+        "previous": _neighbour(before),
+        "next": _neighbour(around.after),
+        "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
         "changed_columns": [(text("What"), "text"), (text("Change"), "number"), (text("State"), "text")],
-        "changed": [_change_cells(series, text) for series in changes],
-        "measured": measured,
-        "step_charts": [chart for step in [*details.steps, *counted] if (chart := _step_chart(step, text))],
-        "counted": _about_counted(counted, advice, text),
-        "step_columns": [
-            (text("What"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
-            (text("Communication, not overlapped (ms)"), "number"), (text("Free (ms)"), "number"),
-        ],
-        "steps": [_step_cells(step, pages, text) for step in [*details.steps, *counted]],
-        "types_about": text("Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.", ranks=ranks, **types_counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **types_counts),
-        "type_columns": _group_columns("op_type", "core", text),
-        "types": [_group_cells(row, "op_type", "task_type", longest_type, pages, text) for row in details.types],
-        "operators_about": text("The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.", ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
-        "operator_columns": _group_columns("op_name", "op_type", text),
-        "operators": [_group_cells(row, "op_name", "op_type", longest, pages, text) for row in details.operators[:SHOWN_OPERATORS]],
+        "changed": [_change_cells(series, text) for series in around.changes],
+        "measured": not run.is_tuning,
+        **_steps_part(details, pages, text, advice),
+        **_hotspots_part(details, pages, text),
         "tuning_columns": [
             (text("Run"), "text"), (text("Kind"), "text"), (text("Status"), "text"), (text("Before (ms)"), "number"),
             (text("After (ms)"), "number"), ("", "text"), (text("Speed-up (before/after - 1)"), "number"),
         ],
-        "tunings": [_tuning_cells(one, text) for one in tunings],
+        "tunings": [_tuning_cells(one, text) for one in around.tunings],
         **advice_part(run, advice, text),
         "claim_columns": [
             (text("What"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
@@ -81,9 +94,38 @@ def run_page(
             (text("Claimed change (after/before - 1)"), "number"), (text("Measured before (us)"), "number"), (text("Measured after (us)"), "number"),
             ("", "text"), (text("Measured change"), "number"), (text("Verdict"), "text"),
         ],
-        "verdicts": [_verdict_cells(row, text) for row in verdicts],
+        "verdicts": [_verdict_cells(row, text) for row in around.verdicts],
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in run.findings[:SHOWN_FINDINGS]],
+    }  # fmt: skip
+
+
+def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice: RunAdvice | None) -> dict[str, Any]:
+    counted = steps_by_tasks(details.steps, advice)
+    steps = [*details.steps, *counted]
+    return {
+        "step_charts": [chart for step in steps if (chart := _step_chart(step, text))],
+        "counted": _about_counted(advice, text) if counted and advice is not None else "",
+        "step_columns": [
+            (text("What"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
+            (text("Communication, not overlapped (ms)"), "number"), (text("Free (ms)"), "number"),
+        ],
+        "steps": [_step_cells(step, pages, text) for step in steps],
+    }  # fmt: skip
+
+
+def _hotspots_part(details: RunDetails, pages: frozenset[str], text: Texts) -> dict[str, Any]:
+    types, operators = details.types, details.operators[:SHOWN_OPERATORS]
+    ranks = len({(row["rank_id"], row["device_id"]) for row in [*details.steps, *types, *details.operators]})
+    counts = {"shown": len(types), "count": details.type_count, "total": show(details.computing_us, "us")}
+    operator_counts = {"shown": len(operators), "count": details.operator_count}
+    return {
+        "types_about": text("Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.", ranks=ranks, **counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts),
+        "type_columns": _group_columns("op_type", "core", text),
+        "types": _group_rows(types, types, ("op_type", "task_type"), pages, text),
+        "operators_about": text("The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.", ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
+        "operator_columns": _group_columns("op_name", "op_type", text),
+        "operators": _group_rows(operators, details.operators, ("op_name", "op_type"), pages, text),
     }  # fmt: skip
 
 
@@ -116,8 +158,7 @@ def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
 
 
 def _where(row: Row, text: Texts) -> str:
-    known = [f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
-    return " · ".join(known) or text("the step")
+    return text.place(row["rank_id"], row["device_id"]) or text("the step")
 
 
 def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
@@ -126,30 +167,43 @@ def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
     `steps_counted` is how many steps the capture was divided by; 1 also where nothing tells of steps.
     """
     told = [(step["rank_id"], step["device_id"]) for step in steps if step["computing_ms"] is not None]
-    found: dict[tuple[int | None, int | None], Row] = {}
-    for row in advice.summary["headlines"] if advice is not None else ():
-        rank, device = row.get("rank_id"), row.get("device_id")
-        shares = {name: row.get(share) for name, share in _SHARES.items()}
-        step_us = row.get("step_us")
-        # a table of steps names no device where the framework wrote it
-        known = any(rank == other and (device == beside or None in {device, beside}) for other, beside in told)
-        if known or row.get("source") not in _COUNTED or step_us is None or None in shares.values():
-            continue
-        if not 0 < step_us < _LONGEST_US or min(shares.values()) < 0 or sum(shares.values()) > 1 + _ROUNDED:
-            continue
-        parts = {f"{name}_ms": round(share * step_us / 1000, 6) for name, share in shares.items()}
-        whose = {"rank_id": rank, "device_id": device, "series_id": None, "steps_counted": row.get("steps") or 1}
-        found[rank, device] = {"step_ms": step_us / 1000, "std_ms": None, **parts, **whose}
+    found = {
+        (step["rank_id"], step["device_id"]): step
+        for row in (advice.summary["headlines"] if advice is not None else ())
+        if (step := _step_by_tasks(row)) is not None and not _is_told(step, told)
+    }
     ordered = sorted(found, key=lambda place: tuple(-1 if number is None else number for number in place))
     return [found[place] for place in ordered[:SHOWN_DEVICES]]
 
 
+def _is_told(step: Row, told: Sequence[tuple[int | None, int | None]]) -> bool:
+    """Whether a stored step is of the same device; a table of steps names no device where the framework wrote it."""
+    device = step["device_id"]
+    return any(rank == step["rank_id"] and (other == device or None in {other, device}) for rank, other in told)
+
+
+def _step_by_tasks(headline: Row) -> Row | None:
+    """A device's step as advice counted its tasks; None where it did not, or where that is no step."""
+    shares: list[Any] = [headline.get(f"{part}_share") for part in _PARTS.values()]
+    step_us = headline.get("step_us")
+    if headline.get("source") not in _COUNTED or step_us is None or not 0 < step_us < _LONGEST_US:
+        return None
+    if None in shares or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
+        return None
+    return {
+        "step_ms": step_us / 1000,
+        "std_ms": None,
+        **{f"{name}_ms": round(share * step_us / 1000, 6) for name, share in zip(_PARTS, shares, strict=True)},
+        "rank_id": headline.get("rank_id"),
+        "device_id": headline.get("device_id"),
+        "series_id": None,
+        "steps_counted": headline.get("steps") or 1,
+    }
+
+
 SHOWN_DEVICES = 16
-_SHARES = {
-    "computing": "computing_share",
-    "communication": "communication_not_overlapped_share",
-    "free": "free_share",
-}
+_PARTS = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
+"""The parts of a step, as advice calls them."""
 _COUNTED = frozenset({"tasks", "timeline"})
 """Where advice has the parts of a step from, when not from a table of steps."""
 _LONGEST_US = 1e15
@@ -157,45 +211,26 @@ _LONGEST_US = 1e15
 _ROUNDED = 1e-4
 
 
-def _about_counted(counted: Sequence[Row], advice: RunAdvice | None, text: Texts) -> str:
-    """What has to be said of steps by tasks; nothing where there are none."""
-    if not counted or advice is None:
-        return ""
-    stored, devices = len(advice.summary["headlines"]), advice.summary["devices"]
-    limited = (
-        text("The {shown} longest steps of {count} devices.", shown=stored, count=devices) if stored < devices else ""
+def _about_counted(advice: RunAdvice, text: Texts) -> str:
+    """What has to be said of steps by tasks."""
+    said = text(
+        "Where no table says what steps go on, the parts are worked out from when the tasks ran: all of the capture, gaps between steps included, divided by their number."
     )
-    return " ".join(
-        filter(
-            None,
-            [
-                text(
-                    "Where no table says what steps go on, the parts are worked out from when the tasks ran: all of the capture, gaps between steps included, divided by their number."
-                ),
-                limited,
-            ],
-        )
-    )
+    return " ".join([said, *longest_only(advice.summary, text)])
 
 
 def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     """A step as one bar of its parts; None where the store knows no parts."""
-    sizes = {name: step[f"{name}_ms"] for name in ("computing", "communication", "free")}
+    sizes = {name: step[f"{name}_ms"] for name in _PARTS}
     if sizes["computing"] is None or sizes["free"] is None:
         return None
     shown = {name: text("not stored") if size is None else show(size, "ms") for name, size in sizes.items()}
-    said = (
-        text(
-            "The capture of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
-            what=_where(step, text),
-            **shown,
-        )
+    said = text(
+        "The capture of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)"
         if step.get("steps_counted") == 1
-        else text(
-            "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
-            what=_where(step, text),
-            **shown,
-        )
+        else "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+        what=_where(step, text),
+        **shown,
     )
     return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
 
@@ -219,10 +254,19 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozenset[str], text: Texts) -> list[str]:
+def _group_rows(
+    rows: Sequence[Row], every: Sequence[Row], names: tuple[str, str], pages: frozenset[str], text: Texts
+) -> list[list[str]]:
+    """Types or operators by total; the bars of all of them have one scale."""
+    longest = max((row["share"] or 0.0 for row in every), default=0.0)
+    return [_group_cells(row, names, longest, pages, text) for row in rows]
+
+
+def _group_cells(row: Row, names: tuple[str, str], longest: float, pages: frozenset[str], text: Texts) -> list[str]:
+    name, more = names
     device = None if row["device_id"] is None else f"{text('Device')} {row['device_id']}"
     return [
-        head(row[name] or "–", _series(row, pages), row.get("input_shapes")),  # noqa: RUF001 -- what tables print for none
+        head(row[name] or NONE, _series(row, pages), row.get("input_shapes")),
         cell(row[more]),
         cell(device, "integer") if row["rank_id"] is None else cell(row["rank_id"], "integer", device),
         cell(row["count"], "integer"),
@@ -234,16 +278,15 @@ def _group_cells(row: Row, name: str, more: str, longest: float, pages: frozense
 
 
 def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
-    before, after = run.body.get("model_baseline_ms"), run.body.get("model_result_ms")
-    bars = pair(before, after, max(before, after)) if before and after else Markup()
+    before, after = run.claimed_ms
     return [
         head(run.run_id, f"{file_name(run.run_id)}.html"),
         cell(str(run.body.get("kind") or "").upper()),
         cell(text.told(run.status)),
         cell(before, "ms"),
         cell(after, "ms"),
-        drawn(bars),
-        cell(before / after - 1 if before and after else None, "change"),
+        drawn(pair(before or None, after or None)),
+        cell(speed_up(before, after), "change"),
     ]
 
 
@@ -255,12 +298,12 @@ def _most(claims: Sequence[Row], row: Row) -> float:
 
 def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
     before, after = row["claimed_before_us"], row["claimed_after_us"]
-    name = text("the whole model") if row["scope"] == "model" else row["name"] or row["op_type"] or "–"  # noqa: RUF001
+    name = text("the whole model") if row["scope"] == "model" else row["name"] or row["op_type"] or NONE
     return [
         head(name, None, row["op_type"] if row["name"] else None),
         cell(before, "us"),
         cell(after, "us"),
-        drawn(pair(before, after, most) if before is not None and after is not None else Markup()),
+        drawn(pair(before, after, most)),
         cell(row["speed_up"], "change"),
     ]
 
@@ -276,7 +319,7 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         cell(row.get("claimed_change"), "change"),
         cell(before, "us"),
         cell(after, "us"),
-        drawn(pair(before, after, max(before, after)) if before is not None and after is not None else Markup()),
+        drawn(pair(before, after)),
         changed(row.get("change"), interval(row)),
         stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), text.told(row["verdict"])),
     ]

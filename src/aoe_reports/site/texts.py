@@ -97,6 +97,11 @@ class Texts:
         """Parts with a separator between them."""
         return separator_in(separator, self.language).join(parts)
 
+    def place(self, rank: int | None, device: int | None) -> str:
+        """Rank and device, as far as they are known."""
+        known = {"rank": rank, "device": device}
+        return " · ".join(f"{self.word(name)} {number}" for name, number in known.items() if number is not None)
+
     @property
     def tag(self) -> str:
         """What HTML calls the language."""
