@@ -98,6 +98,16 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What AOE says it changed: the model, an operator or a subgraph."""
+
+    scope: str
+    name: str
+    before_us: float
+    after_us: float
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """The types, operators and communications of one run, each with all that it took."""
 
@@ -166,8 +176,8 @@ class StoreFacts:
     """Why nothing can be said of changes, where that is so."""
     findings: Sequence[Row] = ()
     by_id: Mapping[str, RunFacts] = field(default_factory=dict)
-    claims: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    """Of each tuning run what AOE says it changed: scope, name, before_us, after_us."""
+    claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
+    """Of each tuning run what AOE says it changed."""
     failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
     incidents: Mapping[str, Row] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -473,6 +473,8 @@ def _as_json(told: Mapping[str, Any]) -> bytes:
 
 def _clean(value: Any) -> Any:
     """Texts that are text: the odd byte of a file name becomes a question mark; everything else as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _clean(asdict(value))
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):

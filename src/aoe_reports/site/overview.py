@@ -178,7 +178,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     named = " ".join(part for part in (row["op_type"], row["op_name"]) if part)
     return [
         head(row["workload"], f"series/{file_name(series.id)}.html", _where(series, text)),
-        changed(row["change"], interval(row)),
+        changed(row["change"], interval(row["ci_low"], row["ci_high"])),
         linked(row["since"], f"runs/{file_name(row['since_run'])}.html" if row["since_run"] else None),
         cell(sure_effect(series), "change", part),
         cell(show(row["after"], "ms"), "ms", show(row["before"], "ms")),
@@ -193,11 +193,9 @@ def _where(series: SeriesFacts, text: Texts) -> str:
     return " · ".join(parts)
 
 
-def interval(row: Any) -> str:
+def interval(low: float | None, high: float | None) -> str:
     """The 95 % interval of a change."""
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return ""
-    return f"{show(row['ci_low'], 'change')} … {show(row['ci_high'], 'change')}"
+    return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
 
 
 def _models(facts: StoreFacts) -> list[str]:

@@ -152,7 +152,7 @@ def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     return [
         head(row["workload"], f"../series/{file_name(series.id)}.html"),
-        changed(row["change"], interval(row)),
+        changed(row["change"], interval(row["ci_low"], row["ci_high"])),
         stated(state_of(row), text.word(state_of(row))),
     ]
 
@@ -320,7 +320,7 @@ def _verdict_cells(row: Row, text: Texts) -> list[str]:
         cell(before, "us"),
         cell(after, "us"),
         drawn(pair(before, after)),
-        changed(row.get("change"), interval(row)),
+        changed(row.get("change"), interval(row["ci_low"], row["ci_high"])),
         stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), text.told(row["verdict"])),
     ]
 

@@ -403,16 +403,13 @@ def _level_columns(text: Texts) -> Columns:
 
 def _level_cells(series: SeriesFacts, shifts: Sequence[PlacedShift], one: Level, place: int, text: Texts) -> list[str]:
     shift = next((shift for shift in shifts if shift.start == one.start and place), None)
-    told: Row = (
-        {"ci_low": None, "ci_high": None} if shift is None else {"ci_low": shift.ci_low, "ci_high": shift.ci_high}
-    )
     return [
         head(series.nights[one.start]),
         cell(series.nights[one.until - 1]),
         cell(one.until - one.start, "integer"),
         cell(one.last, "ms"),
         changed(None if shift is None else shift.change),
-        cell(interval(told)),
+        cell("" if shift is None else interval(shift.ci_low, shift.ci_high)),
         cell("" if shift is None else text.word(shift.state)),
     ]
 

@@ -18,7 +18,17 @@ from aoe_reports.formats.records.payloads import body_of, number_in, object_in, 
 from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
 from aoe_reports.history.regressions import DetectorRun, Regressions, RegressionSelection, find_regressions
 from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
-from aoe_reports.history.site_facts import Floats, Groups, PlacedShift, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import (
+    Claim,
+    Floats,
+    Groups,
+    PlacedShift,
+    RunDetails,
+    RunFacts,
+    SeriesFacts,
+    StoreFacts,
+    speed_up,
+)
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
@@ -54,27 +64,10 @@ def read_facts(
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]
-    ids = [row["series_id"] for row in told.rows]
-    series = []
-    if ids:
-        histories, gone = _histories(history, ids, incomplete)
-        series = _series(history, told, histories, gone, nights, incomplete)
-    verdicts = [
-        {
-            **_NO_VERDICT,
-            **verdict_of(row["body"]),
-            "model": row["model"],
-            "night": row["night"],
-            "verdict": row["state"],
-        }
-        for row in history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
-        .sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")])
-        .to_pylist()
-    ]
     facts = StoreFacts(
-        series=series,
+        series=_series(history, told, nights, incomplete) if told.rows else [],
         runs=runs,
-        verdicts=verdicts,
+        verdicts=_stored_verdicts(history),
         budget=told.budget,
         nights=nights,
         watched_nights=min(WATCHED_NIGHTS, len(nights)),
@@ -87,6 +80,20 @@ def read_facts(
         incidents={incident["incident"]: incident for incident in told.incidents},
     )
     return history, facts
+
+
+def _stored_verdicts(history: History) -> list[Row]:
+    rows = history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
+    return [
+        {
+            **_NO_VERDICT,
+            **verdict_of(row["body"]),
+            "model": row["model"],
+            "night": row["night"],
+            "verdict": row["state"],
+        }
+        for row in rows.sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")]).to_pylist()
+    ]
 
 
 def _runs(history: History) -> list[RunFacts]:
@@ -242,14 +249,8 @@ def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
     return found
 
 
-def _series(
-    history: History,
-    told: Regressions,
-    histories: Histories,
-    gone: Sequence[int],
-    nights: Sequence[str],
-    incomplete: Sequence[str],
-) -> list[SeriesFacts]:
+def _series(history: History, told: Regressions, nights: Sequence[str], incomplete: Sequence[str]) -> list[SeriesFacts]:
+    histories, gone = _histories(history, [row["series_id"] for row in told.rows], incomplete)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     verdicts, first = _verdicts(histories, told, start)
@@ -369,14 +370,19 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         months[run.night[:7]].append(run)
     for month in sorted(months):
         wanted = months[month]
-        first, last = min(run.night for run in wanted), max(run.night for run in wanted)
-        where: Where = [equals("night", first, ">="), equals("night", last, "<=")]
+        where = _nights_of(wanted)
         if len(wanted) <= FEW_RUNS:
             where = [*where, tuple(equals("run_id", run.run_id) for run in wanted)]
         records = pl.DataFrame(history.records(_RECORD, where))
         details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
             yield run, details.get(run.run_id, RunDetails())
+
+
+def _nights_of(runs: Sequence[RunFacts]) -> Where:
+    """From the first to the last of their nights."""
+    nights = [run.night for run in runs]
+    return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
 
 FEW_RUNS = 8
@@ -522,32 +528,31 @@ _CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata",
           "runtime_ms_mean")  # fmt: skip
 
 
-def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Row]]:
-    """What AOE says it changed, run by run; where it has no records from its row."""
-    tunings = [run for run in runs if run.kind == "tuning"]
+def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Claim]]:
+    """What AOE says it changed, run by run; where no record could be made the run's row tells of it."""
+    tunings = [run for run in runs if run.is_tuning]
     if not tunings:
         return {}
-    first, last = min(run.night for run in tunings), max(run.night for run in tunings)
-    where: Where = [equals("source", "aoe"), equals("night", first, ">="), equals("night", last, "<=")]
+    where: Where = [equals("source", "aoe"), *_nights_of(tunings)]
     records = pl.DataFrame(history.records(_CLAIM, where)).filter(pl.col("phase").is_not_null())
-    found = {
-        str(key[0]): [
-            {"scope": one["scope"], "name": one["name"] or one["op_type"] or "?",
-             "before_us": one["claimed_before_us"], "after_us": one["claimed_after_us"]}
-            for one in _claims(of_run)
-            if one["claimed_before_us"] is not None and one["claimed_after_us"] is not None
-        ]
-        for key, of_run in records.partition_by("run_id", as_dict=True).items()
-    }  # fmt: skip
-    for run in tunings:  # where no record could be made the run's row tells of them
-        for part in run.body.get("modifications") or ():
-            if part["before"] is not None and part["after"] is not None:
-                scale = 1000 if part["unit"] == "ms" else 1
-                scope = "op" if run.body.get("kind") == "opat" else "subgraph"
-                claim = {"scope": scope, "name": join_name(part["name"]), "before_us": part["before"] * scale,
-                         "after_us": part["after"] * scale}  # fmt: skip
-                found.setdefault(run.run_id, []).append(claim)
-    return found
+    of_runs = records.partition_by("run_id", as_dict=True)
+    recorded = {str(run_id): list(_recorded(_claims(of_run))) for (run_id,), of_run in of_runs.items()}
+    return {run.run_id: [*recorded.get(run.run_id, ()), *_unrecorded(run)] for run in tunings}
+
+
+def _recorded(rows: Sequence[Row]) -> Iterator[Claim]:
+    for one in rows:
+        before, after = one["claimed_before_us"], one["claimed_after_us"]
+        if before is not None and after is not None:
+            yield Claim(one["scope"], one["name"] or one["op_type"] or "?", before, after)
+
+
+def _unrecorded(run: RunFacts) -> Iterator[Claim]:
+    scope = "op" if run.body.get("kind") == "opat" else "subgraph"
+    for part in run.body.get("modifications") or ():
+        if part["before"] is not None and part["after"] is not None:
+            scale = 1000 if part["unit"] == "ms" else 1
+            yield Claim(scope, join_name(part["name"]), part["before"] * scale, part["after"] * scale)
 
 
 def _claims(records: pl.DataFrame) -> list[Row]:
@@ -558,8 +563,9 @@ def _claims(records: pl.DataFrame) -> list[Row]:
         named = row["op_name"] or text_in(object_in(row, "workload_metadata"), "repo_key")
         one = pairs.setdefault(key, {"scope": row["scope"], "name": named, "op_type": row["op_type"]})
         one[f"claimed_{row['phase']}_us"] = row["runtime_ms_mean"] * 1000
-    for one in pairs.values():
+    saved: dict[str, float] = {}
+    for key, one in pairs.items():
         before, after = one.setdefault("claimed_before_us", None), one.setdefault("claimed_after_us", None)
-        one["speed_up"] = before / after - 1 if before and after else None
-    saved = {key: (one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0) for key, one in pairs.items()}
+        one["speed_up"] = speed_up(before, after)
+        saved[key] = (before or 0) - (after or 0)
     return [pairs[key] for key in sorted(pairs, key=lambda key: (pairs[key]["scope"] != "model", -saved[key], key))]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from aoe_reports.history.site_facts import Row, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Columns, cell, head, stated
@@ -23,144 +24,208 @@ from aoe_reports.site.texts import Texts
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""
 SHOWN_NAMES = 100
-COUNTS = {
-    "added": "repo_add_num",
-    "updated": "repo_update_num",
-    "hit": "repo_hit_num",
-    "unsatisfied": "repo_unsatisfied_num",
-    "total": "total_num",
-}
-"""How AOE's summary calls its counts: of operators or tiling policies (opat), of subgraphs (sgat)."""
 
 
-def jobs_of(facts: StoreFacts) -> list[dict[str, Any]]:
-    """A row a tuning job, the newest first; what is not stored is None."""
-    of_model: dict[str, list[RunFacts]] = defaultdict(list)
-    for run in facts.runs:
-        if run.kind == "tuning":
-            of_model[run.model].append(run)
-    rows = []
-    for model, jobs in of_model.items():
-        effective = sorted({job.night for job in jobs if job.body.get("modified")})
-        proven = _proven(model, effective, facts)
-        step = slowest_of(model, facts)
-        times = [] if step is None else [facts.by_id[run].timestamp_ns for run in step.runs if run in facts.by_id]
-        for job in jobs:
-            row = _job(job)
-            changes = job.night in effective and bool(job.body.get("modified"))
-            row["proven"] = proven.get(job.night) if changes else None
-            row["measured"] = _measured(job, step, times) if step is not None and len(times) == len(step.runs) else None
-            rows.append((job.timestamp_ns, job.run_id, row))
-    return [row for _, _, row in sorted(rows, key=lambda one: one[:2], reverse=True)]
+@dataclass(frozen=True, slots=True)
+class ProvenStep:
+    """What `verify` measured of the model's step."""
+
+    verdict: str
+    change: float | None
+    ci_low: float | None
+    ci_high: float | None
+    measured_before_us: float | None
+    measured_after_us: float | None
 
 
-def _job(run: RunFacts) -> dict[str, Any]:
-    body = run.body
-    before, after = body.get("model_baseline_ms"), body.get("model_result_ms")
-    summary = body.get("summary") or {}
-    failed = body.get("failed_operators")
-    return {
-        "night": run.night,
-        "run": run.run_id,
-        "workload": run.model,
-        "hardware": run.hardware,
-        "kind": body.get("kind"),
-        "tuning_name": body.get("tuning_name"),
-        "status": run.status,
-        **{name: summary.get(key) for name, key in COUNTS.items()},
-        "failed": None if failed is None else len(failed),
-        "modified": body.get("modified"),
-        "claimed_before_ms": before,
-        "claimed_after_ms": after,
-        "claimed_speed_up": before / after - 1 if before and after else None,
-    }
+@dataclass(slots=True)
+class Proven:
+    """The newest verdict after a job and before the next one."""
+
+    night: str
+    verdict: str | None
+    step: ProvenStep | None = None
 
 
-def _proven(model: str, nights: Sequence[str], facts: StoreFacts) -> dict[str, dict[str, Any]]:
-    """The newest verdict after each night of jobs and before the next one: what `verify` stored under the model's name."""
-    found: dict[str, dict[str, Any]] = {}
+@dataclass(frozen=True, slots=True)
+class MeasuredStep:
+    """The model's step in the last night before a job and in the first one after it."""
+
+    series_id: str
+    before_night: str
+    after_night: str
+    before_ms: float
+    after_ms: float
+    speed_up: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningJob:
+    """A tuning job; what is not stored is None."""
+
+    night: str
+    run: str
+    workload: str
+    hardware: str
+    kind: str | None
+    tuning_name: str | None
+    status: str
+    added: int | None
+    """AOE's own counts from here on: of operators or tiling policies (opat), of subgraphs (sgat)."""
+    updated: int | None
+    hit: int | None
+    unsatisfied: int | None
+    total: int | None
+    failed: int | None
+    modified: int | None
+    claimed_before_ms: float | None
+    claimed_after_ms: float | None
+    claimed_speed_up: float | None
+    proven: Proven | None
+    measured: MeasuredStep | None
+
+
+def jobs_of(facts: StoreFacts) -> list[TuningJob]:
+    """A row a tuning job, the newest first."""
+    tunings = [run for run in facts.runs if run.is_tuning]
+    tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
+    models = {run.model for run in tunings}
+    proven = {model: _proven(model, facts) for model in models}
+    steps = {model: slowest_of(model, facts) for model in models}
+    return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
+
+
+def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | None) -> TuningJob:
+    summary, failed, modified = (
+        run.body.get("summary") or {},
+        run.body.get("failed_operators"),
+        run.body.get("modified"),
+    )
+    before, after = run.claimed_ms
+    return TuningJob(
+        night=run.night,
+        run=run.run_id,
+        workload=run.model,
+        hardware=run.hardware,
+        kind=run.body.get("kind"),
+        tuning_name=run.body.get("tuning_name"),
+        status=run.status,
+        added=summary.get("repo_add_num"),
+        updated=summary.get("repo_update_num"),
+        hit=summary.get("repo_hit_num"),
+        unsatisfied=summary.get("repo_unsatisfied_num"),
+        total=summary.get("total_num"),
+        failed=None if failed is None else len(failed),
+        modified=modified,
+        claimed_before_ms=before,
+        claimed_after_ms=after,
+        claimed_speed_up=speed_up(before, after),
+        proven=proven.get(run.night) if modified else None,
+        measured=measured,
+    )
+
+
+def _proven(model: str, facts: StoreFacts) -> dict[str, Proven]:
+    """Of each night of jobs that changed something the newest verdict before the next one: stored under the model's name."""
+    jobs = (run for run in facts.runs if run.is_tuning and run.model == model)
+    nights = sorted({run.night for run in jobs if run.body.get("modified")})
+    found: dict[str, Proven] = {}
     for row in facts.verdicts:
         place = bisect_left(nights, f"{row['night']}\uffff") - 1
         if row["model"] != model or place < 0:
             continue
-        told = found.setdefault(nights[place], {"night": None})
-        if told["night"] != row["night"]:
-            told.clear()
-            told |= {"night": row["night"], "verdict": row.get("verdict_of_job"), "step": None}
+        told = found.get(nights[place])
+        if told is None or told.night != row["night"]:
+            told = found[nights[place]] = Proven(row["night"], row.get("verdict_of_job"))
         if row.get("scope") == "step":
-            names = ("verdict", "change", "ci_low", "ci_high", "measured_before_us", "measured_after_us")
-            told["step"] = {name: row.get(name) for name in names}
+            told.step = ProvenStep(*(row[name] for name in ProvenStep.__slots__))
     return found
 
 
-def _measured(job: RunFacts, step: SeriesFacts, times: Sequence[int]) -> dict[str, Any] | None:
-    """The model's step in the last night before a job and in the first one after it."""
-    place = bisect_left(times, job.timestamp_ns)
-    if not 0 < place < len(times):
+def _measured(job: RunFacts, step: SeriesFacts | None, facts: StoreFacts) -> MeasuredStep | None:
+    """None where a side is not there, or the store does not know when all nights were."""
+    if step is None or any(run not in facts.by_id for run in step.runs):
+        return None
+    place = bisect_left(step.runs, job.timestamp_ns, key=lambda run: facts.by_id[run].timestamp_ns)
+    if not 0 < place < len(step.runs):
         return None
     before, after = (float(value) for value in step.values_ms[place - 1 : place + 1])
-    return {
-        "series_id": step.id,
-        "before_night": step.nights[place - 1],
-        "after_night": step.nights[place],
-        "before_ms": before,
-        "after_ms": after,
-        "speed_up": before / after - 1 if after > 0 else None,
-    }
+    gained = before / after - 1 if after > 0 else None
+    return MeasuredStep(step.id, step.nights[place - 1], step.nights[place], before, after, gained)
 
 
-def never_improved(facts: StoreFacts) -> list[dict[str, Any]]:
+@dataclass(slots=True)
+class TunedOperator:
+    """An operator that AOE named, and what became of it, job by job."""
+
+    workload: str
+    op_name: str
+    last_night: str | None = None
+    failed: int = 0
+    changed: int = 0
+    gains: int = 0
+    verdicts: int = 0
+    confirmed: int = 0
+    reason: str | None = None
+    """Why it counts as one that never improved."""
+
+
+def never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
-    jobs: dict[tuple[str, str], dict[str, Any]] = {}
-    for run in facts.runs:
-        if run.kind != "tuning":
-            continue
+    operators: dict[tuple[str, str], TunedOperator] = {}
+
+    def known(run: RunFacts, name: str) -> TunedOperator:
+        one = operators.setdefault((run.model, name), TunedOperator(run.model, name))
+        one.last_night = run.night
+        return one
+
+    for run in filter(lambda run: run.is_tuning, facts.runs):
         for name in facts.failed.get(run.run_id, ()):
-            one = jobs.setdefault((run.model, name), _named(run.model, name))
-            one["failed"] += 1
-            one["last_night"] = run.night
+            known(run, name).failed += 1
         for claim in facts.claims.get(run.run_id, ()):
-            if claim["scope"] == "model":
-                continue
-            one = jobs.setdefault((run.model, claim["name"]), _named(run.model, claim["name"]))
-            one["changed"] += 1
-            one["gains"] += bool(claim["after_us"] < claim["before_us"])
-            one["last_night"] = run.night
+            if claim.scope != "model":
+                one = known(run, claim.name)
+                one.changed += 1
+                one.gains += claim.after_us < claim.before_us
     for row in facts.verdicts:
-        if row.get("scope") == "operator" and (known := jobs.get((row["model"], row.get("op_name") or ""))):
-            known["verdicts"] += 1
-            known["confirmed"] += row["verdict"] == "confirmed"
-    rows = [{**one, "reason": reason} for one in jobs.values() if (reason := _reason(one)) is not None]
-    return sorted(rows, key=lambda one: (-one["failed"] - one["changed"], one["workload"], one["op_name"]))
+        if row.get("scope") == "operator" and (told := operators.get((row["model"], row.get("op_name") or ""))):
+            told.verdicts += 1
+            told.confirmed += row["verdict"] == "confirmed"
+    for one in operators.values():
+        one.reason = _reason(one)
+    found = [one for one in operators.values() if one.reason is not None]
+    return sorted(found, key=lambda one: (-one.failed - one.changed, one.workload, one.op_name))
 
 
-def _named(model: str, name: str) -> dict[str, Any]:
-    counts = dict.fromkeys(("failed", "changed", "gains", "verdicts", "confirmed"), 0)
-    return {"workload": model, "op_name": name, "last_night": None, **counts}
-
-
-def _reason(one: Row) -> str | None:
-    if not one["changed"]:
+def _reason(one: TunedOperator) -> str | None:
+    if not one.changed:
         return "tuning_failed"
-    if not one["gains"]:
+    if not one.gains:
         return "no_gain"
-    return "never_confirmed" if one["verdicts"] and not one["confirmed"] else None
+    return "never_confirmed" if one.verdicts and not one.confirmed else None
 
 
-def bank_growth(jobs: Sequence[Row]) -> list[dict[str, Any]]:
-    """A row a night with counts: entries that AOE says it added and updated, and their sum up to then."""
-    nights: dict[str, list[int]] = {}
-    for job in reversed(jobs):
-        if job["added"] is not None and job["updated"] is not None:
-            counts = nights.setdefault(job["night"], [0, 0, 0])
-            for place, number in enumerate((1, job["added"], job["updated"])):
-                counts[place] += number
-    ordered = sorted(nights)
-    sums = accumulate(nights[night][1] + nights[night][2] for night in ordered)
-    return [
-        {"night": night, "jobs": nights[night][0], "added": nights[night][1], "updated": nights[night][2], "sum": whole}
-        for night, whole in zip(ordered, sums, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class BankGrowth:
+    """The entries that AOE says its jobs of a night added and updated, and their sum up to then."""
+
+    night: str
+    jobs: int
+    added: int
+    updated: int
+    sum: int
+
+
+def bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
+    """A row a night with counts."""
+    counted = [job for job in jobs if job.added is not None and job.updated is not None]
+    found: list[BankGrowth] = []
+    for night, same in groupby(sorted(counted, key=attrgetter("night")), key=attrgetter("night")):
+        entries = [(job.added or 0, job.updated or 0) for job in same]
+        added, updated = map(sum, zip(*entries, strict=True))
+        before = found[-1].sum if found else 0
+        found.append(BankGrowth(night, len(entries), added, updated, before + added + updated))
+    return found
 
 
 _NEVER: Mapping[str, str] = N_(
@@ -173,10 +238,12 @@ _NEVER: Mapping[str, str] = N_(
 """Why an operator counts as one that was never made quicker."""
 
 
-def tuning_page(jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row], text: Texts) -> dict[str, Any]:
+def tuning_page(
+    jobs: Sequence[TuningJob], never: Sequence[TunedOperator], growth: Sequence[BankGrowth], text: Texts
+) -> dict[str, Any]:
     """The context of the page."""
     shown = jobs[:SHOWN_JOBS]
-    known = any(job["added"] is not None for job in jobs)
+    known = any(job.added is not None for job in jobs)
     return {
         "title": text("Tuning jobs (AOE)"),
         "job_columns": _job_columns(text),
@@ -194,7 +261,7 @@ def tuning_page(jobs: Sequence[Row], never: Sequence[Row], growth: Sequence[Row]
             (text("Night"), "text"), (text("Jobs"), "number"), (text("Added"), "number"), (text("Updated"), "number"), (text("Added and updated so far"), "number"),
         ],
         "growth": [
-            [head(row["night"]), *(cell(row[name], "integer") for name in ("jobs", "added", "updated", "sum"))]
+            [head(row.night), *(cell(number, "integer") for number in (row.jobs, row.added, row.updated, row.sum))]
             for row in reversed(growth[-SHOWN_JOBS:])
         ],
     }  # fmt: skip
@@ -208,63 +275,63 @@ def _job_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _job_cells(job: Row, text: Texts) -> list[str]:
-    kind = str(job["kind"] or "?").upper()
-    name = job["tuning_name"] if job["tuning_name"] != job["workload"] else None
-    claimed = (job["claimed_before_ms"], job["claimed_after_ms"])
-    times = " → ".join(show(value, "ms") for value in claimed) if None not in claimed else None
+def _job_cells(job: TuningJob, text: Texts) -> list[str]:
+    kind = str(job.kind or "?").upper()
+    name = job.tuning_name if job.tuning_name != job.workload else None
+    status = text.told(job.status) if job.status else ""
+    before, after = job.claimed_before_ms, job.claimed_after_ms
+    times = None if before is None or after is None else f"{show(before, 'ms')} → {show(after, 'ms')} ms"
     return [
-        head(job["night"], f"runs/{file_name(job['run'])}.html", job["run"]),
-        cell(
-            job["workload"],
-            "text",
-            " · ".join(part for part in (kind, name, text.told(job["status"]) if job["status"] else "") if part),
-        ),
-        *(cell(job[name], "integer") for name in ("added", "updated", "hit", "unsatisfied", "failed")),
-        cell(job["claimed_speed_up"], "gain", times and f"{times} ms"),
-        _proven_cell(job["proven"], text),
-        _measured_cell(job["measured"]),
+        head(job.night, f"runs/{file_name(job.run)}.html", job.run),
+        cell(job.workload, "text", " · ".join(filter(None, (kind, name, status)))),
+        *(cell(count, "integer") for count in (job.added, job.updated, job.hit, job.unsatisfied, job.failed)),
+        cell(job.claimed_speed_up, "gain", times),
+        _proven_cell(job.proven, text),
+        _measured_cell(job.measured),
     ]
 
 
-def _proven_cell(proven: Row | None, text: Texts) -> str:
+def _proven_cell(proven: Proven | None, text: Texts) -> str:
     if proven is None:
         return cell(text("not verified"))
-    verdict = str(proven["verdict"] or text("not stored"))
-    step = proven["step"]
-    more = [proven["night"]]
-    if step is not None and step["change"] is not None:
-        told = {"verdict": text.told(str(step["verdict"])), "change": show(step["change"], "change")}
-        more = [text("step {verdict}: {change} ({interval})", interval=interval(step), **told), *more]
+    verdict = str(proven.verdict or text("not stored"))
+    step = proven.step
+    more = [proven.night]
+    if step is not None and step.change is not None:
+        told = {"verdict": text.told(str(step.verdict)), "change": show(step.change, "change")}
+        more = [
+            text("step {verdict}: {change} ({interval})", interval=interval(step.ci_low, step.ci_high), **told),
+            *more,
+        ]
     return stated(VERDICTS.get(verdict, verdict), text.told(verdict), " · ".join(more))
 
 
-def _measured_cell(measured: Row | None) -> str:
+def _measured_cell(measured: MeasuredStep | None) -> str:
     if measured is None:
         return cell(None, "ms")
-    nights = " → ".join(measured[f"{side}_night"][5:] for side in ("before", "after"))  # the JSON has the years
-    return cell(f"{show(measured['before_ms'], 'ms')} → {show(measured['after_ms'], 'ms')}", "ms", nights)
+    nights = f"{measured.before_night[5:]} → {measured.after_night[5:]}"  # the JSON has the years
+    return cell(f"{show(measured.before_ms, 'ms')} → {show(measured.after_ms, 'ms')}", "ms", nights)
 
 
-def _never_cells(rows: Sequence[Row], text: Texts) -> Iterator[list[str]]:
+def _never_cells(rows: Sequence[TunedOperator], text: Texts) -> Iterator[list[str]]:
     for row in rows:
         yield [
-            head(row["op_name"], None, row["workload"]),
-            cell(text(_NEVER[row["reason"]])),
-            cell(row["failed"], "integer"),
-            cell(row["changed"], "integer"),
-            cell(row["last_night"]),
+            head(row.op_name, None, row.workload),
+            cell(text(_NEVER[str(row.reason)])),
+            cell(row.failed, "integer"),
+            cell(row.changed, "integer"),
+            cell(row.last_night),
         ]
 
 
-def _growth_chart(growth: Sequence[Row], text: Texts) -> Any:
+def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> Any:
     if not growth:
         return ""
     said = text(
         "Entries added and updated from {first} to {last}: {sum} in all.",
-        first=growth[0]["night"],
-        last=growth[-1]["night"],
-        sum=show(growth[-1]["sum"], "integer"),
+        first=growth[0].night,
+        last=growth[-1].night,
+        sum=show(growth[-1].sum, "integer"),
     )
-    sums = np.array([row["sum"] for row in growth], dtype=np.float64)
-    return history_chart(days_of(tuple(row["night"] for row in growth)), sums, [], None, [], said)
+    sums = np.array([row.sum for row in growth], dtype=np.float64)
+    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said)
