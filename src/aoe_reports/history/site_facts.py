@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +95,14 @@ class RunFacts:
     def claimed_ms(self) -> tuple[float | None, float | None]:
         """The time of the model before and after, as AOE claims it."""
         return self.body.get("model_baseline_ms"), self.body.get("model_result_ms")
+
+
+def differing_facts(before: RunFacts, after: RunFacts) -> Iterator[tuple[str, str | None, str | None]]:
+    """What is known of how two runs ran and differs: the name, what it was, what it became."""
+    for name in sorted({*before.facts, *after.facts}):
+        was, became = before.facts.get(name), after.facts.get(name)
+        if was != became:
+            yield name, was, became
 
 
 @dataclass(frozen=True, slots=True)

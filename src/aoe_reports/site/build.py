@@ -13,12 +13,11 @@ import orjson
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.history.regressions import DetectorRun
-from aoe_reports.history.site_facts import PlacedShift, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
-from aoe_reports.site.charts import Level
 from aoe_reports.site.comparison import (
     KEYS_AT,
     Pair,
@@ -37,13 +36,14 @@ from aoe_reports.site.places import file_name
 from aoe_reports.site.publish import Generation, key_of, new_generation
 from aoe_reports.site.run import Surroundings, run_page, steps_by_tasks, surroundings_of
 from aoe_reports.site.series import (
+    Look,
     differences_of,
-    hindsight_levels_of,
+    hindsight_of,
     incident_of,
-    levels_of,
     recorded_words,
     series_page,
     together_with,
+    watch_of,
 )
 from aoe_reports.site.stored import read_details, read_facts
 from aoe_reports.site.texts import Texts
@@ -207,12 +207,8 @@ class _Builder:
             "level": series.level,
             "sigma": series.sigma,
             "watched_nights": series.watched,
-            "levels": [_level(series, one) for one in levels_of(series)],
-            "changes": [_change(series, shift) for shift in series.shifts],
-            "hindsight": {
-                "levels": [_level(series, one) for one in hindsight_levels_of(series)],
-                "changes": [_change(series, shift) for shift in series.hindsight],
-            },
+            **_look(series, watch_of(series)),
+            "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
             "incident": incident,
             "together": [one["series_id"] for one in together],
@@ -301,8 +297,8 @@ class _Builder:
         details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
-            twin = _as_json({"format_version": 1, "page": "comparison", **told})
-            page = self._page("compare", "comparison", names[0], "", comparison_page(pair, told, self.text))
+            twin = _as_json({"format_version": 1, "page": "comparison", **told.as_json()})
+            page = self._page("compare", "comparison", names[0], "", comparison_page(told, self.text))
             self._put("comparison", names, key, lambda made=(page, twin): made)
 
     def _lists(self, pairs: Mapping[str, Pair]) -> None:
@@ -377,22 +373,18 @@ class _Builder:
             self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
 
 
-def _level(series: SeriesFacts, one: Level) -> list[Any]:
-    return [series.nights[one.start], series.nights[one.until - 1], one.first, one.last]
-
-
-def _change(series: SeriesFacts, shift: PlacedShift) -> dict[str, Any]:
+def _look(series: SeriesFacts, look: Look) -> dict[str, Any]:
+    """The levels and changes that a look showed, by nights instead of places."""
     return {
-        "night": series.nights[shift.start],
-        "run": series.runs[shift.start],
-        "last_night": series.nights[shift.until - 1],
-        "state": shift.state,
-        "before": shift.before,
-        "after": shift.after,
-        "change": shift.change,
-        "ci_low": shift.ci_low,
-        "ci_high": shift.ci_high,
+        "levels": [
+            [series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in look.levels
+        ],
+        "changes": [_change(series, **asdict(shift)) for shift in look.shifts],
     }
+
+
+def _change(series: SeriesFacts, start: int, until: int, **values: Any) -> dict[str, Any]:
+    return {"night": series.nights[start], "run": series.runs[start], "last_night": series.nights[until - 1], **values}
 
 
 def _kind_of(name: str) -> str:

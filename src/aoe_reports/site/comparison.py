@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Any
+from itertools import starmap
+from typing import Any, Literal
 
 import orjson
 
 from aoe_reports.formats.records.payloads import object_in
-from aoe_reports.history.site_facts import Groups, Row, RunDetails, RunFacts, StoreFacts
+from aoe_reports.history.site_facts import Groups, Row, RunDetails, RunFacts, StoreFacts, differing_facts
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
@@ -48,21 +50,24 @@ class Pair:
 
 def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
     """Per model, by name: its newest whole run, and the run that tells most beside it."""
+    of_models: dict[str, list[RunFacts]] = defaultdict(list)
+    for run in facts.runs:
+        if not run.is_tuning and run.status != "incomplete":
+            of_models[run.model].append(run)
     found = {}
-    for model in sorted({run.model for run in facts.runs}):
-        runs = [run for run in facts.runs if run.model == model and run.kind != "tuning" and run.status != "incomplete"]
+    for model, runs in sorted(of_models.items()):
         prior = [run for run in runs if run.night < runs[-1].night]
-        if not prior:
-            continue
-        pair = Pair(prior[-1], runs[-1], "night")
-        step = slowest_of(model, facts)
-        shifts = (
-            [shift for shift in step.shifts if shift.state != "suspect" and shift.start] if step is not None else []
-        )
-        if step is not None and shifts and (run := facts.by_id.get(step.runs[shifts[-1].start - 1])):
-            pair = Pair(run, runs[-1], "segment")
-        found[model] = pair
+        if prior:
+            changed = _before_change(model, facts)
+            found[model] = Pair(changed or prior[-1], runs[-1], "segment" if changed else "night")
     return found
+
+
+def _before_change(model: str, facts: StoreFacts) -> RunFacts | None:
+    """The last run before the newest change of a model's step; None where nothing changed, or the run is not stored."""
+    step = slowest_of(model, facts)
+    starts = [shift.start for shift in step.shifts if shift.state != "suspect" and shift.start] if step else []
+    return facts.by_id.get(step.runs[starts[-1] - 1]) if step and starts else None
 
 
 def page_of(model: str) -> str:
@@ -70,97 +75,181 @@ def page_of(model: str) -> str:
     return f"compare-{file_name(model)}"
 
 
-def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> dict[str, Any]:
-    """Difference = candidate - baseline, ratio = candidate / baseline; what only one side has is a row of its own."""
-    tables = {scope: _groups(before.groups, after.groups, scope) for scope in SCOPES}
-    totals = {}
-    for scope, rows in tables.items():
-        sums = []
-        for side in (before, after):
-            of_side = _of_scope(side.groups, scope).values()
-            sums.append(sum(total for _, total in of_side) if of_side else None)
-        totals[scope] = {"groups": len(rows), **_difference(sums[0], sums[1], 1000, "total_us")}
-        if None in sums:  # nothing is known of a side: that is no difference
-            totals[scope]["difference_us"] = None
-    return {
-        "baseline": pair.baseline.run_id,
-        "candidate": pair.candidate.run_id,
-        "why": pair.why,
-        "not_comparable": list(_not_comparable(pair, before, after)),
-        "steps": list(_steps(before.steps, after.steps)),
-        **{f"{scope}_rows": rows for scope, rows in tables.items()},
-        "totals": totals,
-        "untimed": {"baseline": before.untimed, "candidate": after.untimed},
-        "metadata_differences": [
-            {"fact": name, "baseline": was, "candidate": became}
-            for name in sorted({*pair.baseline.facts, *pair.candidate.facts})
-            if (was := pair.baseline.facts.get(name)) != (became := pair.candidate.facts.get(name))
-        ],
-    }
+@dataclass(frozen=True, slots=True)
+class FactDifference:
+    """A fact that is not the same of both runs."""
+
+    fact: str
+    baseline: str | int | None
+    candidate: str | int | None
 
 
-def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterator[dict[str, Any]]:
-    """Why `compare` would refuse these two, with the facts of both sides; what a side does not tell is no reason."""
-    told = [
-        {
-            **{name: side.facts.get(key) for name, key in MUST_MATCH.items()},
-            "steps": max((step["steps"] for step in details.steps if step["steps"]), default=None),
-            "ranks": ", ".join(sorted({"?" if key[1] is None else str(key[1]) for key in details.groups.keys})) or None,
+@dataclass(frozen=True, slots=True)
+class StepDifference:
+    """A part of the steps of one device; what is stored of one side only is no difference."""
+
+    rank_id: int | None
+    device_id: int | None
+    workload: str
+    part: str
+    baseline_steps: int | None
+    candidate_steps: int | None
+    baseline_ms: float | None
+    candidate_ms: float | None
+    difference_ms: float | None
+    ratio: float | None
+
+
+Side = Literal["both", "baseline", "candidate"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDifference:
+    """Calls of one type, operator or communication, each device by itself; what one side alone has is the difference."""
+
+    rank_id: int | None
+    device_id: int | None
+    op_type: str | None
+    op_name: str | None
+    workload_args: Mapping[str, Any]
+    side: Side
+    baseline_count: int | None
+    candidate_count: int | None
+    baseline_total_us: float | None
+    candidate_total_us: float | None
+    difference_us: float | None
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeTotal:
+    """All calls of a scope."""
+
+    groups: int
+    baseline_total_us: float | None
+    candidate_total_us: float | None
+    difference_us: float | None
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """What differs between the runs of a pair; what only one side has is a row of its own."""
+
+    pair: Pair
+    not_comparable: Sequence[FactDifference]
+    steps: Sequence[StepDifference]
+    tables: Mapping[str, Sequence[GroupDifference]]
+    """By scope, as the totals are."""
+    totals: Mapping[str, ScopeTotal]
+    untimed: Mapping[str, int]
+    """Records without a total, by side."""
+
+    @property
+    def metadata_differences(self) -> list[FactDifference]:
+        """What is known of how the runs ran and differs."""
+        return list(starmap(FactDifference, differing_facts(self.pair.baseline, self.pair.candidate)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Difference = candidate - baseline, ratio = candidate / baseline."""
+        return {
+            "baseline": self.pair.baseline.run_id,
+            "candidate": self.pair.candidate.run_id,
+            "why": self.pair.why,
+            "not_comparable": self.not_comparable,
+            "steps": self.steps,
+            **{f"{scope}_rows": rows for scope, rows in self.tables.items()},
+            "totals": self.totals,
+            "untimed": self.untimed,
+            "metadata_differences": self.metadata_differences,
         }
-        for side, details in ((pair.baseline, before), (pair.candidate, after))
-    ]
+
+
+def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> RunComparison:
+    """What differs between two runs."""
+    sides = {scope: (_of_scope(before.groups, scope), _of_scope(after.groups, scope)) for scope in SCOPES}
+    return RunComparison(
+        pair,
+        list(_not_comparable(pair, before, after)),
+        list(_steps(before.steps, after.steps)),
+        {scope: _groups(*totals) for scope, totals in sides.items()},
+        {scope: _total(*totals) for scope, totals in sides.items()},
+        {"baseline": before.untimed, "candidate": after.untimed},
+    )
+
+
+def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterator[FactDifference]:
+    """Why `compare` would refuse these two, with the facts of both sides; what a side does not tell is no reason."""
+    told = [_comparable_facts(pair.baseline, before), _comparable_facts(pair.candidate, after)]
     for name in told[0]:
         was, became = (side[name] for side in told)
         if was != became and not {was, became} & {None, "unknown"}:
-            yield {"fact": name, "baseline": was, "candidate": became}
+            yield FactDifference(name, was, became)
     counts = [sum(key[0] in {"op_type", "op"} for key in details.groups.keys) for details in (before, after)]
     if 0 in counts and any(counts):
-        yield {"fact": "operator_records", "baseline": counts[0], "candidate": counts[1]}
+        yield FactDifference("operator_records", counts[0], counts[1])
 
 
-def _difference(before: float | None, after: float | None, scale: int, name: str) -> dict[str, Any]:
-    """Both sides in another unit; of what stands on one side only the whole of it is the difference, and there is no ratio."""
-    unit = name.rpartition("_")[2]
+def _comparable_facts(run: RunFacts, details: RunDetails) -> dict[str, str | int | None]:
+    """What has to be the same of two runs to compare them."""
+    ranks = {"?" if key[1] is None else str(key[1]) for key in details.groups.keys}
     return {
-        f"baseline_{name}": None if before is None else before / scale,
-        f"candidate_{name}": None if after is None else after / scale,
-        f"difference_{unit}": ((after or 0) - (before or 0)) / scale,
-        "ratio": after / before if before and after is not None else None,
+        **{name: run.facts.get(key) for name, key in MUST_MATCH.items()},
+        "steps": max((step["steps"] for step in details.steps if step["steps"]), default=None),
+        "ranks": ", ".join(sorted(ranks)) or None,
     }
 
 
-def _of_scope(groups: Groups, scope: str) -> dict[tuple[Any, ...], tuple[int | None, int]]:
-    """(count, total in ns) by key."""
+Values = tuple[float | None, float | None]
+"""Of both sides."""
+
+
+def _difference(before: float | None, after: float | None, scale: int, *, stored: bool) -> tuple[*Values, *Values]:
+    """Both sides in another unit, difference and ratio: of what stands on one side only the whole of it, and no ratio.
+
+    Where nothing is `stored` of a side, that is no difference.
+    """
+    return (
+        None if before is None else before / scale,
+        None if after is None else after / scale,
+        ((after or 0) - (before or 0)) / scale if stored else None,
+        after / before if before and after is not None else None,
+    )
+
+
+Totals = dict[tuple[Any, ...], tuple[int | None, int]]
+"""(count, total in ns) by key."""
+
+
+def _of_scope(groups: Groups, scope: str) -> Totals:
     known = zip(groups.keys, groups.counts, groups.totals_ns, strict=True)
     return {key: (count, total) for key, count, total in known if key[0] == scope}
 
 
-def _groups(before: Groups, after: Groups, scope: str) -> list[dict[str, Any]]:
-    sides = [_of_scope(groups, scope) for groups in (before, after)]
-    stored = all(sides)
+def _total(before: Totals, after: Totals) -> ScopeTotal:
+    was, became = (sum(total for _, total in side.values()) if side else None for side in (before, after))
+    return ScopeTotal(len({**before, **after}), *_difference(was, became, 1000, stored=bool(before and after)))
+
+
+def _groups(before: Totals, after: Totals) -> list[GroupDifference]:
+    """What differs most first."""
     rows = []
-    for key in {**sides[0], **sides[1]}:
-        was, became = sides[0].get(key), sides[1].get(key)
+    for key in {**before, **after}:
+        (was, was_ns), (became, became_ns) = (side.get(key, (None, None)) for side in (before, after))
+        values = _difference(was_ns, became_ns, 1000, stored=bool(before and after))
         _, rank, device, op_type, op_name, arguments = key
-        rows.append(
-            {
-                "rank_id": rank,
-                "device_id": device,
-                "op_type": op_type,
-                "op_name": op_name,
-                "workload_args": object_in({"workload_args": arguments}, "workload_args"),
-                "side": "both" if was and became else "baseline" if was else "candidate",
-                "baseline_count": was[0] if was else None,
-                "candidate_count": became[0] if became else None,
-                **_difference(was[1] if was else None, became[1] if became else None, 1000, "total_us"),
-            }
-        )
-    names = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
-    rows.sort(key=lambda row: (-abs(row["difference_us"]), *(str(row[name]) for name in names)))
-    return rows if stored else [{**row, "difference_us": None} for row in rows]
+        told = object_in({"workload_args": arguments}, "workload_args")
+        side: Side = "candidate" if was_ns is None else "baseline" if became_ns is None else "both"
+        row = GroupDifference(rank, device, op_type, op_name, told, side, was, became, *values)
+        rows.append((-abs((became_ns or 0) - (was_ns or 0)), row))
+    rows.sort(key=lambda told: (told[0], *(str(getattr(told[1], name)) for name in _NAMES)))
+    return [row for _, row in rows]
 
 
-def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, Any]]:
+_NAMES = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
+
+
+def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[StepDifference]:
     sides = [
         {(step["rank_id"], step["device_id"], step["workload"]): step for step in steps} for steps in (before, after)
     ]
@@ -169,10 +258,8 @@ def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[dict[str, An
         for part in PARTS:
             values = [side.get(f"{part}_ms") for side in (was, became)]
             if values != [None, None]:
-                about = {"rank_id": key[0], "device_id": key[1], "workload": key[2], "part": part}
-                counts = {"baseline_steps": was.get("steps"), "candidate_steps": became.get("steps")}
-                row = {**about, **counts, **_difference(values[0], values[1], 1, "ms")}
-                yield {**row, "difference_ms": None} if None in values else row  # a part that is not stored is no 0
+                told = _difference(values[0], values[1], 1, stored=None not in values)
+                yield StepDifference(*key, part, was.get("steps"), became.get("steps"), *told)
 
 
 @lru_cache(maxsize=64)
@@ -185,22 +272,20 @@ def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
 
 def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     """A run's numbers for `compare.js`: the name of its keys comes first."""
+    steps = [
+        [
+            *(step[name] for name in ("rank_id", "device_id", "workload", "steps")),
+            *(step[f"{part}_ms"] for part in PARTS),
+        ]
+        for step in details.steps
+    ]
     named = {
         "run": run.run_id,
         "night": run.night,
         "model": run.model,
         "path": run.path,
         "facts": run.facts,
-        "steps": [
-            [
-                step["rank_id"],
-                step["device_id"],
-                step["workload"],
-                step["steps"],
-                *(step[f"{part}_ms"] for part in PARTS),
-            ]
-            for step in details.steps
-        ],
+        "steps": steps,
     }
     told = {
         **_text(named),
@@ -218,7 +303,7 @@ KEYS_AT = slice(8, 32)
 
 def list_file(runs: Sequence[RunFacts]) -> bytes:
     """The runs that can be chosen, the newest first."""
-    told = [[file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if run.kind != "tuning"]
+    told = [[file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if not run.is_tuning]
     return b"aoeRuns(%s);\n" % _as_script(orjson.dumps(_text(told)))
 
 
@@ -292,23 +377,23 @@ _SCRIPT: Mapping[str, str] = N_(
 """What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
 
 
-def comparison_page(pair: Pair, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
+def comparison_page(told: RunComparison, text: Texts) -> dict[str, Any]:
     """The context of a prebuilt comparison."""
-    fact_columns: Columns = [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")]
+    pair = told.pair
     return {
         "title": text("{model}, {night} against its baseline", model=pair.candidate.model, night=pair.candidate.night),
         "about": about_baseline(pair, text),
-        "reasons": [_reason(reason, text) for reason in told["not_comparable"]],
+        "reasons": [_reason(reason, text) for reason in told.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "step_columns": _columns((text("Part"),), text, "ms"),
-        "steps": [_step_cells(row, text) for row in told["steps"]],
-        "tables": [_table(scope, told, text) for scope in SCOPES if told[f"{scope}_rows"]],
-        "fact_columns": fact_columns,
-        "differences": [[head(text.fact(one["fact"])), cell(one["baseline"]), cell(one["candidate"])] for one in told["metadata_differences"]],
-        "untimed": text("Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.", **told["untimed"]) if any(told["untimed"].values()) else "",
+        "step_columns": _columns(text("Part"), text, "ms"),
+        "steps": [_step_cells(row, text) for row in told.steps],
+        "tables": [_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
+        "fact_columns": [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
+        "differences": [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
+        "untimed": text("Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.", **told.untimed) if any(told.untimed.values()) else "",
     }  # fmt: skip
 
 
@@ -319,50 +404,44 @@ def about_baseline(pair: Pair, text: Texts) -> str:
             "The baseline is the last run before the model's step changed, of the night {night}.",
             night=pair.baseline.night,
         )
+    night = pair.baseline.night
     before = (date.fromisoformat(pair.candidate.night) - timedelta(days=1)).isoformat()
-    if pair.baseline.night == before:
-        return text(
-            "The baseline is the night before, {night}: the model's step has not changed in the watched nights.",
-            night=before,
-        )
     return text(
-        "The baseline is the last night before with a run, {night}: the model's step has not changed in the watched nights.",
-        night=pair.baseline.night,
+        "The baseline is the night before, {night}: the model's step has not changed in the watched nights."
+        if night == before
+        else "The baseline is the last night before with a run, {night}: the model's step has not changed in the watched nights.",
+        night=night,
     )
 
 
-def _reason(reason: Mapping[str, Any], text: Texts) -> str:
-    sides = {side: reason[side] for side in ("baseline", "candidate")}
-    if reason["fact"] == "operator_records":
-        missing = "records_missing_baseline" if not reason["baseline"] else "records_missing_candidate"
-        return text(_SCRIPT[missing], count=max(sides.values()))
+def _reason(reason: FactDifference, text: Texts) -> str:
+    was, became = reason.baseline, reason.candidate
+    if reason.fact == "operator_records":
+        missing = "records_missing_candidate" if was else "records_missing_baseline"
+        return text(_SCRIPT[missing], count=was or became)
+    fact = text(_SCRIPT[f"fact_{reason.fact}"])
     return text(
-        "{fact}: {baseline} in the baseline, {candidate} in the candidate",
-        fact=text(_SCRIPT[f"fact_{reason['fact']}"]),
-        **sides,
+        "{fact}: {baseline} in the baseline, {candidate} in the candidate", fact=fact, baseline=was, candidate=became
     )
 
 
-def _columns(first: Sequence[str], text: Texts, unit: str) -> Columns:
+def _columns(first: str, text: Texts, unit: str) -> Columns:
     names = (f"difference_{unit}_c", "ratio", f"baseline_{unit}", f"candidate_{unit}")
-    return [*((title, "text") for title in first), *((text(_SCRIPT[name]), "number") for name in names)]
+    return [(first, "text"), *((text(_SCRIPT[name]), "number") for name in names)]
 
 
-def _step_cells(row: Row, text: Texts) -> list[str]:
-    where = " · ".join(
-        f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None
-    )
+def _step_cells(row: StepDifference, text: Texts) -> list[str]:
     steps = [
-        text("mean, steps: {count}", count=row[name]) if row[name] is not None else None
-        for name in ("baseline_steps", "candidate_steps")
+        None if count is None else text("mean, steps: {count}", count=count)
+        for count in (row.baseline_steps, row.candidate_steps)
     ]
     return [
-        head(text(_SCRIPT[f"part_{row['part']}"]), None, where or None),
-        cell(_signed(row["difference_ms"]), "ms"),
-        _ratio(row["ratio"]),
-        cell(row["baseline_ms"], "ms", steps[0]),
-        cell(row["candidate_ms"], "ms", steps[1]),
-    ]  # fmt: skip
+        head(text(_SCRIPT[f"part_{row.part}"]), None, text.place(row.rank_id, row.device_id)),
+        cell(_signed(row.difference_ms), "ms"),
+        _ratio(row.ratio),
+        cell(row.baseline_ms, "ms", steps[0]),
+        cell(row.candidate_ms, "ms", steps[1]),
+    ]
 
 
 def _signed(difference: float | None) -> str | None:
@@ -373,51 +452,42 @@ def _ratio(ratio: float | None) -> str:
     return changed(None) if ratio is None else cell(ratio, "ratio")
 
 
-def _table(scope: str, told: Mapping[str, Any], text: Texts) -> dict[str, Any]:
-    rows, total = told[f"{scope}_rows"], told["totals"][scope]
-    shown = rows[:SHOWN_ROWS]
-    counts = {"shown": len(shown), "count": len(rows)}
-    sums = {side: total[f"{side}_total_us"] for side in ("baseline", "candidate")}
-    told_sums = {side: text("not stored") if value is None else show(value, "us") for side, value in sums.items()}
-    if total["difference_us"] is None:
-        said = text(
-            "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
-            **counts,
-            **told_sums,
-        )
-    else:
-        said = text(
-            "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
-            **counts,
-            difference=_signed(total["difference_us"]),
-            **told_sums,
-        )
+def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text: Texts) -> dict[str, Any]:
+    sums = (total.baseline_total_us, total.candidate_total_us)
+    baseline, candidate = (text("not stored") if value is None else show(value, "us") for value in sums)
+    said = text(
+        "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}."
+        if total.difference_us is None
+        else "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
+        shown=min(SHOWN_ROWS, len(rows)),
+        count=len(rows),
+        baseline=baseline,
+        candidate=candidate,
+        difference=_signed(total.difference_us),
+    )
     return {
         "title": text(_SCRIPT[f"compare_{scope}"]),
         "about": said,
-        "columns": [*_columns((text("What"),), text, "us"), (text("On which side"), "text")],
-        "rows": [_row_cells(row, text) for row in shown],
+        "columns": [*_columns(text("What"), text, "us"), (text("On which side"), "text")],
+        "rows": [_row_cells(row, text) for row in rows[:SHOWN_ROWS]],
     }
 
 
-def _row_cells(row: Row, text: Texts) -> list[str]:
-    more = [row["op_type"]] if row["op_name"] else []
-    more += [f"{text('Rank')} {row['rank_id']}"] if row["rank_id"] is not None else []
-    more += [
-        str(row["workload_args"][name]) for name in ("task_type", "input_shapes") if row["workload_args"].get(name)
-    ]
+def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
+    rank = None if row.rank_id is None else f"{text('Rank')} {row.rank_id}"
+    about = (row.op_type if row.op_name else None, rank, *map(row.workload_args.get, ("task_type", "input_shapes")))
     counts = [
-        text("tasks: {count}", count=row[name]) if row[name] is not None else None
-        for name in ("baseline_count", "candidate_count")
+        None if count is None else text("tasks: {count}", count=count)
+        for count in (row.baseline_count, row.candidate_count)
     ]
     return [
-        head(row["op_name"] or row["op_type"] or "?", None, " · ".join(str(part) for part in more if part) or None),
-        cell(_signed(row["difference_us"]), "us"),
-        _ratio(row["ratio"]),
-        cell(row["baseline_total_us"], "us", counts[0]),
-        cell(row["candidate_total_us"], "us", counts[1]),
-        cell(text("both")) if row["side"] == "both" else stated("suspect", text(_SCRIPT[f"only_{row['side']}"])),
-    ]  # fmt: skip
+        head(row.op_name or row.op_type or "?", None, " · ".join(str(part) for part in about if part)),
+        cell(_signed(row.difference_us), "us"),
+        _ratio(row.ratio),
+        cell(row.baseline_total_us, "us", counts[0]),
+        cell(row.candidate_total_us, "us", counts[1]),
+        cell(text("both")) if row.side == "both" else stated("suspect", text(_SCRIPT[f"only_{row.side}"])),
+    ]
 
 
 def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:

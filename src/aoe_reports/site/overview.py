@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.incidents import is_open
@@ -51,38 +52,23 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the first page."""
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
-    newest = facts.nights[-1] if facts.nights else None
-    tonight = [run for run in facts.runs if run.night == newest]
+    tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = [finding for run in tonight for finding in run.findings]
-    odd = _not_whole(facts)
     return {
         "headline": said,
         "more": more,
         "tone": tone,
-        "facts": _facts(facts, text) if newest else [],
+        "facts": _facts(facts, text) if facts.nights else [],
         "tiles": [
             {"key": key, "title": text(_GROUPS[key].title), "count": len(members)}
             for key, members in groups.items()
-            if members or key != "acknowledged"
-        ]
-        if newest
-        else [],
+            if facts.nights and (members or key != "acknowledged")
+        ],
         "groups": [_group(key, members, text) for key, members in groups.items() if members],
         "model_columns": _model_columns(text),
         "models": [_model(model, facts, text) for model in _models(facts)],
         "health": list(_health(facts, tonight, text)),
-        "not_whole": [
-            (short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text))))
-            for run in odd[:SHOWN_RUNS]
-        ],
-        "not_whole_said": text(
-            "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
-            count=len(odd),
-            nights=facts.watched_nights,
-        )
-        if odd
-        else "",
-        "not_whole_more": text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
+        **_not_whole(facts, text),
         "all_runs_shown": False,
         "run_columns": run_columns(text),
         "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
@@ -136,13 +122,11 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         )
         for one in told["operators"][:2]
     ]
-    rest = {"communication_not_overlapped": told["communication_not_overlapped_us"], "free": told["free_us"]}
     total = abs(told["total_us"])
-    named += [
-        f"{text.word(key)} {value:+,.1f} us"
-        for key, value in rest.items()
-        if value is not None and total and abs(value) >= total / 4
-    ]
+    for key in ("communication_not_overlapped", "free"):
+        value = told[f"{key}_us"]
+        if value is not None and total and abs(value) >= total / 4:
+            named.append(f"{text.word(key)} {value:+,.1f} us")
     return text.joined("; ", named)
 
 
@@ -151,21 +135,17 @@ def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, A
         (text("What"), "text"), (text("Change"), "number"), (text("Since"), "text"), (text("Sure effect on the step"), "number"),
         (text("After, before (ms)"), "number"), (text("Where it is"), "text"),
     ]  # fmt: skip
-    shown = members[:SHOWN]
+    shown, count = members[:SHOWN], len(members)
+    cut = text("The first {shown} of {count} are shown; the list of series has all.", shown=SHOWN, count=count)
+    by_effect = text(
+        "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step."
+    )
     return {
         "key": key,
         "title": text(_GROUPS[key].title),
         "about": text(_GROUPS[key].about, nights=NEW_NIGHTS),
-        "order": text(
-            "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step."
-        )
-        if key in {"new", "ongoing"}
-        else "",
-        "shown_of": text(
-            "The first {shown} of {count} are shown; the list of series has all.", shown=len(shown), count=len(members)
-        )
-        if len(shown) < len(members)
-        else "",
+        "order": by_effect if key in {"new", "ongoing"} else "",
+        "shown_of": cut if count > SHOWN else "",
         "columns": columns,
         "rows": [_changed_row(series, text) for series in shown],
     }
@@ -188,9 +168,8 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
 
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
-    parts = [text.told(row["scope"]), str(row["hardware"])]
-    parts += [f"{text.word(name)} {row[f'{name}_id']}" for name in ("rank", "device") if row[f"{name}_id"] is not None]
-    return " · ".join(parts)
+    place = text.place(row["rank_id"], row["device_id"])
+    return " · ".join([text.told(row["scope"]), str(row["hardware"]), *([place] if place else [])])
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -220,21 +199,17 @@ def slowest_of(model: str, facts: StoreFacts) -> SeriesFacts | None:
 def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     runs = [run for run in facts.runs if run.model == model]
     slowest = slowest_of(model, facts)
-    cells = [head(model)]
+    ran = [cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
     if slowest is None:
-        cells += [cell(None), cell(None, "ms"), cell(None)]
-    else:
-        row = slowest.row
-        page = f"series/{file_name(slowest.id)}.html"
-        cells[0] = head(model, page, _where(slowest, text))
-        state = state_of(row)
-        amount = show(row["change"], "change") if row["change"] is not None else ""
-        cells += [
-            drawn(_spark(slowest, text)),
-            cell(float(slowest.values_ms[-1]), "ms"),
-            stated(state, text.word(state), amount),
-        ]
-    return [*cells, cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
+        return [head(model), cell(None), cell(None, "ms"), cell(None), *ran]
+    state, change = state_of(slowest.row), slowest.row["change"]
+    return [
+        head(model, f"series/{file_name(slowest.id)}.html", _where(slowest, text)),
+        drawn(_spark(slowest, text)),
+        cell(float(slowest.values_ms[-1]), "ms"),
+        stated(state, text.word(state), show(change, "change") if change is not None else ""),
+        *ran,
+    ]
 
 
 def _spark(series: SeriesFacts, text: Texts) -> Markup:
@@ -255,27 +230,36 @@ def _spark(series: SeriesFacts, text: Texts) -> Markup:
 
 def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> str:
     """The newest tuning of a model: what it claims, and what was measured."""
-    tunings = [run for run in runs if run.kind == "tuning"]
+    tunings = [run for run in runs if run.is_tuning]
     if not tunings:
         return cell(text("no tuning stored"))
     last = tunings[-1]
-    said = text(
-        "{kind} on {night}: {status}",
-        kind=str(last.body.get("kind") or "?").upper(),
-        night=last.night,
-        status=text.told(last.status),
-    )
-    before, after = last.body.get("model_baseline_ms"), last.body.get("model_result_ms")
-    more = [text("claims {gain}", gain=show(before / after - 1, "change"))] if before and after else []
-    verdicts = [row for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
-    more += [text("measured: {verdict}", verdict=text.told(verdicts[-1]["verdict"]))] if verdicts else []
+    kind = str(last.body.get("kind") or "?").upper()
+    said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.told(last.status))
+    gain = speed_up(*last.claimed_ms)
+    more = [] if gain is None else [text("claims {gain}", gain=show(gain, "change"))]
+    verdicts = [row["verdict"] for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
+    more += [text("measured: {verdict}", verdict=text.told(verdict)) for verdict in verdicts[-1:]]
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
-def _not_whole(facts: StoreFacts) -> list[RunFacts]:
+def _not_whole(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The runs of the watched nights that are not whole, the newest first."""
     watched = set(facts.nights[-facts.watched_nights :])
-    return [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
+    odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
+    said = text(
+        "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
+        count=len(odd),
+        nights=facts.watched_nights,
+    )
+    return {
+        "not_whole": [
+            (short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text))))
+            for run in odd[:SHOWN_RUNS]
+        ],
+        "not_whole_said": said if odd else "",
+        "not_whole_more": text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
+    }
 
 
 def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
@@ -304,34 +288,36 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
 
 def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:
     """Dates without a profile of a model, where it runs every night or nearly; and models that stopped."""
-    nights = sorted(
-        {run.night for run in facts.runs if run.model == model and run.kind != "tuning" and run.night >= since}
-    )
-    if not nights:
+    ran = {run.night for run in facts.runs if run.model == model and not run.is_tuning and run.night >= since}
+    if not ran:
         return
-    if nights[-1] < facts.nights[-1]:
-        yield text("{model}: no run since {night}.", model=short(model), night=nights[-1])
-    first, last = date.fromisoformat(nights[0]), date.fromisoformat(nights[-1])
-    dates = [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
-    missing = sorted(set(dates) - set(nights))
+    last = max(ran)
+    if last < facts.nights[-1]:
+        yield text("{model}: no run since {night}.", model=short(model), night=last)
+    dates = list(_dates(min(ran), last))
+    missing = [day for day in dates if day not in ran]
     if missing and 2 * len(missing) < len(dates):
         shown = ", ".join(missing[-SHOWN_DATES:])
         rest = len(missing) - SHOWN_DATES
-        which = text("{list} and {count} more", list=shown, count=rest) if rest > 0 else shown
         yield text(
             "{model}: {missing} of the last {dates} dates have no run ({which}).",
             model=short(model),
             missing=len(missing),
             dates=len(dates),
-            which=which,
+            which=text("{list} and {count} more", list=shown, count=rest) if rest > 0 else shown,
         )
 
 
-_SEVERITIES = ("error", "warning", "info")
+def _dates(first: str, last: str) -> Iterator[str]:
+    """Every date from one to another."""
+    day, until = date.fromisoformat(first), date.fromisoformat(last)
+    while day <= until:
+        yield day.isoformat()
+        day += timedelta(days=1)
 
 
 def _worst(findings: Sequence[Any]) -> list[Any]:
-    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding["severity"]))
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding["severity"]))
 
 
 def finding_columns(text: Texts) -> Columns:
@@ -342,9 +328,8 @@ def finding_columns(text: Texts) -> Columns:
 def finding_cells(finding: Any, text: Texts) -> list[str]:
     """A finding as cells."""
     place = ":".join(str(part) for part in (finding["path"], finding["line"], finding["column"]) if part is not None)
-    severity = stated(finding["severity"], text.word(finding["severity"]))
     return [
-        severity,
+        stated(finding["severity"], text.word(finding["severity"])),
         cell(text.told(finding["message"])),
         cell(place, "text", finding["pointer"]),
         cell(finding["rule"]),
@@ -378,31 +363,26 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         (text("What"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
         (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Smallest detectable"), "number"), (text("Nights"), "number"),
     ]  # fmt: skip
-    rows = []
-    for series in facts.series:
-        row = series.row
-        state = state_of(row) if row["state"] or row["reason"] else None
-        rows.append(
-            [
-                head(row["workload"], f"{file_name(series.id)}.html", _where(series, text)),
-                stated(state, text.word(state)) if state else cell(None),
-                changed(row["change"]),
-                cell(row["since"]),
-                cell(row["before"], "ms"),
-                cell(row["after"] if row["after"] is not None else series.level, "ms"),
-                cell(row["smallest_detectable"], "percent"),
-                cell(row["nights"], "integer"),
-            ]
-        )
-    about = (
-        text(
-            "Every series with a time in the last {nights} nights: those that changed first.",
-            nights=facts.watched_nights,
-        )
-        if rows
-        else text("No series is stored.")
+    rows = [_series_cells(series, text) for series in facts.series]
+    about = text(
+        "Every series with a time in the last {nights} nights: those that changed first.", nights=facts.watched_nights
     )
-    return {"about": about, "columns": columns, "rows": rows}
+    return {"about": about if rows else text("No series is stored."), "columns": columns, "rows": rows}
+
+
+def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
+    row = series.row
+    state = state_of(row) if row["state"] or row["reason"] else None
+    return [
+        head(row["workload"], f"{file_name(series.id)}.html", _where(series, text)),
+        stated(state, text.word(state)) if state else cell(None),
+        changed(row["change"]),
+        cell(row["since"]),
+        cell(row["before"], "ms"),
+        cell(row["after"] if row["after"] is not None else series.level, "ms"),
+        cell(row["smallest_detectable"], "percent"),
+        cell(row["nights"], "integer"),
+    ]
 
 
 def all_runs(facts: StoreFacts, text: Texts) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -13,7 +14,7 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import Days, PlacedShift, Row, RunFacts, SeriesFacts
+from aoe_reports.history.site_facts import PlacedShift, Row, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, linked, stated
@@ -52,47 +53,62 @@ _RECORDED = N_(
 """What is said of changes that were recorded with an incident, by when they were seen."""
 
 
-def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[dict[str, Any]]:
-    """What the store knows of the runs before and at each change that differs."""
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """What the store knows of the runs before and at a change that differs."""
+
+    night: str
+    fact: str
+    before: str | None
+    after: str | None
+
+
+def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[FactChange]:
+    """What differs at each change."""
     found = []
     for shift in series.shifts:
-        if shift.start == 0:
-            continue
-        prior, later = (runs.get(series.runs[place]) for place in (shift.start - 1, shift.start))
-        if prior is None or later is None:
-            continue
-        for name in sorted({*prior.facts, *later.facts}):
-            was, became = prior.facts.get(name), later.facts.get(name)
-            if was != became:
-                found.append({"night": series.nights[shift.start], "fact": name, "before": was, "after": became})
+        if sides := _sides(series, shift.start - 1, shift.start, runs):
+            night = series.nights[shift.start]
+            found += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
     return found
 
 
-def levels_of(series: SeriesFacts) -> list[Level]:
-    """The levels between changes of the nights that were judged; a drift is a slope. A suspicion is no level."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a history showed: of the nights from `start` on."""
+
+    start: int
+    shifts: Sequence[PlacedShift]
+    levels: Sequence[Level]
+    sigma: float | None = None
+    """Relative scatter from night to night."""
+
+
+def watch_of(series: SeriesFacts) -> Look:
+    """The nights that were judged: the levels between changes; a drift is a slope, and a suspicion no level."""
+    start = len(series.nights) - series.watched
     shifts = [shift for shift in series.shifts if shift.state != "suspect"]
-    return _levels(shifts, len(series.nights) - series.watched, len(series.nights), series.level)
+    return Look(start, series.shifts, _levels(shifts, start, len(series.nights), series.level), series.sigma)
 
 
-def hindsight_levels_of(series: SeriesFacts) -> list[Level]:
-    """The levels of the whole history, looked at once."""
-    return _levels(series.hindsight, 0, len(series.nights), series.hindsight_level)
+def hindsight_of(series: SeriesFacts) -> Look:
+    """The whole history, looked at once."""
+    return Look(0, series.hindsight, _levels(series.hindsight, 0, len(series.nights), series.hindsight_level))
 
 
 def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
     if newest is None or begin == count:
         return []
-    edges = [begin, *(shift.start for shift in shifts), count]
     found = []
-    for place, (start, until) in enumerate(pairwise(edges)):
+    edges = [begin, *(shift.start for shift in shifts), count]
+    for shift, (start, until) in zip([None, *shifts], pairwise(edges), strict=True):
         if until <= start:
             continue
-        if place == 0:
+        if shift is None:
             level = shifts[0].before if shifts else newest
             found.append(Level(start, until, level, level))
-            continue
-        shift = shifts[place - 1]
-        found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
+        else:
+            found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
     return found
 
 
@@ -115,13 +131,10 @@ def recorded_words(incident: Row | None, text: Texts) -> list[str]:
     if incident is None:
         return []
     said = []
-    if incident["since_now"] is not None:
+    since, now = incident["since"], incident["since_now"]
+    if now is not None:
         said.append(
-            text(
-                "The incident was first recorded since {since}; the nights now say {now}.",
-                since=incident["since"],
-                now=incident["since_now"],
-            )
+            text("The incident was first recorded since {since}; the nights now say {now}.", since=since, now=now)
         )
     for seen, words in _RECORDED.items():
         facts = [
@@ -132,79 +145,77 @@ def recorded_words(incident: Row | None, text: Texts) -> list[str]:
     return said
 
 
+_COMPARED = frozenset({"confirmed", "drift", "improved"})
+"""States of which the runs on both sides are to be compared."""
+
+
 def series_page(
     series: SeriesFacts,
-    differences: list[dict[str, Any]],
+    differences: Sequence[FactChange],
     together: Sequence[Row],
     runs: Mapping[str, RunFacts],
     store: str,
     text: Texts,
 ) -> dict[str, Any]:
     """The context of the page of a series; `together` are the series that moved with it."""
-    row = series.row
+    row, watch, hindsight = series.row, watch_of(series), hindsight_of(series)
     state = state_of(row)
-    levels = levels_of(series)
-    days = days_of(series.nights)
-    newest = min(SHOWN_NIGHTS, len(series.nights))
-    shifts = list(series.shifts)
-    older = series.watched < len(series.nights) or any(
-        all(shift.start != one.start for one in series.shifts) for shift in series.hindsight
+    sides = _newest_sides(series, runs) if state in _COMPARED else []
+    newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
+    watched, every = (
+        text("The last {nights} nights", nights=series.watched),
+        text("All {nights} nights", nights=len(series.nights)),
     )
-    hindsight = hindsight_levels_of(series) if older else []
-    todo = text(_TO_DO[state]) if row["state"] else ""
+    looks_back = bool(hindsight.levels) and _is_older(series)
     return {
         "title": str(row["workload"]),
         "state_word": state,
         "said": " ".join(part for part in (_said(series, text), accepted_words(row, text)) if part),
         "facts": list(_facts(series, text)),
-        "todo": todo,
-        "command": _command(series, runs) if state in {"confirmed", "drift", "improved"} else "",
-        "sides": list(_side_links(series, runs, text)) if state in {"confirmed", "drift", "improved"} else [],
+        "todo": text(_TO_DO[state]) if row["state"] else "",
+        "command": _command(sides),
+        "sides": list(_side_links(sides, text)),
         "accept": _accept(row, store),
-        "charts": list(_charts(series, days, levels, text)),
+        "charts": [_chart(series, watch, watched, text)] if series.watched else [],
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
-        "levels": [_level_cells(series, series.shifts, one, place, text) for place, one in enumerate(levels)],
-        "hindsight_chart": _hindsight_chart(series, days, text) if hindsight else None,
-        "hindsight": [_level_cells(series, series.hindsight, one, place, text) for place, one in enumerate(hindsight)],
-        "newest_title": text("The newest {nights} nights", nights=newest),
+        "levels": _level_rows(series, watch, text),
+        "hindsight_chart": _chart(series, hindsight, every, text) if looks_back else None,
+        "hindsight": _level_rows(series, hindsight, text) if looks_back else [],
+        "newest_title": newest_title,
         "newest_columns": [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")],
-        "newest": [
-            [
-                _night_cell(series.nights[place]),
-                cell(value, "ms"),
-                _run_cell(series.runs[place], series.runs[place] in runs),
-            ]
-            for place, value in _newest(series, newest)
-        ],
-        "changed": bool(shifts),
+        "newest": list(_newest(series, runs)),
+        "changed": bool(series.shifts),
         "difference_columns": [
-            (name, "text")
-            for name in (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
+            (text("Since"), "text"), (text("Fact"), "text"), (text("Before"), "text"), (text.sense("after a change", "Since"), "text"),
         ],
         "differences": [
-            [head(one["night"]), cell(text.fact(one["fact"])), cell(one["before"]), cell(one["after"])]
-            for one in differences
+            [head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences
         ],
         "together_about": _together_about(row, together, text),
         "together_columns": [
-            (text("What"), "text"),
-            (text("State"), "text"),
-            (text("Change"), "number"),
-            (text("After, before (ms)"), "number"),
+            (text("What"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("After, before (ms)"), "number"),
         ],
         "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
-        "attribution": _attribution(row, text),
+        "attribution": _attribution(row["attribution"], text) if row.get("attribution") else None,
         "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
-        "data": _data(series, days, levels, text),
-    }
+        "data": _data(series, watch, text),
+    }  # fmt: skip
 
 
-def _newest(series: SeriesFacts, count: int) -> Iterator[tuple[int, float]]:
-    """The newest nights with their times, the newest first."""
-    last = len(series.nights) - 1
-    values = series.values_ms[-count:].tolist()
-    return ((last - back, values[-1 - back]) for back in range(count))
+def _is_older(series: SeriesFacts) -> bool:
+    """Whether the whole history shows more than the nights that are watched."""
+    return series.watched < len(series.nights) or not (
+        {shift.start for shift in series.hindsight} <= {shift.start for shift in series.shifts}
+    )
+
+
+def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
+    """The newest nights with their times and runs, the newest first."""
+    newest = slice(-SHOWN_NIGHTS, None)
+    told = zip(series.nights[newest], series.values_ms[newest].tolist(), series.runs[newest], strict=True)
+    for night, value, run in reversed(list(told)):
+        yield [_night_cell(night), cell(value, "ms"), _run_cell(run, run in runs)]
 
 
 @lru_cache(maxsize=4096)
@@ -229,27 +240,25 @@ def _said(series: SeriesFacts, text: Texts) -> str:
             nights=row["nights"],
             smallest=show(row["smallest_detectable"], "percent"),
         )
+    suspected = row["state"] == "suspect"
     values = {
-        name: show(row[key], "change") for name, key in (("change", "change"), ("low", "ci_low"), ("high", "ci_high"))
+        "since": row["since"],
+        # but of a suspicion the words say which way
+        "change": show(row["change"], "change") if suspected else show(abs(row["change"]), "percent"),
+        "low": show(row["ci_low"], "change"),
+        "high": show(row["ci_high"], "change"),
+        "before": show(row["before"], "ms"),
+        "after": show(row["after"], "ms"),
     }
-    values |= {name: show(row[name], "ms") for name in ("before", "after")}
-    if row["state"] != "suspect":  # the words say which way
-        values["change"] = show(abs(row["change"]), "percent")
-    if row["state"] == "suspect":
+    if suspected:
         return text(
             "Out of line since {since}: {before} ms became {after} ms ({change}). One or two nights prove nothing.",
-            since=row["since"],
-            **values,
-        )
-    if row["change"] > 0:
-        return text(
-            "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
-            since=row["since"],
             **values,
         )
     return text(
-        "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
-        since=row["since"],
+        "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms."
+        if row["change"] > 0
+        else "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
         **values,
     )
 
@@ -273,39 +282,45 @@ def accepted_words(row: Row, text: Texts) -> str:
     if not told:
         return ""
     values = {"who": told["who"] or text("nobody named"), "when": told["when"][:10], "reason": told["reason"]}
-    return (
-        text("Accepted by {who} on {when}: {reason}", **values)
-        if told["kind"] == "ack"
-        else text("Announced by {who} on {when}: {reason}", **values)
+    return text(
+        "Accepted by {who} on {when}: {reason}" if told["kind"] == "ack" else "Announced by {who} on {when}: {reason}",
+        **values,
     )
 
 
-def _sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
-    """The runs on both sides of the newest change, as far as the store has them; of a drift its ends."""
-    shift = series.shifts[-1] if series.shifts else None
-    if shift is None or shift.start == 0:
+def _sides(series: SeriesFacts, before: int, after: int, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs of two of its nights; nothing where the store has not both."""
+    if before < 0:
         return []
-    last = shift.until - 1 if shift.state == "drift" else shift.start
-    return [side for place in (shift.start - 1, last) if (side := runs.get(series.runs[place])) is not None]
+    found = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
+    return found if len(found) == 2 else []  # noqa: PLR2004 -- both sides
 
 
-def _side_links(series: SeriesFacts, runs: Mapping[str, RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
+def _newest_sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs on both sides of the newest change; of a drift its ends."""
+    if not series.shifts:
+        return []
+    shift = series.shifts[-1]
+    return _sides(series, shift.start - 1, shift.until - 1 if shift.state == "drift" else shift.start, runs)
+
+
+def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
     """Where the runs on both sides are compared, and their pages."""
-    sides = _sides(series, runs)
-    if len(sides) != 2:  # noqa: PLR2004 -- both sides
+    if not sides:
         return
+    before, after = sides
     names = [file_name(side.run_id) for side in sides]
-    if all(side.kind != "tuning" for side in sides):
-        said = text("Compare the runs of {before} and {after}", before=sides[0].night, after=sides[1].night)
+    if not any(side.is_tuning for side in sides):
+        said = text("Compare the runs of {before} and {after}", before=before.night, after=after.night)
         yield said, f"../compare.html#a={names[0]}&b={names[1]}"
-    yield text("Run before, {night}", night=sides[0].night), f"../runs/{names[0]}.html"
-    yield text("Run since, {night}", night=sides[1].night), f"../runs/{names[1]}.html"
+    yield text("Run before, {night}", night=before.night), f"../runs/{names[0]}.html"
+    yield text("Run since, {night}", night=after.night), f"../runs/{names[1]}.html"
 
 
-def _command(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> str:
+def _command(sides: Sequence[RunFacts]) -> str:
     """The comparison of the runs on both sides of the newest change."""
-    paths = [side.path for side in _sides(series, runs) if side.kind == "profile" and side.path]
-    if len(paths) != 2:  # noqa: PLR2004 -- both sides
+    paths = [side.path for side in sides]
+    if not sides or not all(paths) or any(side.kind != "profile" for side in sides):
         return ""
     command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}"
     return command if len(command) <= SHOWN_COMMAND else ""
@@ -341,57 +356,21 @@ def _together_cells(one: Row, text: Texts) -> list[str]:
     ]
 
 
-def _charts(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Iterator[dict[str, Any]]:
-    """The nights that are watched."""
-    begin = len(days) - series.watched
-    if series.watched:
-        marks = [shift.start for shift in series.shifts]
-        title = text("The last {nights} nights", nights=series.watched)
-        yield _chart(
-            series=series,
-            days=days,
-            start=begin,
-            levels=levels,
-            marks=marks,
-            sigma=series.sigma,
-            title=title,
-            text=text,
-        )
-
-
-def _hindsight_chart(series: SeriesFacts, days: Days, text: Texts) -> dict[str, Any]:
-    """The whole history with what a look back over all of it shows."""
-    marks = [shift.start for shift in series.hindsight]
-    title = text("All {nights} nights", nights=len(days))
-    return _chart(
-        series=series,
-        days=days,
-        start=0,
-        levels=hindsight_levels_of(series),
-        marks=marks,
-        sigma=None,
-        title=title,
-        text=text,
-    )
-
-
-def _chart(
-    series: SeriesFacts, days: Days, start: int, levels: list[Level], marks: list[int], sigma: float | None,
-    title: str, text: Texts,
-) -> dict[str, Any]:  # fmt: skip
-    values = series.values_ms[start:]
-    inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in levels]
+def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> dict[str, Any]:
+    start, values = look.start, series.values_ms[look.start :]
+    inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
         "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} changes of level.",
-        count=len(days) - start,
+        count=len(values),
         first=series.nights[start],
         last=series.nights[-1],
         low=show(float(values.min()), "ms"),
         high=show(float(values.max()), "ms"),
-        changes=len(marks),
+        changes=len(look.shifts),
     )
-    places = [place - start for place in marks]
-    return {"title": title, "svg": history_chart(days[start:], values, inside, sigma, places, said)}
+    marks = [shift.start - start for shift in look.shifts]
+    days = days_of(series.nights)[start:]
+    return {"title": title, "svg": history_chart(days, values, inside, look.sigma, marks, said)}
 
 
 def _level_columns(text: Texts) -> Columns:
@@ -401,86 +380,86 @@ def _level_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _level_cells(series: SeriesFacts, shifts: Sequence[PlacedShift], one: Level, place: int, text: Texts) -> list[str]:
-    shift = next((shift for shift in shifts if shift.start == one.start and place), None)
+def _level_rows(series: SeriesFacts, look: Look, text: Texts) -> list[list[str]]:
+    """The levels, each with the change that it began with."""
+    begun = {shift.start: shift for shift in reversed(look.shifts)}
+    shifts = [begun.get(one.start) if place else None for place, one in enumerate(look.levels)]
     return [
-        head(series.nights[one.start]),
-        cell(series.nights[one.until - 1]),
-        cell(one.until - one.start, "integer"),
-        cell(one.last, "ms"),
-        changed(None if shift is None else shift.change),
-        cell("" if shift is None else interval(shift.ci_low, shift.ci_high)),
-        cell("" if shift is None else text.word(shift.state)),
-    ]
-
-
-def _attribution(row: Row, text: Texts) -> dict[str, Any] | None:
-    """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
-    told = row.get("attribution")
-    if not told:
-        return None
-    operators = told["operators"]
-    parts = [(one["op_name"] or one["op_type"] or "?", one["difference_us"]) for one in operators]
-    sums = {
-        "operators_rest": told["other_operators_us"],
-        "communication_not_overlapped": told["communication_not_overlapped_us"],
-        "free": told["free_us"],
-        "unattributed": told["unattributed_us"],
-    }
-    parts += [(text.word(name), value) for name, value in sums.items() if value is not None]
-    columns: Columns = [
-        (text("Part"), "text"), (text("Difference (us a step)"), "number"), (text("Before (us)"), "number"),
-        (text("After (us)"), "number"), (text("Why"), "text"),
-    ]  # fmt: skip
-    rows = [
         [
-            head(one["op_name"] or one["op_type"] or "?", None, one["op_type"] if one["op_name"] else None),
-            cell(one["difference_us"], "us"),
-            cell(one["before_us"], "us", text("calls a step: {count}", count=f"{one['count_before']:g}")),
-            cell(one["after_us"], "us", text("calls a step: {count}", count=f"{one['count_after']:g}")),
-            cell(text.word(one["cause"]), "text", one["repository_run"]),
+            head(series.nights[one.start]),
+            cell(series.nights[one.until - 1]),
+            cell(one.until - one.start, "integer"),
+            cell(one.last, "ms"),
+            changed(None if shift is None else shift.change),
+            cell(shift and interval(shift.ci_low, shift.ci_high)),
+            cell(shift and text.word(shift.state)),
         ]
-        for one in operators
+        for one, shift in zip(look.levels, shifts, strict=True)
     ]
-    rows += [
-        [head(text.word(name)), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)]
-        for name, value in sums.items()
-        if value is not None
-    ]
+
+
+_SUMS = {
+    "operators_rest": "other_operators_us",
+    "communication_not_overlapped": "communication_not_overlapped_us",
+    "free": "free_us",
+    "unattributed": "unattributed_us",
+}
+"""What a change went on beside the operators that are named: the word for it, its key."""
+_AMOUNTS = {
+    "total": "total_us",
+    "operators": "operators_us",
+    "communication": "communication_not_overlapped_us",
+    "free": "free_us",
+    "rest": "unattributed_us",
+}
+
+
+def _attribution(told: Row, text: Texts) -> dict[str, Any]:
+    """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
+    operators = told["operators"]
+    sums = [(text.word(name), told[key]) for name, key in _SUMS.items() if told[key] is not None]
+    parts = [(plain(_name(one)), one["difference_us"]) for one in operators] + sums
     whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
-    rows.append([head(text("the step")), *whole, cell(None)])
-    amounts = {
-        "total": told["total_us"], "operators": told["operators_us"],
-        "communication": told["communication_not_overlapped_us"], "free": told["free_us"], "rest": told["unattributed_us"],
-    }  # fmt: skip
-    said = {name: text("not stored") if value is None else f"{value:+,.3f}" for name, value in amounts.items()}
+    said = {name: text("not stored") if told[key] is None else f"{told[key]:+,.3f}" for name, key in _AMOUNTS.items()}
     return {
-        "about": text(
-            "A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
-            **said,
-        ),
-        "svg": waterfall(
-            [(plain(name), size) for name, size in parts],
-            (text("the step"), told["total_us"]),
-            text("Change of a step in us, part by part"),
-        ),
-        "columns": columns,
-        "rows": rows,
-        "shifts": [
-            text(
-                "{sources} became {targets} ({moved} us moved).",
-                sources=", ".join(s["from"]),
-                targets=", ".join(s["to"]),
-                moved=f"{s['moved_us']:,.3f}",
-            )
-            for s in told["shifts"]
-        ]
-        + (
-            [text("Nights out of line, left out: {nights}.", nights=", ".join(told["left_out_nights"]))]
-            if told["left_out_nights"]
-            else []
-        ),
-    }
+        "about": text("A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.", **said),
+        "svg": waterfall(parts, (text("the step"), told["total_us"]), text("Change of a step in us, part by part")),
+        "columns": [
+            (text("Part"), "text"), (text("Difference (us a step)"), "number"), (text("Before (us)"), "number"),
+            (text("After (us)"), "number"), (text("Why"), "text"),
+        ],
+        "rows": [
+            *(_operator_cells(one, text) for one in operators),
+            *([head(name), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)] for name, value in sums),
+            [head(text("the step")), *whole, cell(None)],
+        ],
+        "shifts": list(_remarks(told, text)),
+    }  # fmt: skip
+
+
+def _name(one: Row) -> str:
+    return str(one["op_name"] or one["op_type"] or "?")
+
+
+def _operator_cells(one: Row, text: Texts) -> list[str]:
+    before, after = (text("calls a step: {count}", count=f"{one[f'count_{side}']:g}") for side in ("before", "after"))
+    return [
+        head(_name(one), None, one["op_type"] if one["op_name"] else None),
+        cell(one["difference_us"], "us"),
+        cell(one["before_us"], "us", before),
+        cell(one["after_us"], "us", after),
+        cell(text.word(one["cause"]), "text", one["repository_run"]),
+    ]
+
+
+def _remarks(told: Row, text: Texts) -> Iterator[str]:
+    """What moved from operators to operators, and what was left out."""
+    for shift in told["shifts"]:
+        sources, targets = ", ".join(shift["from"]), ", ".join(shift["to"])
+        moved = f"{shift['moved_us']:,.3f}"
+        yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
+    if told["left_out_nights"]:
+        yield text("Nights out of line, left out: {nights}.", nights=", ".join(told["left_out_nights"]))
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -494,16 +473,16 @@ def _spans(days: bytes) -> Sequence[tuple[int, int]]:
     return [(int(part[0]), len(part)) for part in parts if len(part)]
 
 
-def _data(series: SeriesFacts, days: Days, levels: list[Level], text: Texts) -> Markup:
+def _data(series: SeriesFacts, watch: Look, text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
     told = {
-        "days": _spans(days.tobytes()),
+        "days": _spans(days_of(series.nights).tobytes()),
         "values": np.round(series.values_ms * scale) / scale,
-        "levels": [[one.start, one.until, one.first, one.last] for one in levels],
-        "changes": [shift.start for shift in series.shifts],
-        "band": None if series.sigma is None else float(np.exp(1.96 * series.sigma)),
+        "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
+        "changes": [shift.start for shift in watch.shifts],
+        "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
         "names": [text("Night"), text("Time (ms)"), text("level"), text("where 95 % of quiet nights lie")],
     }
