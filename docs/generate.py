@@ -13,7 +13,8 @@ from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.jobs.rules import list_rules
-from aoe_reports.present import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
+from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
+from aoe_reports.present.forms import CHECK_FORMS, FORMS
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advice.thresholds import list_thresholds
 
@@ -59,9 +60,7 @@ def rules() -> str:
     """Every rule with severity and reason."""
     parts = [NOTE, "# Rules\n\nEvery rule that a finding can name; `aoe-reports check --rules` prints the same.\n\n"]
     parts.append("| rule | severity | on | reason | source |\n|---|---|---|---|---|\n")
-    parts += [
-        f"| `{r['rule']}` | {r['severity']} | {r['on']} | {r['reason']} | {r['source']} |\n" for r in list_rules()
-    ]
+    parts += [f"| `{r.rule}` | {r.severity} | {r.on} | {r.reason} | {r.source} |\n" for r in list_rules()]
     return "".join(parts)
 
 
@@ -147,7 +146,8 @@ def advice() -> str:
 def commands() -> str:
     """What --help says of every command."""
     formats, of_check, of_regressions = (
-        ", ".join(f"`{name}`" for name in names) for names in (RENDERERS, CHECK_RENDERERS, REGRESSION_RENDERERS)
+        ", ".join(f"`{name}`" for name in names)
+        for names in (RENDERERS, [name for name in CHECK_FORMS if name not in FORMS], REGRESSION_RENDERERS)
     )
     forms = (
         f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {of_check}; `regressions` also as "

@@ -13,7 +13,8 @@ from commandline import ROOT, Cli
 from aoe_reports.cli.main import COMMANDS, GROUPS
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.jobs.rules import list_rules
-from aoe_reports.present import CHECK_RENDERERS, REGRESSION_RENDERERS, RENDERERS
+from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
+from aoe_reports.present.forms import CHECK_FORMS
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
@@ -27,7 +28,7 @@ def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
     names = [f"aoe-reports {function.__name__}" for function in COMMANDS]
     names += [f"aoe-reports {group.info.name}" for group in GROUPS]
-    names += [*TABLES, *(rule["rule"] for rule in list_rules()), *RENDERERS, *CHECK_RENDERERS, *REGRESSION_RENDERERS]
+    names += [*TABLES, *(rule.rule for rule in list_rules()), *RENDERERS, *CHECK_FORMS, *REGRESSION_RENDERERS]
     assert [name for name in names if name not in text] == []
 
 

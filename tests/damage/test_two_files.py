@@ -12,7 +12,7 @@ from aoe_reports.engine.captures import read_file
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.findings import Finding
-from aoe_reports.questions.check import check_paths
+from aoe_reports.questions.check import check
 from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS
 
 KERNELS, STATISTIC = bases()["kernel_details"], bases()["op_statistic"]
@@ -22,7 +22,7 @@ EXAMPLES = settings(max_examples=20, deadline=None)
 def checked(tasks: bytes, statistic: bytes) -> tuple[list[Finding], dict[str, Signature]]:
     """(what `check` has to say of both files, the sums in each)."""
     with laid((KERNELS.path, tasks), (STATISTIC.path, statistic)) as folder:
-        outcome = check_paths([folder])
+        outcome = check([folder])
         findings, unreadable = outcome.findings, outcome.unreadable
         assert not unreadable
         sums = {}

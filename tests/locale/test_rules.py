@@ -11,7 +11,7 @@ from commandline import FIXTURES, Cli
 from aoe_reports.jobs.rules import READING_RULES
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import in_language
-from aoe_reports.questions.check import Wanted, check_paths
+from aoe_reports.questions.check import check
 from aoe_reports.rules.profiling_options import OPTION_RULES
 
 
@@ -41,7 +41,7 @@ def test_a_schema_speaks_chinese_with_the_names_of_the_file(cli: Cli, tmp_path: 
 
 def test_findings_that_were_laid_aside_are_said_as_before() -> None:
     """Thousands of findings are kept as JSON until they are printed."""
-    findings = list(check_paths([FIXTURES], Wanted()).findings)
+    findings = list(check([FIXTURES]).findings)
     back = [Finding.from_fields(json.loads(json.dumps(finding.as_fields()))) for finding in findings]
     assert back == findings
     said = [[in_language(finding.as_text(), "zh") for finding in some] for some in (findings, back)]

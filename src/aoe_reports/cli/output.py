@@ -23,6 +23,8 @@ from aoe_reports.present.forms import FORMS, Shown
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Answer
     from aoe_reports.model.report import Report
+    from aoe_reports.model.rules import ListedRule
+    from aoe_reports.present.forms import Form
 
 Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
 Output = Annotated[
@@ -77,7 +79,6 @@ if TYPE_CHECKING:
     Format = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
-CheckFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "github"]
 
 
 def exit_code(
@@ -204,10 +205,19 @@ def render(
     return show_report(form, rows_report(of or command, title, rows))
 
 
-def reply(answer: "Answer", form: str, output: Path | None, *, strict: bool = False) -> NoReturn:
+def reply(
+    answer: "Answer",
+    form: str,
+    output: Path | None,
+    *,
+    strict: bool = False,
+    forms: "Mapping[str, Form]" = FORMS,
+    rules: "Sequence[ListedRule]" = (),
+) -> NoReturn:
     """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
-    write(FORMS[form](Shown(answer=answer, strict=strict, language=spoken())), output)
-    if form != "json":
+    chosen = forms[form]
+    write_pieces(chosen.render(Shown(answer=answer, strict=strict, language=spoken(), rules=rules)), output)
+    if not chosen.has_findings:
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))
 

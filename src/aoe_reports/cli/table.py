@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import MaxExpanded, Output, Strict, print_findings, write, write_pieces
+from aoe_reports.cli.output import MaxExpanded, Output, Strict, print_findings, write_pieces
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.texts import say
@@ -31,7 +31,7 @@ def table(
 
     if listed:
         shown = "json" if form == "json" else "text"
-        write(FORMS[shown](Shown(answer=list_tables(), strict=strict, language=spoken())), output)
+        write_pieces(FORMS[shown].render(Shown(answer=list_tables(), strict=strict, language=spoken())), output)
         return
     if kind is None or path is None:
         raise UsageError(say("table: expected a KIND and a PATH, or --list"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,21 +29,29 @@ def ask(question: Question[O, P], paths: Sequence[Path], chosen: O, *, executor:
     context = question.prepare(files, looking)
     asked = Asked(options=chosen, notes=notes, inputs=inputs, context=context)
     units = question.units(files, asked)
-    parts: list[tuple[Any, P]] = []
-    read = partial(_read, question, context, chosen)
-    for unit, found in zip(units, (executor or Serial()).map(read, units), strict=True):
-        if found is None:
-            notes.failed(unit.path, say("the process that read it was ended"))
-            continue
-        part, noted = found
-        notes.take(noted)
-        parts += [] if part is None else [(unit, part[0])]
+    found = _units_read(question, units, executor or Serial(), asked)
+    parts: Any = list(found) if question.held else found
     finished = question.finish(parts, replace(asked, units=units))
     if question.nothing and not question.is_answered(finished) and not has(notes.findings, "error"):
         from aoe_reports.engine.captures import nothing_measured  # noqa: PLC0415 -- pyarrow
 
         notes.add([nothing_measured(paths, say(question.nothing), **question.asked_for(chosen))])
     return answer_of(question, finished, asked)
+
+
+def _units_read(
+    question: Question[O, P], units: Sequence[Any], executor: Executor, asked: Asked[O]
+) -> Iterator[tuple[Any, P]]:
+    """Each unit with what it hands on, one after another, without those that cannot be read."""
+    read = partial(_read, question, asked.context, asked.options)
+    for unit, found in zip(units, executor.map(read, units), strict=True):
+        if found is None:
+            asked.notes.failed(unit.path, say("the process that read it was ended"))
+            continue
+        part, noted = found
+        asked.notes.take(noted)
+        if part is not None:
+            yield unit, part[0]
 
 
 def _read(question: Question[O, P], context: Any, chosen: O, unit: Any) -> tuple[tuple[P] | None, Notes]:

@@ -34,12 +34,16 @@ MAX_ID = 2**31 - 1
 class RunOptions:
     """Options that every question has: how it is read, and what counts as bad."""
 
-    strict: bool = option(default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run")
+    strict: bool = option(
+        default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run", shared=True
+    )
     max_expanded: int | None = option(
         default=None,
         minimum=1,
         help="Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).",
         scope="run",
+        shared=True,
+        protects=True,
     )
 
 
@@ -145,6 +149,10 @@ class Finished:
     """What people are told first."""
     sections: Sequence[Section] | None = None
     """What people are shown, where it is more than one table after another."""
+    spooled: Sequence[Finding] | None = None
+    """All findings in order, where they may be too many to be put in order in memory."""
+    details: Sequence[Any] = ()
+    """What forms for people tell beside the tables."""
 
 
 @record
@@ -230,6 +238,8 @@ class Question(ABC, Generic[O, P]):
     form_help: ClassVar[str] = "Form of the output."
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
+    held: ClassVar[bool] = True
+    """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
     def discover(self, paths: Sequence[Path], asked: Asked[O]) -> Any:
         """What lies below the paths."""
@@ -278,11 +288,12 @@ def answer_of(question: Question[Any, Any], finished: Finished, asked: Asked[Any
         command=question.name,
         title=question.title,
         inputs=asked.inputs,
-        findings=in_order(asked.notes.findings),
+        findings=in_order(asked.notes.findings) if finished.spooled is None else finished.spooled,
         unreadable=asked.notes.unreadable,
         tables=finished.tables,
         more=finished.more,
         run_above=finished.run_above,
         headline=finished.headline,
         sections=finished.sections,
+        details=finished.details,
     )

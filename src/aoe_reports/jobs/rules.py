@@ -6,6 +6,7 @@ from typing import Any
 
 from aoe_reports.facts.communication import LEAST_BYTES, SLOW_SHARE, WAIT_SHARE
 from aoe_reports.formats.tuner_files import tuner_file_kinds
+from aoe_reports.model.rules import ListedRule
 from aoe_reports.model.texts import Text, say
 from aoe_reports.rules.gradient_bank import BANK_RULES
 from aoe_reports.rules.profiling_options import OPTION_RULES
@@ -315,9 +316,9 @@ COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
 """(rule, severity, when it fires, source) of what `communication` finds."""
 
 
-def list_rules() -> list[dict[str, Any]]:
+def list_rules() -> list[ListedRule]:
     """All rules, one row each, in a stable order."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
     ]
@@ -362,7 +363,7 @@ def list_rules() -> list[dict[str, Any]]:
         for kind in tuner_file_kinds()
         for name, (severity, reason, source) in kind.rules.items()
     ]
-    return [{**row, **{name: _told(row[name]) for name in ("on", "reason", "source")}} for row in rows]
+    return [ListedRule(**{**row, **{name: _told(row[name]) for name in ("on", "reason", "source")}}) for row in rows]
 
 
 def _told(text: str) -> Text:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -110,9 +111,28 @@ def _key(name: str, cell: Cell) -> str:
     return name if cell.unit is None else name.removesuffix(cell.unit.field) + cell.unit.key
 
 
+@once_a_class
+def _plan_of(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]], tuple[Field, ...]]:
+    """(the keys, what reads their values all at once, the columns whose values leave in another way)."""
+    every = fields_of(cls)
+    names = [each.name for each in every]
+    read = attrgetter(*names, names[0])  # at least two: else it would give no tuple
+    return tuple(each.key for each in every), read, tuple(each for each in every if not _leaves_as_it_is(each))
+
+
+def _leaves_as_it_is(each: Field) -> bool:
+    """Whether a value of a column is none in another unit, and never a row within the row."""
+    kinds = get_args(each.type) if is_union(each.type) else (each.type,)
+    return each.cell.unit is None and all(kind in _TYPES or get_origin(kind) is not None for kind in kinds)
+
+
 def as_mapping(one: object) -> dict[str, Any]:
     """A row under its keys, in its units: what JSON and CSV hold."""
-    return {each.key: each.value(one) for each in fields_of(type(one))}
+    keys, read, others = _plan_of(type(one))
+    cells = dict(zip(keys, read(one), strict=False))
+    for each in others:
+        cells[each.key] = each.value(one)
+    return cells
 
 
 @once_a_class
@@ -144,12 +164,17 @@ def _as_shown(every: Sequence[Field]) -> list[Field]:
     return found
 
 
+@once_a_class
+def _rows_within(cls: type[Any]) -> tuple[str, ...]:
+    """The keys of columns that may hold a row within the row."""
+    return tuple(each.key for each in fields_of(cls) if _row_within(each.type) is not None)
+
+
 def shown(one: object) -> Mapping[str, Any]:
     """A row as people are shown it: the cells of a row within the row stand among its own."""
     cells = as_mapping(one)
-    for each in fields_of(type(one)):
-        if _row_within(each.type) is not None and cells[each.key] is not None:
-            cells |= cells[each.key]
+    for key in _rows_within(type(one)):
+        cells |= cells[key] or {}
     return cells
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aoe_reports.model.findings import Severity
+from aoe_reports.model.rows import column, row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +17,14 @@ class Rule:
     on: str
     reason: str
     source: str = ""
+
+
+@row
+class ListedRule:
+    """A rule as it is listed."""
+
+    rule: str = column("Rule")
+    severity: Severity = column("Severity", "word")
+    on: str = column("On", "sentence")
+    reason: str = column("Reason", "sentence")
+    source: str = column("Source", "sentence")

@@ -1,6 +1,6 @@
 """How things look; none of the functions opens a file.
 
-RENDERERS: format → function from a Report to text. CHECK_RENDERERS: format of CI systems → function from what `check` found.
+RENDERERS: format → function from a Report to text; `present.forms` has the forms of an answer.
 REGRESSION_RENDERERS: format of CI systems and dashboards → function from what `regressions` found.
 """
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoe_reports.model.report import Report
     from aoe_reports.present.reports.changes import Changes
-    from aoe_reports.present.reports.checked import Checked
 
 
 def _text(report: Report) -> str:
@@ -34,27 +33,6 @@ def _html(report: Report) -> str:
 
 
 RENDERERS: dict[str, Callable[[Report], str]] = {"text": _text, "markdown": _markdown, "html": _html}
-
-
-def _junit(checked: Checked) -> str:
-    from aoe_reports.present.junit import render  # noqa: PLC0415
-
-    return render(checked)
-
-
-def _sarif(checked: Checked) -> str:
-    from aoe_reports.present.sarif import render  # noqa: PLC0415
-
-    return render(checked)
-
-
-def _github(checked: Checked) -> str:
-    from aoe_reports.present.github import render  # noqa: PLC0415
-
-    return render(checked)
-
-
-CHECK_RENDERERS: dict[str, Callable[[Checked], str]] = {"junit": _junit, "sarif": _sarif, "github": _github}
 
 
 def _regressions_junit(changes: Changes) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.report import Grid, Report, Section
@@ -31,11 +32,31 @@ def section_of(table: Rows[Any]) -> Section:
     """A table under its title, without what is said above; where all its rows are of one run, no column repeats that."""
     if not table.rows:
         return Section(table.title, table.sentences, None)
-    rows = [shown(one) for one in table.rows]
+    rows = _Cells(table.rows)
     columns = tuple(one for one in telling_columns(columns_of(table.type), rows) if one.key not in table.without)
-    runs = {row.get("run") for row in rows}
+    runs = {row.get("run") for row in rows} if table.of_runs else set()
     sentences = list(table.sentences)
-    if table.of_runs and len(runs) == 1:
+    if len(runs) == 1:
         columns = tuple(column for column in columns if column.key != "run")
         sentences = sentences or [say("Run: {run}", run=runs.pop())]
     return Section(table.title, sentences, Grid(columns, rows))
+
+
+class _Cells(Sequence[Mapping[str, Any]]):
+    """Rows as people are shown them, made while they are gone through: there may be too many to be held."""
+
+    def __init__(self, rows: Sequence[object]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return map(shown, self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        return _Cells(self._rows[index]) if isinstance(index, slice) else shown(self._rows[index])

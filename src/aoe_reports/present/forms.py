@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoe_reports.model.classes import record
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Language
 from aoe_reports.present import RENDERERS
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Answer
+    from aoe_reports.model.rules import ListedRule
 
 
 @record
@@ -20,39 +23,76 @@ class Shown:
     answer: Answer
     strict: bool
     language: Language
+    rules: Sequence[ListedRule] = ()
+    """Every rule, for a form that lists them."""
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding is a reason for exit code 1."""
+        return finding.severity == "error" or (self.strict and finding.severity == "warning")
 
 
-def _json(shown: Shown) -> str:
+class Form(NamedTuple):
+    """One form of an answer."""
+
+    render: Callable[[Shown], Iterable[str]]
+    """The text, in as many pieces as it comes in."""
+    has_findings: bool = True
+    """Whether it tells the findings, too; else they go to stderr."""
+
+
+def _json(shown: Shown) -> Iterator[str]:
     from aoe_reports.present.as_json import render_rows  # noqa: PLC0415
 
     answer = shown.answer
     first, *others = answer.tables
     more = {**{table.key: table.mappings() for table in others}, **answer.more}
     reasons = answer.reasons(strict=shown.strict)
-    return render_rows(answer.command, answer.inputs, first.mappings(), answer.findings, reasons, more)
+    yield render_rows(answer.command, answer.inputs, first.mappings(), answer.findings, reasons, more)
 
 
-def _csv(shown: Shown) -> str:
+def _csv(shown: Shown) -> Iterator[str]:
     from aoe_reports.present.csv import render_rows  # noqa: PLC0415
 
-    return render_rows(shown.answer.tables[0].mappings())
+    yield render_rows(shown.answer.tables[0].mappings())
 
 
-def _report(form: str) -> Callable[[Shown], str]:
-    def render(shown: Shown) -> str:
+def _report(form: str) -> Callable[[Shown], Iterator[str]]:
+    def render(shown: Shown) -> Iterator[str]:
         from aoe_reports.present.answers import report_of  # noqa: PLC0415
         from aoe_reports.present.reports.language import report_in  # noqa: PLC0415
 
-        return RENDERERS[form](report_in(report_of(shown.answer), shown.language))
+        yield RENDERERS[form](report_in(report_of(shown.answer), shown.language))
 
     return render
 
 
-FORMS: dict[str, Callable[[Shown], str]] = {
-    "text": _report("text"),
-    "json": _json,
-    "csv": _csv,
-    "markdown": _report("markdown"),
-    "html": _report("html"),
+def _in(module: str, function: str = "render") -> Callable[[Shown], Iterable[str]]:
+    """The function of a module of this room, which is imported when it is first used."""
+
+    def render(shown: Shown) -> Iterable[str]:
+        found: Iterable[str] = getattr(import_module(f"aoe_reports.present.{module}"), function)(shown)
+        return found
+
+    return render
+
+
+FORMS: dict[str, Form] = {
+    "text": Form(_report("text"), has_findings=False),
+    "json": Form(_json),
+    "csv": Form(_csv, has_findings=False),
+    "markdown": Form(_report("markdown"), has_findings=False),
+    "html": Form(_report("html"), has_findings=False),
 }
 """The forms of every answer, as `--format` names them."""
+
+CHECK_FORMS: dict[str, Form] = {
+    "text": Form(_in("checked", "as_text")),
+    "json": Form(_in("checked", "as_json")),
+    "csv": Form(_in("checked", "as_csv"), has_findings=False),
+    "markdown": Form(_in("checked", "as_markdown")),
+    "html": Form(_in("checked", "as_html")),
+    "junit": Form(_in("junit")),
+    "sarif": Form(_in("sarif")),
+    "github": Form(_in("github")),
+}
+"""The forms of what `check` found."""

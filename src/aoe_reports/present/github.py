@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 from aoe_reports.model.findings import SEVERITIES, Finding, Severity
+from aoe_reports.present.forms import Shown
 from aoe_reports.present.places import below_here, cell, character_column
-from aoe_reports.present.reports.checked import Checked
 from aoe_reports.present.values import plain
 
 KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -12,9 +15,11 @@ MOST_SHOWN = 10
 """Annotations of one kind that GitHub shows for one step; the others stand in its log only."""
 
 
-def render(checked: Checked) -> str:
+def render(checked: Shown) -> Iterator[str]:
     """A command a finding, then a line that counts them."""
-    return "".join(line + "\n" for line in [*map(_command, checked.findings), _count(checked)])
+    answer = checked.answer
+    yield from (_command(finding) + "\n" for finding in answer.findings)
+    yield _count(len(answer.rows), answer.findings) + "\n"
 
 
 def _command(finding: Finding) -> str:
@@ -30,10 +35,11 @@ def _command(finding: Finding) -> str:
     return f"::{KINDS[finding.severity]} {told}::{_data(finding.message + within)}"
 
 
-def _count(checked: Checked) -> str:
-    counts = {KINDS[s]: sum(finding.severity == s for finding in checked.findings) for s in SEVERITIES}
+def _count(files: int, findings: Sequence[Finding]) -> str:
+    found = Counter(finding.severity for finding in findings)
+    counts = {KINDS[severity]: found[severity] for severity in SEVERITIES}
     said = ", ".join(_number(count, kind) for kind, count in counts.items())
-    line = f"{_number(len(checked.rows), 'file')} checked: {said}"
+    line = f"{_number(files, 'file')} checked: {said}"
     if max(counts.values()) > MOST_SHOWN:
         line += f"; GitHub shows {MOST_SHOWN} annotations of each kind a step, the log above has all"
     return line

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from aoe_reports.model.findings import Finding
-from aoe_reports.present.reports.checked import Checked
+from aoe_reports.present.forms import Shown
 from aoe_reports.present.values import plain
 
 SUITE = "aoe-reports check"
@@ -17,29 +17,24 @@ NO_KIND = "unknown"
 _NO_XML = re.compile(r"[\ufffe\uffff]")
 
 
-def render(checked: Checked) -> str:
+def render(checked: Shown) -> Iterator[str]:
     """One suite; reporters show one failure a test case, so it tells all findings that fail the file."""
     by_path: dict[str, list[Finding]] = {}
-    for finding in checked.findings:
+    for finding in checked.answer.findings:
         by_path.setdefault(finding.path, []).append(finding)
-    kinds = {str(row["path"]): str(row["kind"]) for row in checked.rows}
+    kinds: dict[str, str] = {row.path: row.kind for row in checked.answer.rows}
     kinds |= {path: NO_KIND for path in by_path if path not in kinds}
     failures = sum(any(map(checked.fails, findings)) for findings in by_path.values())
     counts = f'tests="{len(kinds)}" failures="{failures}" errors="0" skipped="0" time="0"'
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<testsuites name="{SUITE}" {counts}>',
-            f'  <testsuite name="{SUITE}" {counts}>',
-            *(line for path, kind in kinds.items() for line in _case(path, kind, by_path.get(path, []), checked)),
-            "  </testsuite>",
-            "</testsuites>",
-            "",
-        ]
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{SUITE}" {counts}>\n'
+    yield f'  <testsuite name="{SUITE}" {counts}>\n'
+    yield from (
+        f"{line}\n" for path, kind in kinds.items() for line in _case(path, kind, by_path.get(path, []), checked)
     )
+    yield "  </testsuite>\n</testsuites>\n"
 
 
-def _case(path: str, kind: str, findings: Sequence[Finding], checked: Checked) -> Iterator[str]:
+def _case(path: str, kind: str, findings: Sequence[Finding], checked: Shown) -> Iterator[str]:
     name = attribute(path)
     attributes = f'name={name} classname={attribute(kind)} file={name} time="0"'
     if not findings:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
 
 from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.rules import ListedRule
+from aoe_reports.model.version import __version__
+from aoe_reports.present.forms import Shown
 from aoe_reports.present.places import below_here, cell, character_column
-from aoe_reports.present.reports.checked import Checked
 from aoe_reports.present.values import plain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -20,37 +22,37 @@ ROOT = "%SRCROOT%"
 """What relative URIs are relative to, by the name that code scanning gives the checkout."""
 
 
-def render(checked: Checked) -> str:
+def render(checked: Shown) -> Iterator[str]:
     """One run: its rules, the files that were looked at, a result a finding."""
     files: dict[str, dict[str, Any]] = {}
-    for path in dict.fromkeys(str(row["path"]) for row in checked.rows):
+    for path in dict.fromkeys(row.path for row in checked.answer.rows):
         location = place_of(path)
         files.setdefault(location["uri"], {"location": location, "roles": ["analysisTarget"]})
-    for path in dict.fromkeys(finding.path for finding in checked.findings):
+    for path in dict.fromkeys(finding.path for finding in checked.answer.findings):
         location = place_of(path)
         files.setdefault(location["uri"], {"location": location})
     places = {uri: index for index, uri in enumerate(files)}
-    rules = {str(rule["rule"]): index for index, rule in enumerate(checked.rules)}
-    driver = {"name": "aoe-reports", "version": checked.version, "rules": [_rule(rule) for rule in checked.rules]}
+    rules = {rule.rule: index for index, rule in enumerate(checked.rules)}
+    driver = {"name": "aoe-reports", "version": __version__, "rules": [_rule(rule) for rule in checked.rules]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "artifacts": list(files.values()),
-        "results": [_result(finding, rules, places) for finding in checked.findings],
+        "results": [_result(finding, rules, places) for finding in checked.answer.findings],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    yield json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
-    about = f"Applies to {rule['on']}: {rule['reason']}"
+def _rule(rule: ListedRule) -> dict[str, Any]:
+    about = f"Applies to {rule.on}: {rule.reason}"
     return {
-        "id": rule["rule"],
-        "shortDescription": {"text": message_text(rule["reason"])},
+        "id": rule.rule,
+        "shortDescription": {"text": message_text(rule.reason)},
         "fullDescription": {"text": message_text(about)},
-        "help": {"text": message_text(about + (f" ({rule['source']})" if rule["source"] else ""))},
-        "defaultConfiguration": {"level": LEVELS[rule["severity"]]},
-        "properties": {"on": rule["on"], "source": rule["source"]},
+        "help": {"text": message_text(about + (f" ({rule.source})" if rule.source else ""))},
+        "defaultConfiguration": {"level": LEVELS[rule.severity]},
+        "properties": {"on": rule.on, "source": rule.source},
     }
 
 

@@ -1,48 +1,51 @@
-"""Validates everything below some paths: AOE results against schema and rules, tables against their declarations."""
+"""Is what was read right: AOE results against schema and rules, tables against their declarations."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from aoe_reports.engine.spool import Spool
-from aoe_reports.formats.aoe.bank_file import read_bank
-from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
-from aoe_reports.formats.aoe.results import Outline, TuningResult, outline_of
-from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
-from aoe_reports.formats.discovery import Discovery, discover
-from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.identify import why
-from aoe_reports.formats.tuner_files import tuner_file_kind
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Asked, FileUnit, Finished, Question, RunOptions, Unit
+from aoe_reports.model.banks import BankSummary
+from aoe_reports.model.classes import record
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, place_of
-from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
-from aoe_reports.rules.gradient_bank import check_bank_file
-from aoe_reports.rules.records import check_records_file
-from aoe_reports.rules.results.check import check_result_file, check_result_text
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from aoe_reports.engine.spool import Spool
+    from aoe_reports.formats.aoe.results import Outline, TuningResult
+    from aoe_reports.formats.discovery import Discovery
+    from aoe_reports.formats.found import FoundFile
+
+Verdict = Literal["pass", "warn", "fail"]
 
 
-Tell = Callable[[str, TuningResult, Sequence[Finding]], None]
-"""Is told of a tuning task: the file's path, the task, everything that was found in the file."""
+@options
+class CheckOptions(RunOptions):
+    """Which rules are asked for, how much is read, and whether a tuning run is followed first."""
 
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which rules are asked for, how much is read, and who is told of each tuning task as its file is read."""
-
-    select: frozenset[str] = frozenset()
-    ignore: frozenset[str] = frozenset()
-    max_expanded: int | None = None
-    max_size: int | None = None
-    tell: Tell | None = None
-    watched: bool = False
-    """Whether AOE may still be writing: a result that ends before its document does is then no error."""
+    select: tuple[str, ...] = option(default=(), help="Only this rule (repeatable).", names="nothing")
+    ignore: tuple[str, ...] = option(default=(), help="Not this rule (repeatable).", names="nothing")
+    rules: bool = option(default=False, help="List every rule.", flags=["--rules"], only_here=say("what else is shown"))
+    max_size: int | None = option(
+        default=None,
+        minimum=1,
+        help="Bytes of the largest AOE result that is read (256 MiB unless told).",
+        protects=True,
+    )
+    watch: bool = option(
+        default=False,
+        help="Follow a tuning run until all its results are there (or Ctrl-C), then check.",
+        flags=["--watch"],
+        only_here=say("what is waited for"),
+    )
+    interval: float = option(default=1.0, minimum=0.05, help="Seconds between two looks of --watch.")
 
     def takes(self, finding: Finding) -> bool:
         """Whether a finding is asked for; that something cannot be read is always said."""
@@ -51,75 +54,157 @@ class Wanted:
         return (not self.select or finding.rule in self.select) and finding.rule not in self.ignore
 
 
-@dataclass(slots=True)
-class Outcome:
-    """One row a file, all findings in order, and whether something could not be read."""
+@row
+class CheckedFile:
+    """One file: what it is, and whether it is right; null where no file of its kind has it."""
 
-    rows: Spool[Row] = field(default_factory=lambda: Spool(dict, dict))
-    findings: Spool[Finding] = field(default_factory=lambda: Spool(Finding.as_fields, Finding.from_fields))
-    unreadable: bool = False
-
-
-def check_paths(paths: Sequence[Path], wanted: Wanted | None = None) -> Outcome:
-    """Check every file below some paths, file by file: however many they are, little of them is held."""
-    wanted = wanted or Wanted()
-    discovery = discover(paths, max_expanded=wanted.max_expanded)
-    cross = _cross_checked(discovery)
-    outcome = Outcome(unreadable=discovery.unreadable)
-    rest = in_order(finding for finding in (*discovery.findings, *cross) if wanted.takes(finding))
-    told = _check_files(discovery.files, _by_path(cross), wanted, outcome)
-    last: Finding | None = None
-    for finding in heapq.merge(told, rest, key=place_of):
-        if finding != last:
-            outcome.findings.append(finding)
-        last = finding
-    return outcome
+    path: str = column("Path")
+    kind: str = column("Kind")
+    container: str | None = column("Container")
+    body: str | None = column("Body")
+    vocabulary: str | None = column("Vocabulary")
+    tasks: int | None = column("Tasks", "integer")
+    tuning_names: Sequence[str | None] = column()
+    statuses: Sequence[str | None] = column()
+    summary: BankSummary | Mapping[str, object] | None = column()
+    verdict: Verdict = column("Verdict", "state")
 
 
-def _check_files(
-    files: Iterable[FoundFile], cross: dict[str, list[Finding]], wanted: Wanted, outcome: Outcome
-) -> Iterator[Finding]:
-    """Check file after file: its row into the outcome, its findings (in order) handed on."""
-    for file in files:
-        check = _checker(file)
-        if check is None:
-            continue
+@record
+class OneFile:
+    """What one file hands on: its row, by its own findings alone, and those findings in order."""
+
+    row: CheckedFile
+    findings: Sequence[Finding] = ()
+    details: Sequence[Any] = ()
+    """What is told of each tuning task in it."""
+
+
+Summarise = Callable[[str, "TuningResult", Sequence[Finding]], Any]
+"""What is kept of a tuning task: of the file's path, the task, everything that was found in the file."""
+
+
+class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
+    """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""
+
+    name = "check"
+    title = "Checked"
+    options = CheckOptions
+    rows = (CheckedFile,)
+    held = False
+
+    def __init__(self, summarise: Summarise | None = None) -> None:
+        """With what is kept of each tuning task, for forms that tell of them."""
+        self._summarise = summarise
+
+    def units(self, files: Discovery, asked: Asked[CheckOptions]) -> list[Unit | FileUnit]:
+        """Every capture, whose forms are held against each other, and then every file that is checked by itself."""
+        del asked
+        alone = [FileUnit(file=file) for file in files.files if _checker(file) is not None]
+        return [*_captures(files), *alone]
+
+    def map_unit(self, unit: Unit | FileUnit, asked: Asked[CheckOptions]) -> OneFile | Sequence[Finding]:
+        """One file; of a capture what its forms say of each other."""
+        if isinstance(unit, Unit):
+            from aoe_reports.questions.crosscheck import cross_check
+
+            return [finding for finding in cross_check(unit.capture) if asked.options.takes(finding)]
+        from aoe_reports.formats.identify import why
+
+        check = _checker(unit.file)
+        assert check is not None
         try:
-            row, found = check(file, wanted)
+            one = check(unit.file, asked.options, self._summarise)
         except (ReadError, OSError) as error:
-            outcome.unreadable = True
+            asked.notes.unreadable = True
             message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
-            row, found = _row(file, None), [Finding("error", "unreadable", str(file.path), message)]
-        if wanted.watched and file.name.source == "aoe":
-            found = [replace(f, severity="warning") if f.rule == "json-truncated" else f for f in found]
-        told = in_order(finding for finding in found if wanted.takes(finding))
-        said = [*told, *(finding for finding in cross.get(str(file.path), ()) if wanted.takes(finding))]
-        row["verdict"] = "fail" if has(said, "error") else "warn" if has(said, "warning") else "pass"
-        outcome.rows.append(row)
-        yield from told
+            one = _one(unit.file, [Finding("error", "unreadable", unit.path, message)])
+        if not one.findings:
+            return one
+        found = in_order(finding for finding in _said(one, unit.file, asked.options) if asked.options.takes(finding))
+        return replace(one, row=replace(one.row, verdict=_verdict(found)), findings=found)
+
+    def finish(
+        self, parts: Iterable[tuple[Unit | FileUnit, OneFile | Sequence[Finding]]], asked: Asked[CheckOptions]
+    ) -> Finished:
+        """One row a file and all findings in order; however many files there are, little of them is held."""
+        from aoe_reports.engine.spool import Spool
+
+        rows: Spool[CheckedFile] = Spool(as_mapping, _row_of)
+        told: Spool[Finding] = Spool(Finding.as_fields, Finding.from_fields)
+        between: dict[str, list[Finding]] = {}
+        details: list[Any] = []
+        for _, part in parts:
+            if isinstance(part, OneFile):
+                rows.append(_judged(part, between))
+                for finding in part.findings:
+                    told.append(finding)
+                details += part.details
+            else:
+                for finding in part:
+                    between.setdefault(finding.path, []).append(finding)
+        others = in_order(
+            finding
+            for finding in (*asked.notes.findings, *(one for some in between.values() for one in some))
+            if asked.options.takes(finding)
+        )
+        table = Rows(type=CheckedFile, rows=rows)
+        return Finished(tables=(table,), spooled=_merged(told, others), details=details)
 
 
-def _cross_checked(discovery: Discovery) -> list[Finding]:
-    """What the forms of one run say of each other."""
-    if not any(file.name.source not in {"aoe", "tuner", "foreign"} for file in discovery.files):
+check = asking(Check(), CheckOptions)
+"""Whether everything below some paths is right: `check([path]).findings`."""
+
+
+def _captures(files: Discovery) -> list[Unit]:
+    if not any(file.name.source not in {"aoe", "tuner", "foreign"} for file in files.files):
         return []
-    from aoe_reports.engine.captures import find_runs
-    from aoe_reports.questions.crosscheck import cross_check
+    from aoe_reports.engine.captures import find_runs, label_of
 
-    return [finding for captures in find_runs(discovery) for capture in captures for finding in cross_check(capture)]
-
-
-def _by_path(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    by_path: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_path.setdefault(finding.path, []).append(finding)
-    return by_path
+    runs = [(captures, label_of(captures)) for captures in find_runs(files)]
+    return [Unit(capture=capture, run=run) for captures, run in runs for capture in captures]
 
 
-_Check = Callable[[FoundFile, Wanted], tuple[Row, list[Finding]]]
+def _said(one: OneFile, file: FoundFile, chosen: CheckOptions) -> Iterable[Finding]:
+    """What was found in a file; AOE may still be writing a result that is watched, so its end may be missing."""
+    if not (chosen.watch and file.name.source == "aoe"):
+        return one.findings
+    return [replace(found, severity="warning") if found.rule == "json-truncated" else found for found in one.findings]
+
+
+def _judged(part: OneFile, between: Mapping[str, Sequence[Finding]]) -> CheckedFile:
+    """The row of a file, judged by what other forms of its capture say, too."""
+    others = between.get(part.row.path)
+    return part.row if others is None else replace(part.row, verdict=_verdict([*part.findings, *others]))
+
+
+def _verdict(findings: Sequence[Finding]) -> Verdict:
+    return "fail" if has(findings, "error") else "warn" if has(findings, "warning") else "pass"
+
+
+def _merged(told: Sequence[Finding], others: Sequence[Finding]) -> Spool[Finding]:
+    """All findings in order, equal ones once."""
+    from aoe_reports.engine.spool import Spool
+
+    merged: Spool[Finding] = Spool(Finding.as_fields, Finding.from_fields)
+    last: Finding | None = None
+    for finding in heapq.merge(told, others, key=place_of):
+        if finding != last:
+            merged.append(finding)
+        last = finding
+    return merged
+
+
+def _row_of(cells: Mapping[str, Any]) -> CheckedFile:
+    return CheckedFile(**cells)
+
+
+_Check = Callable[["FoundFile", CheckOptions, Summarise | None], OneFile]
 
 
 def _checker(file: FoundFile) -> _Check | None:
+    from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
+
     if file.name.kind in AOE_KINDS:
         return _bank if file.name.kind == "gdat" else _result
     if file.name.kind == "record":
@@ -131,74 +216,86 @@ def _checker(file: FoundFile) -> _Check | None:
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
 
 
-def _result(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
+def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) -> OneFile:
     """An AOE result."""
-    data = read_bytes(file.path, wanted.max_size)
-    if wanted.tell is None:
-        outline, findings = check_result_text(data, file.path, file.name, wanted.max_size)
-        return _result_row(file, outline), findings
-    read = parse_results(file.path, file.name, data, wanted.max_size)
+    from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
+    from aoe_reports.formats.aoe.results import outline_of
+    from aoe_reports.rules.results.check import check_result_file, check_result_text
+
+    data = read_bytes(file.path, chosen.max_size)
+    if summarise is None:
+        outline, findings = check_result_text(data, file.path, file.name, chosen.max_size)
+        return _of_outline(file, outline, findings)
+    read = parse_results(file.path, file.name, data, chosen.max_size)
     findings = check_result_file(read)
-    for result in read.results:
-        wanted.tell(str(file.path), result, findings)
-    return _result_row(file, outline_of(read.results)), findings
+    details = [summarise(str(file.path), result, findings) for result in read.results]
+    return replace(_of_outline(file, outline_of(read.results), findings), details=details)
 
 
-def _result_row(file: FoundFile, outline: Outline | None) -> Row:
+def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
     if outline is None:
-        return _row(file, None)
-    return _row(file, len(outline.statuses)) | {
-        "container": outline.container,
-        "body": outline.body,
-        "vocabulary": outline.vocabulary,
-        "tuning_names": list(outline.tuning_names),
-        "statuses": list(outline.statuses),
-    }
-
-
-def _bank(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
-    """A gradient bank of AOE."""
-    read = read_bank(file.path, file.name, max_bytes=wanted.max_size)
-    return _row(file, None) | {"summary": as_mapping(read.bank.summary()) if read.parsed else None}, check_bank_file(
-        read
+        return _one(file, findings)
+    return _one(
+        file,
+        findings,
+        tasks=len(outline.statuses),
+        container=outline.container,
+        body=outline.body,
+        vocabulary=outline.vocabulary,
+        tuning_names=outline.tuning_names,
+        statuses=outline.statuses,
     )
 
 
-def _tuner_file(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
+def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
+    """A gradient bank of AOE."""
+    from aoe_reports.formats.aoe.bank_file import read_bank
+    from aoe_reports.rules.gradient_bank import check_bank_file
+
+    read = read_bank(file.path, file.name, max_bytes=chosen.max_size)
+    return _one(file, check_bank_file(read), summary=read.bank.summary() if read.parsed else None)
+
+
+def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
     """A file of another tuner than AOE."""
-    read = tuner_file_kind(file.name.kind).read(file.path, wanted.max_size)
-    return _row(file, read.tasks) | {"tuning_names": list(read.names), "summary": read.summary}, list(read.findings)
+    from aoe_reports.formats.tuner_files import tuner_file_kind
+
+    read = tuner_file_kind(file.name.kind).read(file.path, chosen.max_size)
+    return _one(file, read.findings, tasks=read.tasks, tuning_names=read.names, summary=read.summary)
 
 
-def _records(file: FoundFile, wanted: Wanted) -> tuple[Row, list[Finding]]:
+def _records(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
     """A file of v0.1 records."""
-    return _row(file, None), check_records_file(file.path, wanted.max_size)
+    from aoe_reports.rules.records import check_records_file
+
+    return _one(file, check_records_file(file.path, chosen.max_size))
 
 
-def _tables(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
+def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
     """Every table that a file holds, and the events of a timeline."""
     from aoe_reports.engine.captures import look_at, read_file
 
     found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
     if file.name.timeline:
         found |= dict.fromkeys(look_at(file).findings)
-    return _row(file, None), list(found)
+    return _one(file, list(found))
 
 
-def _empty(file: FoundFile, _: Wanted) -> tuple[Row, list[Finding]]:
-    return _row(file, None), [Finding("error", "empty-file", str(file.path), say("the file is empty"))]
+def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
+    return _one(file, [Finding("error", "empty-file", str(file.path), say("the file is empty"))])
 
 
-def _row(file: FoundFile, tasks: int | None) -> Row:
-    return {
-        "path": str(file.path),
-        "kind": file.name.kind,
+def _one(file: FoundFile, findings: Sequence[Finding], **known: Any) -> OneFile:
+    """What a file hands on, null what is not known of it."""
+    cells: dict[str, Any] = {
         "container": None,
         "body": None,
         "vocabulary": None,
-        "tasks": tasks,
-        "tuning_names": [],
-        "statuses": [],
+        "tasks": None,
+        "tuning_names": (),
+        "statuses": (),
         "summary": None,
-        "verdict": None,
+        **known,
     }
+    row = CheckedFile(path=str(file.path), kind=file.name.kind, verdict="pass", **cells)
+    return OneFile(row=row, findings=findings)

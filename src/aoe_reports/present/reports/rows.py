@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column, telling_columns
-
-_OF_BANKS = (
-    Column("models", "Models", "integer"),
-    Column("gradients", "Gradients", "integer"),
-    Column("size_bytes", "Size (bytes)", "integer"),
-    Column("largest_bytes", "Largest (bytes)", "integer"),
-    Column("time_after_start", "Time (unit unknown)", "integer"),
-)
-"""What is shown of the summary of a gradient bank."""
 
 _OF_VERDICTS = (
     Column("scope", "Scope", "word"),
@@ -37,23 +28,6 @@ _OF_VERDICTS = (
 """What `verify` says of a step, a type or an operator."""
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
-    "check": (
-        Column("path", "Path"),
-        Column("kind", "Kind"),
-        Column("container", "Container"),
-        Column("body", "Body"),
-        Column("vocabulary", "Vocabulary"),
-        Column("tasks", "Tasks", "integer"),
-        *_OF_BANKS,
-        Column("verdict", "Verdict", "state"),
-    ),
-    "rules": (
-        Column("rule", "Rule"),
-        Column("severity", "Severity", "word"),
-        Column("on", "On", "sentence"),
-        Column("reason", "Reason", "sentence"),
-        Column("source", "Source", "sentence"),
-    ),
     "site": (
         Column("kind", "Kind", "word"),
         Column("pages", "Pages", "integer"),
@@ -225,25 +199,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
 
 def rows_report(kind: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Report:
     """Rows as a report of one section."""
-    flat = _WithSummaries(rows)
-    columns = shown_columns(kind, flat) if rows else ()
-    return Report(title, "", [Section("", (), Grid(columns, flat) if rows else None)])
-
-
-class _WithSummaries(Sequence[Mapping[str, Any]]):
-    """Rows with what their summaries hold beside their own cells, made one by one: they may be many."""
-
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return (row if row.get("summary") is None else {**row, **row["summary"]} for row in self._rows)
-
-    def __getitem__(self, index: Any) -> Any:
-        return list(self)[index]
+    columns = shown_columns(kind, rows) if rows else ()
+    return Report(title, "", [Section("", (), Grid(columns, rows) if rows else None)])
 
 
 def shown_columns(kind: str, rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
