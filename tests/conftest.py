@@ -15,7 +15,7 @@ from hypothesis import settings
 from stores import store_at_once
 
 from aoe_reports.formats.trace import sql
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 
 open_database = sql._connection
@@ -86,7 +86,7 @@ def simulated_nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def simulated_store(simulated_nights: Path) -> Path:
     """All simulated nights, stored; nobody may write there."""
-    store_at_once([simulated_nights], simulated_nights.with_name("store"), RunOptions(MODEL))
+    store_at_once([simulated_nights], simulated_nights.with_name("store"), RecordOptions(workload=MODEL))
     return simulated_nights.with_name("store")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 HOSTILE = (
     "<script>alert(1)</script>\"'&amp;</td>",
@@ -42,5 +42,5 @@ def store_hostile_names(folder: Path) -> Path:
                 )
             )
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
-    store_at_once([folder / "records.jsonl"], folder / "store", RunOptions())
+    store_at_once([folder / "records.jsonl"], folder / "store", RecordOptions())
     return folder / "store"

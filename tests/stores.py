@@ -17,13 +17,13 @@ from aoe_reports.history.exchange import export_store
 from aoe_reports.history.ingest import Gathered, gather_runs, ingest
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.sharing import Sharing
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import rows_of
 
 
-def store_at_once(paths: Sequence[Path], store: Path, options: RunOptions) -> None:
+def store_at_once(paths: Sequence[Path], store: Path, options: RecordOptions) -> None:
     """Store all runs below some paths in one commit, where `ingest` makes one a run; each has to be new, and its workload has to be the store's own."""
     sharing, gathered = Sharing(str(store), options.asked_for(paths)), Gathered()
     rows = []
@@ -42,6 +42,6 @@ def store_at_once(paths: Sequence[Path], store: Path, options: RunOptions) -> No
 def exported(*paths: Path) -> tuple[dict[str, Any], ...]:
     """What `store export` writes of these paths, stored as workload `net`; nobody may change the rows themselves."""
     with tempfile.TemporaryDirectory() as name:
-        ingest(paths, f"{name}/store", RunOptions("net"), Gathered())
+        ingest(paths, f"{name}/store", RecordOptions(workload="net"), Gathered())
         export_store(f"{name}/store", Path(name) / "rows.jsonl")
         return tuple(json.loads(line) for line in (Path(name) / "rows.jsonl").read_text().splitlines())

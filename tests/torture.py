@@ -22,7 +22,7 @@ import pyarrow as pa
 from aoe_reports.history.care import undo_run
 from aoe_reports.history.ingest import Gathered, ingest
 from aoe_reports.model.errors import StoreError
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, equals
 from aoe_reports.store.care import compact
@@ -30,7 +30,7 @@ from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS
 from aoe_reports.store.log import Origin
 from aoe_reports.store.verify import verify
 
-OPTIONS = RunOptions(workload="w", zone_given=True)
+OPTIONS = RecordOptions(workload="w", tz="UTC")
 
 
 def nights(folder: Path, count: int) -> list[Path]:

@@ -15,7 +15,7 @@ from commandline import FIXTURES
 from dashboards import store_hostile_names
 
 from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.site.build import build_site
 
@@ -61,9 +61,9 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (folder / "made").exists():
             write_nights(folder / "nights")
             store = str(folder / "store")
-            ingest([folder / "nights"], store, RunOptions(MODEL), Gathered())
+            ingest([folder / "nights"], store, RecordOptions(workload=MODEL), Gathered())
             for name in MORE:
-                ingest([FIXTURES / "msprof" / name], store, RunOptions(name.rpartition("/")[2]), Gathered())
+                ingest([FIXTURES / "msprof" / name], store, RecordOptions(workload=name.rpartition("/")[2]), Gathered())
             build_site(store, folder / "plain", 12.0, "en")
             build_site(store, folder / "chinese", 12.0, "zh")
             (folder / "names").mkdir()

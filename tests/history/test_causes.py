@@ -17,7 +17,7 @@ from captures import AFTER, BEFORE, FIRST, MODEL, QUIET, Kernel, Night, changed,
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def quiet_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("quiet")
     for number in range(BEFORE):
         write_night(folder / "nights", number, QUIET)
-    store_at_once([folder / "nights"], folder / "store", RunOptions(MODEL))
+    store_at_once([folder / "nights"], folder / "store", RecordOptions(workload=MODEL))
     return folder / "store"
 
 
@@ -60,7 +60,7 @@ def store_after(cli: Cli, quiet_store: Path, tmp_path: Path):
         shutil.copytree(quiet_store, tmp_path / "store")
         for number in range(BEFORE, BEFORE + AFTER):
             write_night(tmp_path / "nights", number, night)
-        store_at_once([tmp_path / "nights"], tmp_path / "store", RunOptions(MODEL))
+        store_at_once([tmp_path / "nights"], tmp_path / "store", RecordOptions(workload=MODEL))
         if tunings:
             assert cli("ingest", *tunings, "--store", tmp_path / "store", "--workload", model).code == 0
         return tmp_path / "store"

@@ -7,7 +7,7 @@ import pytest
 
 from aoe_reports.history.dictionary_encoded import read_coded
 from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.care import compact
@@ -21,7 +21,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Nights of two months, tuned ones among them."""
     folder = tmp_path_factory.mktemp("coded")
     write_nights(folder / "nights", 33)
-    ingest([folder / "nights"], str(folder / "store"), RunOptions(MODEL), Gathered())
+    ingest([folder / "nights"], str(folder / "store"), RecordOptions(workload=MODEL), Gathered())
     return str(folder / "store")
 
 

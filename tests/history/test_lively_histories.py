@@ -12,7 +12,7 @@ import numpy as np
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 NOISE = 0.01
 LAST = date(2026, 6, 30)
@@ -74,7 +74,7 @@ def untold(row: dict[str, Any] | None, direction: int) -> bool:
 def test_a_step_of_sixteen_times_the_scatter_is_told_in_its_fourth_night(cli: Cli, tmp_path: Path) -> None:
     times = {name_of(case): stepped(case) for case in CASES}
     store, alarms = tmp_path / "store", ("--max-false-alarms-per-year", len(times) / 100)
-    store_at_once([write(tmp_path / "a.jsonl", times, slice(-1))], store, RunOptions(zone_given=True))
+    store_at_once([write(tmp_path / "a.jsonl", times, slice(-1))], store, RecordOptions(tz="UTC"))
     last = write(tmp_path / "b.jsonl", times, slice(-1, None))
     changes = cli("nightly", last, "--store", store, "--tz", "UTC", "--format", "json", *alarms).json["changes"]
     rows = cli("regressions", "--store", store, "--format", "json", *alarms).json["rows"]
@@ -90,7 +90,7 @@ def test_the_same_histories_without_a_last_step_tell_nothing_new(cli: Cli, tmp_p
     cases = [case for case in CASES if case[1:3] == (1.0, 1)]
     times = {name_of(case): 10 * np.exp(lively(*case[0], case[3])) for case in cases}
     store = tmp_path / "store"
-    store_at_once([write(tmp_path / "a.jsonl", times, slice(None))], store, RunOptions(zone_given=True))
+    store_at_once([write(tmp_path / "a.jsonl", times, slice(None))], store, RecordOptions(tz="UTC"))
     alarms = ("--max-false-alarms-per-year", len(times) / 100)
     rows = cli("regressions", "--store", store, "--format", "json", *alarms).json["rows"]
     of = {row["workload"]: row for row in rows}

@@ -13,7 +13,7 @@ import pytest
 from commandline import Cli, Ended
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 FIRST, OLD, NEW = 30, "8.0.0", "8.2.RC1"
 
@@ -46,7 +46,7 @@ def fill(
     ]  # fmt: skip
     path = store.parent / "nights.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    store_at_once([path], store, RunOptions("net", zone_given=True))
+    store_at_once([path], store, RecordOptions(workload="net", tz="UTC"))
 
 
 def regressions(cli: Cli, store: Path, *more: object) -> Ended:

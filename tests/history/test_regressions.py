@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from stores import store_at_once
 
 from aoe_reports.history.gate import FACTS, parse_gate
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, NIGHTS
 
 SLOWER_SINCE = "2026-02-07"
@@ -36,7 +36,9 @@ def stores(simulated_nights: Path, simulated_store: Path, tmp_path_factory: pyte
     for earlier, count in pairwise((0, 3, 30, 39)):
         if earlier:
             shutil.copytree(folder / f"{earlier}", folder / f"{count}")
-        store_at_once(sorted(simulated_nights.iterdir())[earlier:count], folder / f"{count}", RunOptions(MODEL))
+        store_at_once(
+            sorted(simulated_nights.iterdir())[earlier:count], folder / f"{count}", RecordOptions(workload=MODEL)
+        )
     return {**{count: folder / f"{count}" for count in (3, 30, 39)}, NIGHTS: simulated_store}
 
 

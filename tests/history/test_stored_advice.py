@@ -18,7 +18,7 @@ from unchecked import store_unchecked
 
 from aoe_reports.history.advising import STORED_ADVICE, Advising, Advisor
 from aoe_reports.history.ingest import Gathered, gather_runs
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History, Run
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
@@ -156,7 +156,7 @@ def test_advice_goes_with_its_run_and_travels_with_it(cli: Cli, msprof: Path, tm
 def older(path: Path, store: Path) -> None:
     """Store a profile as a version did that knew of no advice."""
     history = History.open(str(store), create=True)
-    for item in gather_runs([path], RunOptions("net"), Gathered()):
+    for item in gather_runs([path], RecordOptions(workload="net"), Gathered()):
         assert not item.advice
         header = replace(item.header, normaliser_version=2)
         assert history.add(replace(item, header=header)) == "added"
@@ -353,7 +353,7 @@ def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: P
     profile(tmp_path / "a", ["conv1"])
     timeline = sums_alone(msprof, tmp_path / "b", b"[]")
     gathered = Gathered()
-    runs = gather_runs([tmp_path / "a", tmp_path / "b"], RunOptions("net"), gathered, Advisor({}))
+    runs = gather_runs([tmp_path / "a", tmp_path / "b"], RecordOptions(workload="net"), gathered, Advisor({}))
     first = next(runs).whole()
     timeline.unlink()  # it was there when the folder was looked through
     second = next(runs).whole()
@@ -415,7 +415,7 @@ def test_a_run_that_is_there_already_costs_no_advice(
 
 
 def test_normalize_makes_no_advice(cli: Cli, msprof: Path) -> None:
-    (run,) = gather_runs([msprof / "exports_of_2022"], RunOptions("net"), Gathered())
+    (run,) = gather_runs([msprof / "exports_of_2022"], RecordOptions(workload="net"), Gathered())
     assert isinstance(run, Run)
     assert (run.advice, run.body) == ((), {})
     assert cli("normalize", msprof / "exports_of_2022").code in {0, 1}

@@ -15,7 +15,7 @@ import pytest
 from commandline import Cli, Ended
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 FIRST = date(2026, 1, 1)
 
@@ -61,7 +61,7 @@ def store(tmp_path: Path) -> Path:
 
 def fill(store: Path, series: Mapping[str, Sequence[float]], **places: Any) -> None:
     path = write(store.parent / "in" / f"{len(list(store.parent.glob('in/*')))}.jsonl", series, **places)
-    store_at_once([path], store, RunOptions("net", zone_given=True))
+    store_at_once([path], store, RecordOptions(workload="net", tz="UTC"))
 
 
 def regressions(cli: Cli, store: Path, *more: object) -> Ended:

@@ -8,7 +8,7 @@ from pathlib import Path
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import write_nights
 
 REPORTS = {"report.html", "report.md", "report.json"}
@@ -88,7 +88,7 @@ def test_a_night_that_is_stored_already_is_judged_as_the_store_has_it(
     cli: Cli, simulated_nights: Path, tmp_path: Path
 ) -> None:
     store = str(tmp_path / "history")
-    store_at_once([simulated_nights], tmp_path / "history", RunOptions("net", hardware="npu"))
+    store_at_once([simulated_nights], tmp_path / "history", RecordOptions(workload="net", hardware="npu"))
     ended = cli("nightly", max(simulated_nights.iterdir()), "--store", store, "--workload", "net", "--format", "json")
     told = cli("regressions", "--store", store, "--format", "json").json
     assert ended.code == 1, ended.err
@@ -100,7 +100,7 @@ def test_a_night_that_is_stored_already_is_judged_as_the_store_has_it(
 def test_a_night_without_the_name_of_the_hardware_of_all_others_is_told(cli: Cli, tmp_path: Path) -> None:
     nights = write_nights(tmp_path / "nights", nights=12)
     store = str(tmp_path / "history")
-    store_at_once(nights[:-1], tmp_path / "history", RunOptions("net", hardware="npu"))
+    store_at_once(nights[:-1], tmp_path / "history", RecordOptions(workload="net", hardware="npu"))
     ended = cli("nightly", str(nights[-1]), "--store", store, "--workload", "net", "--format", "json")
     (finding,) = (one for one in ended.json["findings"] if one["rule"] == "hardware-unnamed")
     assert (finding["severity"], "others of npu" in finding["message"]) == ("warning", True)

@@ -20,7 +20,7 @@ from PIL import Image
 from stores import store_at_once
 
 from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.store import History
 
@@ -42,7 +42,7 @@ def put(nights: Path, store: Path, first: int, until: int, model: str = MODEL, *
         shutil.copytree(night, some / night.name)
     for path in some.rglob("*.csv") if rename else ():
         path.write_text(path.read_text().replace("Conv2D", TYPE).replace("layer6/conv", NAME))
-    store_at_once([some], store, RunOptions(model))
+    store_at_once([some], store, RecordOptions(workload=model))
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def hostile(simulated_nights: Path, tmp_path_factory: pytest.TempPathFactory) ->
             }
             lines.append(json.dumps(record))
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
-    store_at_once([folder / "records.jsonl"], folder / "store", RunOptions())
+    store_at_once([folder / "records.jsonl"], folder / "store", RecordOptions())
     return folder / "store"
 
 
@@ -374,7 +374,7 @@ def test_a_later_night_of_aoe_alone_hides_nothing(
     bank = tmp_path / "Ascend910B_gradient_fusion.json"
     shutil.copy(aoe / "gradient_bank" / bank.name, bank)
     os.utime(bank, (1_780_000_000, 1_780_000_000))  # 2026-05-28
-    ingest([bank], str(tmp_path / "store"), RunOptions(MODEL), Gathered())
+    ingest([bank], str(tmp_path / "store"), RecordOptions(workload=MODEL), Gathered())
     report = cli("report", "--store", tmp_path / "store", "--format", "json").json
     assert (report["night"], report["later_nights"]) == ("2026-01-02", ["2026-05-28"])
     assert "later night with a run: 2026-05-28" in cli("report", "--store", tmp_path / "store").out
@@ -383,7 +383,7 @@ def test_a_later_night_of_aoe_alone_hides_nothing(
 
 
 def test_ranks_of_a_run_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    ingest([msprof / "torch_npu_two_ranks"], str(tmp_path / "store"), RunOptions("m"), Gathered())
+    ingest([msprof / "torch_npu_two_ranks"], str(tmp_path / "store"), RecordOptions(workload="m"), Gathered())
     hot = cli("report", "--store", tmp_path / "store", "--format", "json").json["hotspots"]
     alone = cli("hotspots", msprof / "torch_npu_two_ranks", "--format", "json").json["rows"]
     assert hot["ranks"] == 2

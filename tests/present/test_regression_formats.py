@@ -24,7 +24,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.present import REGRESSION_RENDERERS
 from aoe_reports.present.reports.changes import Changes
 from aoe_reports.present.values import plain
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 
 FORMATS = tuple(REGRESSION_RENDERERS)
 MODEL = 'net <script>alert("1")</script> |x| \x1b[31m `b` \u202e ]]> {0} [a](http://b) \\ $1$'
@@ -65,7 +65,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for number in range(before + after):
             write_night(nights, number, quiet if number < before else slow)
         found[name] = folder / f"st {name}"
-        store_at_once([nights], found[name], RunOptions(MODEL))
+        store_at_once([nights], found[name], RecordOptions(workload=MODEL))
     return found
 
 

@@ -23,7 +23,7 @@ from dashboards import HOSTILE, store_hostile_names
 from stores import store_at_once
 
 from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.publish import Generation
 
@@ -41,7 +41,7 @@ def store(simulated_store: Path) -> Path:
 
 
 def put(nights: Path, store: Path, first: int, until: int) -> None:
-    store_at_once(sorted(nights.iterdir())[first:until], store, RunOptions(MODEL))
+    store_at_once(sorted(nights.iterdir())[first:until], store, RecordOptions(workload=MODEL))
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
                             "timestamp": when.timestamp(), "schema_version": "0.1", "metadata": {}})
             )  # fmt: skip
     (tmp_path / "years.jsonl").write_text("\n".join(lines) + "\n")
-    store_at_once([tmp_path / "years.jsonl"], tmp_path / "years", RunOptions())
+    store_at_once([tmp_path / "years.jsonl"], tmp_path / "years", RecordOptions())
     for place, store in enumerate((tmp_path / "years", hostile)):
         folder = tmp_path / f"site-{place}"
         assert cli("site", "--store", store, "-o", folder).code == 0
@@ -226,7 +226,7 @@ def test_what_one_run_has_alone_is_a_row_of_its_own(cli: Cli, nights: Path, tmp_
         shutil.copytree(night, tmp_path / "two" / night.name)
     (table,) = (tmp_path / "two" / sorted(nights.iterdir())[1].name).rglob("op_summary*.csv")
     table.write_text(table.read_text().replace("layer6/conv", "fresh/conv"))
-    ingest([tmp_path / "two"], str(tmp_path / "store"), RunOptions(MODEL), Gathered())
+    ingest([tmp_path / "two"], str(tmp_path / "store"), RecordOptions(workload=MODEL), Gathered())
     cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
     alone = {row["op_name"]: row for row in told["op_rows"] if row["side"] != "both"}
@@ -255,7 +255,12 @@ def test_pages_warn_of_what_compare_refuses(cli: Cli, nights: Path, tmp_path: Pa
         if not table.name.startswith("step_trace"):
             table.unlink()
     for version in ("8.0", "8.5"):
-        ingest([tmp_path / version], str(tmp_path / "store"), RunOptions(MODEL, engine_version=version), Gathered())
+        ingest(
+            [tmp_path / version],
+            str(tmp_path / "store"),
+            RecordOptions(workload=MODEL, engine_version=version),
+            Gathered(),
+        )
     cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
     records, version = sorted(told["not_comparable"], key=lambda one: one["fact"] == "engine_version")

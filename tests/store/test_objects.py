@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, Origin
 from aoe_reports.store.care import compact, vacuum
@@ -21,7 +21,7 @@ def test_a_store_in_an_object_store_is_written_read_merged_and_verified(
     monkeypatch.setattr("aoe_reports.store.log._files", object_store)
     store = str(tmp_path / "store")
     write_nights(tmp_path / "nights", 5)
-    options = RunOptions(workload="w", zone_given=True)
+    options = RecordOptions(workload="w", tz="UTC")
     for outcome in ("added", "unchanged"):
         stored = ingest([tmp_path / "nights"], store, options, Gathered())
         assert {item.outcome for item in stored} == {outcome}

@@ -22,7 +22,6 @@ from aoe_reports.cli.output import (
     Zone,
     exit_code,
     progress_line,
-    run_options,
     show_report,
     write,
 )
@@ -62,12 +61,21 @@ def nightly(
     from aoe_reports.history.regressions import RegressionSelection
     from aoe_reports.jobs.nightly import Strictness, run_nightly
     from aoe_reports.present.as_json import render_rows
+    from aoe_reports.questions.records.options import IngestOptions
 
     selection = RegressionSelection(
         false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
     )
-    options = run_options(
-        workload, hardware, engine_version, zone, max_expanded, raw, renew=renew, workload_from=workload_from
+    options = IngestOptions(
+        strict=strict,
+        max_expanded=max_expanded,
+        workload=workload,
+        workload_from=workload_from,
+        hardware=hardware,
+        engine_version=engine_version,
+        tz=zone,
+        raw=raw,
+        renew=renew,
     )
 
     def show(result: "NightlyResult") -> None:

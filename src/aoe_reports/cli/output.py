@@ -220,36 +220,3 @@ def reply(
     if not chosen.has_findings:
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))
-
-
-def run_options(
-    workload: str | None,
-    hardware: str | None,
-    engine_version: str | None,
-    zone: str | None,
-    max_expanded: int | None,
-    raw: int,
-    *,
-    renew: bool = False,
-    workload_from: str | None = None,
-) -> Any:
-    """The options on runs that `normalize`, `ingest` and `nightly` share."""
-    from aoe_reports.questions.records.naming import WorkloadFrom as Rule
-    from aoe_reports.questions.records.run_options import RunOptions, zone_of
-
-    workload, hardware, engine_version = (
-        text if text is None else text.encode("utf-8", "replace").decode()
-        for text in (workload, hardware, engine_version)
-    )
-    rule = None if workload_from is None else Rule.parse(workload_from)
-    return RunOptions(
-        workload=workload,
-        hardware=hardware,
-        engine_version=engine_version,
-        zone=zone_of(zone or "UTC"),
-        zone_given=zone is not None,
-        max_expanded=max_expanded,
-        raw=raw,
-        renew=renew,
-        workload_from=rule,
-    )

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import MaxExpanded, Output, Strict, print_findings, write_pieces
+from aoe_reports.cli.output import Output, print_findings, write_pieces
+from aoe_reports.engine.question import ReadOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.texts import say
@@ -21,27 +22,26 @@ def table(
     form: Annotated[TableFormat, typer.Option("--format", help="Form of the output.")] = "csv",
     listed: Annotated[bool, typer.Option("--list", help="List every kind that can be read.")] = False,
     output: Output = None,
-    strict: Strict = False,
-    max_expanded: MaxExpanded = None,
+    *,
+    chosen: ReadOptions,
 ) -> None:
     """Print one table or timeline under canonical names and units (durations in us, time stamps in ns)."""
-    from aoe_reports.engine.question import RunOptions
     from aoe_reports.present.streams import render_stream, write_parquet
     from aoe_reports.questions.table import list_tables, stream_table
 
     if listed:
         shown = "json" if form == "json" else "text"
-        write_pieces(FORMS[shown].render(Shown(answer=list_tables(), strict=strict, language=spoken())), output)
+        write_pieces(FORMS[shown].render(Shown(answer=list_tables(), strict=chosen.strict, language=spoken())), output)
         return
     if kind is None or path is None:
         raise UsageError(say("table: expected a KIND and a PATH, or --list"))
     if form == "parquet" and output is None:
         raise UsageError(say("table --format parquet: expected -o FILE (Parquet is not for a terminal)"))
-    stream = stream_table(kind, path, RunOptions(strict=strict, max_expanded=max_expanded))
+    stream = stream_table(kind, path, chosen)
     if form == "parquet" and output is not None:
         write_parquet(stream, output)
     else:
-        write_pieces(render_stream(stream, form, strict=strict), output)
+        write_pieces(render_stream(stream, form, strict=chosen.strict), output)
     if form != "json":
         print_findings(in_order(stream.notes.findings))
-    raise typer.Exit(stream.exit_code(strict=strict))
+    raise typer.Exit(stream.exit_code(strict=chosen.strict))

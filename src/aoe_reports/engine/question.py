@@ -31,8 +31,8 @@ MAX_ID = 2**31 - 1
 
 
 @options
-class RunOptions:
-    """Options that every question has: how it is read, and what counts as bad."""
+class ReadOptions:
+    """Options of whatever reads captures: how far, and what counts as bad."""
 
     strict: bool = option(
         default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run", shared=True
@@ -45,6 +45,11 @@ class RunOptions:
         shared=True,
         protects=True,
     )
+
+
+@options
+class RunOptions(ReadOptions):
+    """Options that every question has."""
 
 
 O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options

@@ -31,8 +31,8 @@ from aoe_reports.model.texts import Text, join, say
 from aoe_reports.questions.records.load import load_bank, load_profile, load_tuning
 from aoe_reports.questions.records.naming import INFERRED
 from aoe_reports.questions.records.normalise import run_of_profile, run_of_tuning, runs_of_bank
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.questions.records.record_files import load_records
-from aoe_reports.questions.records.run_options import RunOptions
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
@@ -90,7 +90,7 @@ SUMMARY_FACTS = ("kind", "tuning_name", "modified")
 
 def gather_runs(
     paths: Sequence[Path],
-    options: RunOptions,
+    options: RecordOptions,
     gathered: Gathered,
     advisor: Advisor | None = None,
     sharing: Sharing | None = None,
@@ -120,7 +120,7 @@ def gather_runs(
 
 
 def _profiles(
-    runs: Sequence[tuple[Capture, ...]], options: RunOptions, gathered: Gathered, advisor: Advisor | None
+    runs: Sequence[tuple[Capture, ...]], options: RecordOptions, gathered: Gathered, advisor: Advisor | None
 ) -> Iterator[Run]:
     for captures in runs:
         gathered.reading(captures[0].root)
@@ -144,7 +144,7 @@ def _with_advice(advising: Advising, run: Run) -> Run:
     return replace(run, advice=rows, body={**run.body, "advice": digest_of(rows)})
 
 
-def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
+def _banks(discovery: Discovery, options: RecordOptions, gathered: Gathered) -> Iterator[Run]:
     for found in bank_files(discovery):
         gathered.reading(found.path)
         try:
@@ -161,7 +161,7 @@ def _banks(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Ite
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
 
 
-def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> Iterator[Run]:
+def _tunings(discovery: Discovery, options: RecordOptions, gathered: Gathered) -> Iterator[Run]:
     for found in aoe_files(discovery):
         gathered.reading(found.path)
         try:
@@ -175,7 +175,7 @@ def _tunings(discovery: Discovery, options: RunOptions, gathered: Gathered) -> I
             yield run_of_tuning(tuning, options)
 
 
-def _records(discovery: Discovery, options: RunOptions, gathered: Gathered, read: set[str]) -> Iterator[Run]:
+def _records(discovery: Discovery, options: RecordOptions, gathered: Gathered, read: set[str]) -> Iterator[Run]:
     """Runs of files of records; one that was `read` from what it was made of is not taken a second time."""
     seen: set[str] = set()
     for found in record_files(discovery):
@@ -197,7 +197,13 @@ MERGES = 16
 
 
 def ingest(
-    paths: Sequence[Path], store: str, options: RunOptions, gathered: Gathered, command: str = "ingest"
+    paths: Sequence[Path],
+    store: str,
+    options: RecordOptions,
+    gathered: Gathered,
+    command: str = "ingest",
+    *,
+    renew: bool = False,
 ) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
@@ -211,7 +217,7 @@ def ingest(
             if count % TEND_EVERY == 0:
                 _tend(history, gathered, at_most=1 if count == 0 else MERGES)
             count += 1
-            added, outcome = _add(history, sharing, run, admitted, renew=options.renew)
+            added, outcome = _add(history, sharing, run, admitted, renew=renew)
             stored.append(_kept(added, outcome))
             if outcome == "less-complete":
                 gathered.findings.append(_less_complete(run))

@@ -27,7 +27,7 @@ from aoe_reports.model.texts import Text, join, say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.questions.records.load import model_name_of
 from aoe_reports.questions.records.naming import Named, name_captures
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History, Run, equals
 
 Device = tuple[str, int | None, int | None]
@@ -69,7 +69,7 @@ class Sharing:
     """What one ingest knows of the workloads whose series its runs would share."""
 
     store: str
-    options: RunOptions
+    options: RecordOptions
     history: History | None = None
     _newest: dict[str, _Newest | None] = field(default_factory=dict)
     _refused: dict[str, Text] = field(default_factory=dict)
@@ -305,7 +305,7 @@ def _read(history: History, model: str) -> _Newest | None:
 class _Ahead:
     """Captures of one run before they are read as a whole: only their operators, and only when somebody asks."""
 
-    def __init__(self, captures: Sequence[Capture], options: RunOptions) -> None:
+    def __init__(self, captures: Sequence[Capture], options: RecordOptions) -> None:
         self.captures, self.options = captures, options
         self.path = str(captures[0].root)
         self._mixes: dict[Device, OperatorMix] | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aoe_reports.jobs.nightly import NightlyResult, run_nightly
 from aoe_reports.model.texts import Language
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
 
@@ -26,7 +26,7 @@ class DemoResult:
 def run_demo(folder: Path, language: Language = "en") -> DemoResult:
     """Write the simulated nights into `folder`, do the main job over them, compare with what was planted."""
     nights = write_nights(folder / "nights")
-    options = RunOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", zone_given=True)
+    options = IngestOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", tz="UTC")
     result = run_nightly(
         [folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True, language=language
     )

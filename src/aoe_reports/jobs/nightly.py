@@ -22,7 +22,7 @@ from aoe_reports.present.as_json import render_rows
 from aoe_reports.present.night import night_report
 from aoe_reports.present.reports.language import report_in
 from aoe_reports.present.reports.night_content import Job, Night
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.site.build import build_site, refuse_other_folder
 from aoe_reports.store import History, equals
 
@@ -51,7 +51,7 @@ def run_nightly(
     paths: Sequence[Path],
     store: str,
     site: Path | None,
-    options: RunOptions,
+    options: IngestOptions,
     *,
     selection: RegressionSelection | None = None,
     strictness: Strictness | None = None,
@@ -69,7 +69,7 @@ def run_nightly(
         _refuse_misuse(site)
     selection = selection or RegressionSelection()
     gathered = Gathered(progress=progress)
-    stored = ingest(paths, store, options, gathered, "nightly")
+    stored = ingest(paths, store, options, gathered, "nightly", renew=options.renew)
     findings = [*gathered.findings, *(finding for item in stored for finding in item.run.findings)]
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     found = None

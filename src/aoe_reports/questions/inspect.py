@@ -175,9 +175,9 @@ def _reader(file: FoundFile) -> Callable[[FoundFile, InspectedFile, Notes], Insp
 
 def _of_result(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
     from aoe_reports.questions.records.load import load_tuning
-    from aoe_reports.questions.records.run_options import RunOptions as OptionsOfRuns
+    from aoe_reports.questions.records.options import RecordOptions
 
-    tunings, found = load_tuning(file, OptionsOfRuns())
+    tunings, found = load_tuning(file, RecordOptions())
     notes.add(finding for finding in found if finding.rule.startswith("json-"))
     if not tunings:
         return known

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aoe_reports.engine.question import Answer, Notes, RunOptions, Stream
+from aoe_reports.engine.question import Answer, Notes, ReadOptions, Stream
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
@@ -39,7 +39,7 @@ def list_tables() -> Answer:
     )
 
 
-def stream_table(kind: str, path: Path, options: RunOptions) -> Stream:
+def stream_table(kind: str, path: Path, options: ReadOptions) -> Stream:
     """The rows of one kind below a path; nothing is read before the first batch. Raises UsageError for an unknown kind."""
     from aoe_reports.engine.profiles import read_profile, timeline_of_kind
     from aoe_reports.formats.vendor import TABLES

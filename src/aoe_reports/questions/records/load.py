@@ -36,7 +36,7 @@ from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.questions.records.naming import lasting_name
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.rules.forms import check_forms, check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
@@ -120,7 +120,7 @@ class WideTables:
 Look = Callable[[WideTables], None]
 
 
-def load_profile(captures: Sequence[Capture], options: RunOptions, look: Look | None = None) -> ProfileRun:
+def load_profile(captures: Sequence[Capture], options: RecordOptions, look: Look | None = None) -> ProfileRun:
     """Read the captures of one run; `look` sees the tables of each as it is read, so that nothing is read twice."""
     read = tuple(read_capture(capture, look) for capture in captures)
     findings = [finding for data in read for finding in data.findings]
@@ -136,7 +136,7 @@ def check_tuning(found: FoundFile) -> tuple[ResultFile, list[Finding]]:
     return file, check_result_file(file)
 
 
-def load_tuning(found: FoundFile, options: RunOptions) -> tuple[list[TuningRun], list[Finding]]:
+def load_tuning(found: FoundFile, options: RecordOptions) -> tuple[list[TuningRun], list[Finding]]:
     """(the runs in one AOE result file, none where nothing of it can be used; everything found in it)."""
     file, findings = check_tuning(found)
     return [_tuning_run(file, result, findings, options) for result in file.results], findings
@@ -148,7 +148,7 @@ def load_bank(found: FoundFile) -> tuple[BankFile, list[Finding]]:
     return file, check_bank_file(file)
 
 
-def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RunOptions) -> TuningRun:
+def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding], options: RecordOptions) -> TuningRun:
     name = file.name
     inside = [f for f in findings if f.pointer is None or is_below(f.pointer, result.pointer)]
     from_key = (result.report_key or "").removeprefix("report_").rpartition("_")[0]
@@ -156,7 +156,7 @@ def _tuning_run(file: ResultFile, result: TuningResult, findings: list[Finding],
     if timestamp is None:
         timestamp = file.path.stat().st_mtime_ns
         inside.append(_no_time(file.path))
-    elif not options.zone_given:
+    elif options.tz is None:
         inside.append(_zone_assumed(file.path))
     content = _content_of(file, result)
     named = name.time is not None or name.pid is not None or result.report_key is not None
@@ -308,14 +308,14 @@ def _member(data: CaptureData) -> Member:
     return Member(identity_of("profile", *facts), content, data.rows, named=False)
 
 
-def _time_of(data: CaptureData, options: RunOptions, findings: list[Finding]) -> int:
+def _time_of(data: CaptureData, options: RecordOptions, findings: list[Finding]) -> int:
     """When the capture was made, as time of day: from info files, tasks, names, and at last the files' own time."""
     for time in (data.capture.info.start_ns, data.first_ns, data.capture.info.end_ns):
         if time is not None and time >= EPOCH_FROM_NS:
             return time
     named = digits_to_ns(data.capture.named_time, options.zone)
     if named is not None:
-        if not options.zone_given:
+        if options.tz is None:
             findings.append(_zone_assumed(data.capture.root))
         return named
     findings.append(_no_time(data.capture.root))

@@ -23,7 +23,7 @@ from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.formats.capture import Capture
-    from aoe_reports.questions.records.run_options import RunOptions
+    from aoe_reports.questions.records.options import RecordOptions
 
 NamedBy = Literal["option", "mapping", "capture", "folder", "nothing"]
 """What tells a name; the last three are inferred, so what the store has already may overrule them."""
@@ -82,7 +82,7 @@ def undated(text: str) -> str:
     return name if _WORDS.search(name) else ""
 
 
-def name_workload(options: RunOptions, place: Path, told: Iterable[str | None] = ()) -> Named:
+def name_workload(options: RecordOptions, place: Path, told: Iterable[str | None] = ()) -> Named:
     """The name of what was measured in `place` (a capture's folder, or that of a file).
 
     `told` is what the capture or file says of itself, the surest first; what changes with the night is left out of it.
@@ -91,13 +91,13 @@ def name_workload(options: RunOptions, place: Path, told: Iterable[str | None] =
     if options.workload:
         return Named(options.workload, "option")
     findings: tuple[Finding, ...] = ()
-    if options.workload_from is not None:
-        folders = folders_below(place, options.asked)
-        mapped = options.workload_from.name_of(place, folders)
+    rule = options.rule
+    if rule is not None:
+        mapped = rule.name_of(place, folders_below(place, options.asked))
         if mapped is not None:
             return Named(_as_text(mapped), "mapping")
-        if options.workload_from.pattern is not None:
-            findings = (_not_mapped(place, options.workload_from),)
+        if rule.pattern is not None:
+            findings = (_not_mapped(place, rule),)
     for name in told:
         if name:
             return Named(_as_text(name), "capture", findings)
@@ -108,7 +108,7 @@ def name_workload(options: RunOptions, place: Path, told: Iterable[str | None] =
     return Named(UNKNOWN, "nothing", (*findings, Finding("info", "workload-unknown", str(place), message)))
 
 
-def name_captures(options: RunOptions, captures: Sequence[Capture], in_tables: Iterable[str | None]) -> Named:
+def name_captures(options: RecordOptions, captures: Sequence[Capture], in_tables: Iterable[str | None]) -> Named:
     """The name of a run of captures; `in_tables` are the models that their tables name, asked for only where nothing surer tells."""
     return name_workload(options, captures[0].root, _said_by(captures, in_tables))
 

@@ -25,11 +25,11 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.questions.records.load import ProfileRun, TuningRun
 from aoe_reports.questions.records.naming import name_captures, name_workload
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import Run, RunHeader
 
 
-def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
+def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
     """One profile as it is stored."""
     captures = [data.capture for data in profile.captures]
     named = name_captures(options, captures, (data.model_name for data in profile.captures))
@@ -71,7 +71,7 @@ def run_of_profile(profile: ProfileRun, options: RunOptions) -> Run:
     return Run(header, records, in_order(findings), {}, _facts(context), named_by=named.by)
 
 
-def run_of_tuning(tuning: TuningRun, options: RunOptions) -> Run:
+def run_of_tuning(tuning: TuningRun, options: RecordOptions) -> Run:
     """One tuning report as it is stored."""
     result, path = tuning.result, str(tuning.file.path)
     named = name_workload(options, tuning.file.path.parent, (result.tuning_name,))
@@ -132,7 +132,7 @@ def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
     return {**body, "modifications": modifications}
 
 
-def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RunOptions) -> list[Run]:
+def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RecordOptions) -> list[Run]:
     """The models of a gradient bank, a run each: v0.1 has no record for them, so all there is stands in the run's row.
 
     A model is what is said of it, for one chip: tuned again it is another run. No bank tells its time: the file's own is taken.

@@ -15,7 +15,7 @@ from aoe_reports.formats.records.record import Record, RecordSource, canonical_j
 from aoe_reports.model.findings import Finding, has, in_order
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of, parse_timestamp
-from aoe_reports.questions.records.run_options import RunOptions
+from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.rules.records import sound_records
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import NORMALISER_VERSION
@@ -31,7 +31,7 @@ class _Entry:
 
 
 def load_records(
-    found: FoundFile, options: RunOptions, seen: set[str], read: Collection[str]
+    found: FoundFile, options: RecordOptions, seen: set[str], read: Collection[str]
 ) -> tuple[list[Run], list[Finding]]:
     """(the runs in a file of records, what was found in it that belongs to none of them).
 
@@ -53,7 +53,7 @@ def load_records(
         record = record_of_document(text.document, time.ns, options.workload)
         assumed |= record.source == "foreign" and not time.zoned
         entries.append(_Entry(record, digest, own_run_of(text.document)))
-    if assumed and not options.zone_given:
+    if assumed and options.tz is None:
         message = say("times of records name no zone; taken as UTC (see --tz)")
         findings.append(Finding("info", "time-zone-assumed", path, message))
     if repeated:
@@ -139,7 +139,7 @@ def _facts(records: Sequence[Record]) -> dict[str, Any]:
     return {name: getattr(first, name) for name in alike}
 
 
-def _other_workload(group: Sequence[_Entry], options: RunOptions, path: str) -> Finding | None:
+def _other_workload(group: Sequence[_Entry], options: RecordOptions, path: str) -> Finding | None:
     """Our own records say what was measured: another name would make another history of them."""
     record = group[0].record
     if record.source == "foreign" or options.workload in {None, record.model}:

@@ -1,0 +1,93 @@
+"""What a user may say about runs that files do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from aoe_reports.engine.question import ReadOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import option, options
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from aoe_reports.questions.records.naming import WorkloadFrom
+
+
+@options
+class RecordOptions(ReadOptions):
+    """Names for what is measured, and the zone of times that carry none. Raises UsageError for a zone or a pattern that is none."""
+
+    workload: str | None = option(default=None, help="Name of what was measured.", shared=True, names="nothing")
+    workload_from: str | None = option(
+        default=None,
+        help="Which folder names what was measured: `folder` (those below PATHS, without dates), or a pattern such as "
+        "*/{workload} or /**/nights/{workload}.",
+        names="nothing",
+        shared=True,
+    )
+    hardware: str | None = option(default=None, help="Name of the hardware.", shared=True, names="nothing")
+    engine_version: str | None = option(default=None, help="Version of CANN.", shared=True, names="nothing")
+    tz: str | None = option(
+        default=None, help="Time zone of times without one [default: UTC].", shared=True, names="nothing"
+    )
+    raw: int = option(
+        default=0,
+        minimum=0,
+        help="Keep every single time (runtime_raw) of records of at most so many tasks or steps; 0: of none.",
+        shared=True,
+    )
+    asked: tuple[Path, ...] = ()
+    """The paths that were asked for: folders below them may name what is measured."""
+
+    def __post_init__(self) -> None:
+        """Look at what was said before anything is read; the odd byte of a name becomes a question mark."""
+        for name in ("workload", "hardware", "engine_version"):
+            text = getattr(self, name)
+            if text is not None:
+                object.__setattr__(self, name, text.encode("utf-8", "replace").decode())
+        _ = self.zone, self.rule
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of times that name none."""
+        return UTC if self.tz is None else zone_of(self.tz)
+
+    @property
+    def rule(self) -> WorkloadFrom | None:
+        """How folders name what is measured, where the user says it."""
+        from aoe_reports.questions.records.naming import WorkloadFrom
+
+        return None if self.workload_from is None else WorkloadFrom.parse(self.workload_from)
+
+    def asked_for(self, paths: Sequence[Path]) -> RecordOptions:
+        """The same, for runs below these paths."""
+        return replace(self, asked=tuple(paths))
+
+
+@options
+class IngestOptions(RecordOptions):
+    """What may be said of runs that are stored."""
+
+    renew: bool = option(
+        default=False,
+        help="Replace runs that an older version stored by what this one makes of them.",
+        flags=["--renew"],
+        only_here=say("what is replaced"),
+    )
+
+
+def zone_of(name: str) -> tzinfo:
+    """A time zone by its name; UsageError for a name that is none."""
+    if name.upper() == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise UsageError(
+            say("--tz {name!r}: there is no such time zone; expected a name such as Asia/Shanghai", name=name)
+        ) from error
