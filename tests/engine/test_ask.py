@@ -39,7 +39,7 @@ def test_what_stops_one_unit_stops_no_other_and_its_notes_survive(ranks: Path, e
 
 def test_a_process_that_is_killed_costs_its_own_unit_only(ranks: Path) -> None:
     (ranks / "rank_2" / "deadly").touch()
-    answer = ask(Odd(), [ranks], RunOptions(), executor=Processes(2))
+    answer = ask(Odd(), [ranks], RunOptions(jobs=2))
     assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_3"]
     assert {Path(one.path).name for one in answer.findings if one.rule == "unreadable"} == {"rank_1", "rank_2"}
 

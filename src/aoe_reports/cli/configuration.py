@@ -36,6 +36,7 @@ SHARED = (
     "tz",
     "strict",
     "max-expanded",
+    "jobs",
     "raw",
     "lang",
 )

@@ -38,7 +38,7 @@ WORDS = frozenset(
 
 An option of free text or of a path that stands neither here nor in PLACES is refused in a project's file.
 """
-LIMITS = frozenset({"max-expanded", "max-size"})
+LIMITS = frozenset({"max-expanded", "max-size", "jobs"})
 """Options that protect from hostile data: a project's file, which may have come with it, does not set them."""
 
 

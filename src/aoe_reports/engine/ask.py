@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from aoe_reports.engine.executors import Executor, Serial
+from aoe_reports.engine.executors import Executor, executor_of
 from aoe_reports.engine.question import Answer, Asked, Notes, Question, RunOptions, answer_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import has
@@ -29,7 +29,7 @@ def ask(question: Question[O, P], paths: Sequence[Path], chosen: O, *, executor:
     context = question.prepare(files, looking)
     asked = Asked(options=chosen, notes=notes, inputs=inputs, context=context)
     units = question.units(files, asked)
-    found = _units_read(question, units, executor or Serial(), asked)
+    found = _units_read(question, units, executor or executor_of(chosen.jobs), asked)
     parts: Any = list(found) if question.held else found
     finished = question.finish(parts, replace(asked, units=units))
     if question.nothing and not question.is_answered(finished) and not has(notes.findings, "error"):

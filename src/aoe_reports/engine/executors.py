@@ -62,3 +62,8 @@ class Processes:
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
         return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+def executor_of(jobs: int) -> Executor:
+    """Who reads with so many processes."""
+    return Serial() if jobs == 1 else Processes(jobs)

@@ -51,6 +51,10 @@ class ReadOptions:
 class RunOptions(ReadOptions):
     """Options that every question has."""
 
+    jobs: int = option(
+        default=1, minimum=1, help="How many processes read captures.", scope="run", shared=True, protects=True
+    )
+
 
 O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
 P = TypeVar("P")
