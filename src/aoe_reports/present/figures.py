@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -207,30 +207,13 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     days = [date.fromisoformat(night).toordinal() for night in chart.nights]
     place = dict(zip(chart.nights, days, strict=True))
     for values in chart.lines.values():
-        known = [(day, value) for day, value in zip(days, values, strict=True) if value is not None]
-        points = []
-        for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
-            if day - earlier > _GAP_DAYS:
-                points.append((day, math.nan))  # the line is broken where nothing ran
-            points.append((day, value))
-        size = 6 if len(known) <= _DOTTED else 3
-        axes.plot(*zip(*points, strict=True), color=_BLUE, linewidth=2, marker="o", markersize=size)
+        _paint_line(axes, [(day, value) for day, value in zip(days, values, strict=True) if value is not None])
     for number, (first, last, value) in enumerate(chart.levels):
         ends = [place[first] - 0.5, place[last] + 0.5]
         axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
     if chart.marked in place:
         at = place[chart.marked] - 0.5
-        axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
-        words = say("since {night}", night=chart.marked)
-        if len(chart.levels) == len(("before", "after")):
-            levels = " → ".join(_level(value) for _, _, value in chart.levels)
-            words = say("{since}: {levels} {unit}", since=words, levels=levels, unit=chart.unit)
-        late = at > (days[0] + days[-1]) / 2
-        axes.annotate(
-            spell(words), (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
-            textcoords="offset points", ha="right" if late else "left", va="top", color=_RED, fontweight="bold",
-        )  # fmt: skip
-        axes.margins(x=0.03)
+        _paint_mark(axes, at, spell(_mark_words(chart)), late=at > (days[0] + days[-1]) / 2)
     span = days[-1] - days[0]
     shown = sorted({days[0] + span * number // (_DATES - 1) for number in range(_DATES)})
     axes.set_xticks(shown, [date.fromordinal(day).isoformat() for day in shown], fontsize=14)
@@ -240,6 +223,35 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     axes.set_axisbelow(True)
     low, high = axes.get_ylim()
     axes.set_ylim(low - 0.03 * (high - low), high + 0.12 * (high - low))  # the words at the mark stand above the line
+
+
+def _paint_line(axes: Axes, known: Sequence[tuple[int, float]]) -> None:
+    """Values by day; the line is broken where nothing ran."""
+    points = []
+    for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
+        if day - earlier > _GAP_DAYS:
+            points.append((day, math.nan))
+        points.append((day, value))
+    size = 6 if len(known) <= _DOTTED else 3
+    axes.plot(*zip(*points, strict=True), color=_BLUE, linewidth=2, marker="o", markersize=size)
+
+
+def _mark_words(chart: Chart) -> str:
+    words = say("since {night}", night=chart.marked)
+    if len(chart.levels) != len(("before", "after")):
+        return words
+    levels = " → ".join(_level(value) for _, _, value in chart.levels)
+    return say("{since}: {levels} {unit}", since=words, levels=levels, unit=chart.unit)
+
+
+def _paint_mark(axes: Axes, at: float, words: str, *, late: bool) -> None:
+    """A line where something changed, its words on the side that has more room."""
+    axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
+    axes.annotate(
+        words, (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
+        textcoords="offset points", ha="right" if late else "left", va="top", color=_RED, fontweight="bold",
+    )  # fmt: skip
+    axes.margins(x=0.03)
 
 
 def _level(value: float) -> str:
@@ -269,40 +281,33 @@ def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> N
 
 
 def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) -> None:
-    edges = [0.0]
-    for _, size in chart.parts:
-        edges.append(edges[-1] + size)
-    bars = [(name, edges[place], size) for place, (name, size) in enumerate(chart.parts)] + [
-        (chart.whole[0], 0.0, chart.whole[1])
-    ]
-    low, high = min(*edges, chart.whole[1], 0.0), max(*edges, chart.whole[1], 0.0)
-    room = (high - low) or 1.0
-    for place, (_, start, size) in enumerate(bars):
-        last = place == len(bars) - 1
-        colour = _GREY if last else _RED if size > 0 else _BLUE
-        axes.barh(
-            place,
-            size,
-            left=start,
-            height=0.66,
-            color=colour,
-            hatch="" if last or size > 0 else "//",
-            edgecolor="white",
-        )
-        axes.annotate(
-            f"{size:+,.3f}" if abs(size) < 1 else f"{size:+,.1f}",
-            (max(start, start + size), place), xytext=(8, 0), textcoords="offset points", va="center",
-            fontweight="bold" if last else "normal", color=colour,
-        )  # fmt: skip
-        if not last:
-            axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
+    """Each part from where the one before ended, then the whole from 0."""
+    edges = list(accumulate((size for _, size in chart.parts), initial=0.0))
+    starts, whole = edges[:-1], chart.whole[1]
+    for place, (start, (_, size)) in enumerate(zip(starts, chart.parts, strict=True)):
+        colour, hatch = (_RED, "") if size > 0 else (_BLUE, "//")
+        _paint_part(axes, place, start, size, color=colour, hatch=hatch, fontweight="normal")
+        axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
+    _paint_part(axes, len(starts), 0.0, whole, color=_GREY, hatch="", fontweight="bold")
     axes.axvline(0, color="black", linewidth=1)
-    across = _ACROSS - _name_rows(axes, [name for name, _, _ in bars], spell)
-    _, needed = _fitted(axes, [f"{size:+,.1f}" for _, _, size in bars], _WORDS_PIXELS)
-    axes.set_xlim(low - 0.03 * room, low + (high - low or 1.0) * across / (across - 1.2 * needed))
+    bars = [*chart.parts, chart.whole]
+    across = _ACROSS - _name_rows(axes, [name for name, _ in bars], spell)
+    _, needed = _fitted(axes, [f"{size:+,.1f}" for _, size in bars], _WORDS_PIXELS)
+    low, high = min(*edges, whole), max(*edges, whole)
+    room = (high - low) or 1.0
+    axes.set_xlim(low - 0.03 * room, low + room * across / (across - 1.2 * needed))
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
     axes.set_xlabel(spell(chart.unit))
+
+
+def _paint_part(axes: Axes, place: int, start: float, size: float, *, color: str, hatch: str, fontweight: str) -> None:
+    axes.barh(place, size, left=start, height=0.66, color=color, hatch=hatch, edgecolor="white")
+    axes.annotate(
+        f"{size:+,.3f}" if abs(size) < 1 else f"{size:+,.1f}",
+        (max(start, start + size), place), xytext=(8, 0), textcoords="offset points", va="center",
+        fontweight=fontweight, color=color,
+    )  # fmt: skip
 
 
 _LEAST_ROWS = 4

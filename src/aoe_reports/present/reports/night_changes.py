@@ -16,7 +16,7 @@ from aoe_reports.present.reports.night_content import (
     is_news,
 )
 from aoe_reports.present.reports.night_words import (
-    line_name,
+    in_lines,
     place_words,
     subject_words,
     title_name,
@@ -170,13 +170,7 @@ _PARTS = {
 
 def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
     operators = told["operators"]
-    parts: list[tuple[str, float]] = [
-        (
-            whole_name(one["op_name"] or one["op_type"]) if one["op_name"] or one["op_type"] else say("unknown"),
-            one["difference_us"],
-        )
-        for one in operators
-    ]
+    parts: list[tuple[str, float]] = [(_name(one), one["difference_us"]) for one in operators]
     parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
     listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
     described = say(
@@ -204,33 +198,35 @@ def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
         unit=say("change of a step (us)"),
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
-    sentences = [say("{text}.", text=described)]
-    sentences += [
-        say(
+    sentences = [say("{text}.", text=described), *_remarks(told, night)]
+    rows = [{**one, "cause": cause_words(one["cause"])} for one in in_lines(operators)]
+    grid = Grid(shown_columns("attribution", operators), rows) if operators else None
+    return Section("Where the change is", sentences, grid, chart, figure="attribution")
+
+
+def _name(one: Row) -> str:
+    name = one["op_name"] or one["op_type"]
+    return whole_name(name) if name else say("unknown")
+
+
+def _remarks(told: Row, night: Night) -> Iterator[str]:
+    """What moved from operators to operators, what AOE tuned, and which other steps changed."""
+    for shift in told["shifts"]:
+        yield say(
             "{sources} became {targets} ({moved:,.3f} us moved).",
             sources=join(", ", map(whole_name, shift["from"])),
             targets=join(", ", map(whole_name, shift["to"])),
             moved=shift["moved_us"],
         )
-        for shift in told["shifts"]
-    ]
-    sentences += [
-        say(
-            "AOE tuned {operator} in run {run} of {night}.",
-            operator=whole_name(one["op_name"] or one["op_type"]),
-            run=one["repository_run"],
-            night=one["repository_night"],
-        )
-        for one in operators
-        if one.get("repository_run")
-    ]
+    for one in told["operators"]:
+        if one.get("repository_run"):
+            yield say(
+                "AOE tuned {operator} in run {run} of {night}.",
+                operator=whole_name(one["op_name"] or one["op_type"]),
+                run=one["repository_run"],
+                night=one["repository_night"],
+            )
     others = sum(bool(one.get("attribution")) for one in night.changes) - 1
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
-        sentences.append(say("`regressions` divides {steps} in the same way.", steps=steps))
-    listed_rows = [
-        {**one, "op_name": one["op_name"] and line_name(one["op_name"]), "cause": cause_words(one["cause"])}
-        for one in operators
-    ]
-    grid = Grid(shown_columns("attribution", operators), listed_rows) if operators else None
-    return Section("Where the change is", sentences, grid, chart, figure="attribution")
+        yield say("`regressions` divides {steps} in the same way.", steps=steps)

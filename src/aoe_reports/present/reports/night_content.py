@@ -150,11 +150,11 @@ def lead_of(changes: Sequence[Row]) -> Row | None:
 
     Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
     """
-    for slower in ([row for row in changes if is_open(row)], [row for row in changes if is_slower(row)]):
-        if slower:
-            by_impact = sorted(slower, key=lambda row: (row["scope"] != "op", -(row["impact_ms"] or 0.0)))
-            return next((row for row in slower if row["scope"] in WHOLE), by_impact[0])
-    return next((row for row in changes if row["state"] is not None and row["scope"] in WHOLE), None)
+    slower = [row for row in changes if is_open(row)] or [row for row in changes if is_slower(row)]
+    wholes = [row for row in slower or changes if row["state"] is not None and row["scope"] in WHOLE]
+    if wholes or not slower:
+        return wholes[0] if wholes else None
+    return min(slower, key=lambda row: (row["scope"] != "op", -(row["impact_ms"] or 0.0)))
 
 
 def is_news(row: Row) -> bool:

@@ -12,11 +12,14 @@ from aoe_reports.model.rows import Column, columns_of, telling_columns
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.reports.night_content import (
     Advised,
+    Hotspots,
     Job,
     Night,
     Row,
+    TypeTime,
 )
 from aoe_reports.present.reports.night_words import (
+    in_lines,
     line_name,
     title_name,
     whole_name,
@@ -44,50 +47,51 @@ def hotspots_section(night: Night) -> Section:
         Column("mean_us", "Mean (us)", "us"),
         Column("share", "Share of computing", "percent"),
     )
-    ranks = say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
     about = say(
         "Compute tasks of run {run} ({model}) by operator type{ranks}, {total:,.3f} us in all",
         run=hot.run,
         model=whole_name(hot.model),
-        ranks=ranks,
+        ranks=_of_ranks(hot),
         total=hot.total_us,
     )
     shown = hot.types[:SHOWN_HOTSPOTS]
     if len(hot.types) > len(shown):
         about += say("; the first {shown} of {count} types", shown=len(shown), count=len(hot.types))
+    rows = [{**asdict(row), "op_type": line_name(row.op_type)} for row in shown]
+    chart = _hotspots_chart(hot, shown, about, night)
+    return Section(title, [say("{text}.", text=about)], Grid(columns, rows), chart, figure="hotspots")
+
+
+def _of_ranks(hot: Hotspots) -> str:
+    return say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
+
+
+def _hotspots_chart(hot: Hotspots, shown: Sequence[TypeTime], about: str, night: Night) -> Ranking:
     listed = [
         say("{name} {total:,.3f} us", name=whole_name(row.op_type), total=row.total_us)
-        + (say(" ({share:.1%})", share=row.share) if row.share is not None else "")
+        + ("" if row.share is None else say(" ({share:.1%})", share=row.share))
         for row in shown
     ]
-    chart = Ranking(
+    subtitle = say(
+        "Night {night}: {total:,.0f} us of compute tasks by operator type{ranks}",
+        night=night.night,
+        total=hot.total_us,
+        ranks=_of_ranks(hot),
+    )
+    return Ranking(
         say("{model}: where device time goes", model=title_name(hot.model)),
-        say(
-            "Night {night}: {total:,.0f} us of compute tasks by operator type{ranks}",
-            night=night.night,
-            total=hot.total_us,
-            ranks=ranks,
-        ),
+        subtitle,
         [f"{row.op_type} ({row.task_type})" if row.task_type else str(row.op_type) for row in shown],
         [row.total_us for row in shown],
-        [
-            (f"{row.share:.1%}   " if row.share is not None else "")
-            + say(
-                "{total:,.1f} us, {tasks}",
-                total=row.total_us,
-                tasks=count_of(row.count, "{number:,} task", "{number:,} tasks"),
-            )
-            for row in shown
-        ],
+        [_bar_words(row) for row in shown],
         say("Bar chart, night {night}. {about}: {types}", night=night.night, about=about, types=join(", ", listed)),
     )
-    return Section(
-        title,
-        [say("{text}.", text=about)],
-        Grid(columns, [{**asdict(row), "op_type": line_name(row.op_type)} for row in shown]),
-        chart,
-        figure="hotspots",
-    )
+
+
+def _bar_words(row: TypeTime) -> str:
+    tasks = count_of(row.count, "{number:,} task", "{number:,} tasks")
+    share = "" if row.share is None else f"{row.share:.1%}   "
+    return share + say("{total:,.1f} us, {tasks}", total=row.total_us, tasks=tasks)
 
 
 def tuning_sections(night: Night) -> list[Section]:
@@ -106,12 +110,11 @@ def tuning_sections(night: Night) -> list[Section]:
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
     sentences: list[str] = [
-        say("These are AOE's own claims from its microbenchmarks: only a profile before and after proves them.")
+        say("These are AOE's own claims from its microbenchmarks: only a profile before and after proves them."),
+        *_newest_only(night.tunings),
     ]
-    shown_tunings = [asdict(run) for run in night.tunings[-SHOWN_RUNS:]]
-    if len(night.tunings) > SHOWN_RUNS:
-        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
-    sections = [Section("What AOE claims", sentences, Grid(columns, shown_tunings))]
+    tunings = [asdict(run) for run in night.tunings[-SHOWN_RUNS:]]
+    sections = [Section("What AOE claims", sentences, Grid(columns, tunings))]
     if night.claims:
         named = (
             Column("run", "Run"),
@@ -131,15 +134,15 @@ def tuning_sections(night: Night) -> list[Section]:
     return sections
 
 
-def advice_sections(advised: Advised) -> list[Section]:
+def advice_sections(advised: Advised) -> Iterator[Section]:
     """What could be gained and what is worth tuning next, by what was stored with the run."""
     summary, title = advised.summary, "What could be gained"
     if summary["why_not"] is not None:
-        why = summary["why_not"]
-        none = say("No advice could be worked out of run {run}: {why}.", run=advised.run, why=_said(why))
-        return [Section(title, [none])]
+        why = _said(summary["why_not"])
+        yield Section(title, [say("No advice could be worked out of run {run}: {why}.", run=advised.run, why=why)])
+        return
     sentences = [_first_headline(advised)]
-    shown = [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in advised.advice[:SHOWN_ADVICE]]
+    shown = in_lines(advised.advice[:SHOWN_ADVICE])
     if shown:
         sentences.append(
             say(
@@ -151,37 +154,33 @@ def advice_sections(advised: Advised) -> list[Section]:
                 count=summary["found"],
             )
         )
-    columns = [
-        column
-        for column in telling_columns(columns_of(AdviceRow), shown)
-        if column.key not in {"input_shapes", "bound_by"}
-    ]
     ours = dict.fromkeys((row["rule"], row["advice"]) for row in shown)
     lines: list[str] = [say("{rule}: {advice}.", rule=rule, advice=said) for rule, said in ours]
     lines += [
         say("msprof (prof_rule), {rule}: {advice}", rule=row["rule"], advice=row["advice"])
         for row in advised.stated[:SHOWN_ADVICE]
     ]
-    sections = [Section(title, sentences, Grid(tuple(columns), shown) if shown else None, lines=lines)]
+    columns = telling_columns(columns_of(AdviceRow), shown)
+    yield Section(title, sentences, _grid(columns, shown, "input_shapes", "bound_by"), lines=lines)
     if summary["plan"] is not None:
-        rows = [
-            {**row, "op_name": row["op_name"] and line_name(row["op_name"])}
-            for row in advised.candidates[:SHOWN_ADVICE]
-        ]
-        told = [_said(summary["plan"].get("headline"))]
-        if rows:
-            told.append(
-                say(
-                    "The first {shown} of {count}; expected and bound are us of one step.",
-                    shown=len(rows),
-                    count=summary["plan"].get("candidates"),
-                )
-            )
-        planned = [
-            column for column in shown_columns("plan", rows) if column.key not in {"input_shapes", "reason", "prior"}
-        ]
-        sections.append(Section("Next tuning plan", told, Grid(tuple(planned), rows) if rows else None))
-    return sections
+        yield _plan_section(summary["plan"], in_lines(advised.candidates[:SHOWN_ADVICE]))
+
+
+def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
+    told = [_said(plan.get("headline"))]
+    if rows:
+        count = plan.get("candidates")
+        told.append(
+            say("The first {shown} of {count}; expected and bound are us of one step.", shown=len(rows), count=count)
+        )
+    return Section(
+        "Next tuning plan", told, _grid(shown_columns("plan", rows), rows, "input_shapes", "reason", "prior")
+    )
+
+
+def _grid(columns: Sequence[Column], rows: Sequence[Row], *without: str) -> Grid | None:
+    """A table without some columns; none without rows."""
+    return Grid(tuple(one for one in columns if one.key not in without), rows) if rows else None
 
 
 def _first_headline(advised: Advised) -> Text:
@@ -215,11 +214,9 @@ def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
     if len(verdicts) > len(shown):
         first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
         said = join(" ", (said, first))
-    rows = [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in shown]
-    columns = [
-        column for column in shown_columns("verdicts", rows) if column.key not in {"night", "input_shapes", "reason"}
-    ]
-    return [Section("Claims against the clock", [said], Grid(tuple(columns), rows))]
+    rows = in_lines(shown)
+    grid = _grid(shown_columns("verdicts", rows), rows, "night", "input_shapes", "reason")
+    return [Section("Claims against the clock", [said], grid)]
 
 
 def run_sections(night: Night) -> list[Section]:
@@ -240,11 +237,10 @@ def run_sections(night: Night) -> list[Section]:
             "{runs} stored of {night}. Step is that of the slowest rank.",
             runs=_counted_runs(len(night.runs)),
             night=night.night,
-        )
+        ),
+        *_cut_off(run.status for run in night.runs),
+        *_newest_only(night.runs),
     ]
-    sentences += _cut_off(run.status for run in night.runs)
-    if len(night.runs) > SHOWN_RUNS:
-        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
     if night.others:
         some = join(", ", map(whole_name, night.others[:SHOWN_RUNS]))
         sentences.append(
@@ -263,6 +259,11 @@ def run_sections(night: Night) -> list[Section]:
         )
     rows = [asdict(run) for run in night.runs[-SHOWN_RUNS:]]
     return [Section("Runs of the night", sentences, Grid(columns, rows))]
+
+
+def _newest_only(every: Sequence[Any]) -> Iterator[str]:
+    if len(every) > SHOWN_RUNS:
+        yield say("The newest {count} are listed.", count=SHOWN_RUNS)
 
 
 def _cut_off(status: Iterable[Any]) -> Iterator[str]:
@@ -292,9 +293,8 @@ def read_section(job: Job) -> Section:
             outcomes=join(", ", said) if said else say("none"),
         ),
         *_cut_off(row["status"] for row in job.read),
+        *_newest_only(job.read),
     ]
-    if len(job.read) > SHOWN_RUNS:
-        sentences.append(say("The newest {count} are listed.", count=SHOWN_RUNS))
     return Section("What was read", sentences, Grid(columns, job.read[-SHOWN_RUNS:]) if job.read else None)
 
 

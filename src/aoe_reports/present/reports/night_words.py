@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aoe_reports.model.texts import join, say
@@ -20,12 +20,12 @@ def subject_words(row: Row) -> str:
     workload, kind, name = str(row["workload"]), row["op_type"], row["op_name"]
     if row["scope"] == "step" and workload.endswith("/step"):
         return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
-    if name and workload.endswith(f"/op/{name}"):
-        model = line_name(workload.removesuffix(f"/op/{name}"))
-        return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
-    if row["scope"] == "op_type" and workload.endswith(f"/op_type/{kind}"):
-        model = line_name(workload.removesuffix(f"/op_type/{kind}"))
-        return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
+    endings = [f"/op/{name}"] if name else []
+    endings += [f"/op_type/{kind}"] if row["scope"] == "op_type" else []
+    for ending in endings:
+        if workload.endswith(ending):
+            model = line_name(workload.removesuffix(ending))
+            return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
     return series_words(row)
 
 
@@ -65,6 +65,11 @@ def title_name(name: Any) -> str:
 
 def line_name(name: Any) -> str:
     return shorten_middle(str(name), LINE_NAME)
+
+
+def in_lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows whose operators have names that fit a cell."""
+    return [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in rows]
 
 
 def whole_name(name: Any) -> str:
