@@ -37,7 +37,7 @@ _STEP_PREFIX = "ProfilerStep#"
 _STEP = re.compile(r"ProfilerStep#(\d{1,9})", re.ASCII)
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _PLANE = "Plane"
-_PID_BITS, _DEVICE_BITS = 10, 5
+_PID_BITS, _DEVICE_MASK = 10, 31
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
 _UPPER = 2**32
@@ -346,20 +346,20 @@ class Activity:
         if self._pid_is_device:
             return int(pid)
         others = {of for of, _ in self._stated} | {self._word(number) for number in self._operators["pid"][:1].tolist()}
-        base = int(pid) >> _PID_BITS
-        kin = [of for of in others if of and of.isdecimal() and of != pid and int(of) >> _PID_BITS == base]
-        return int(pid) & ((1 << _DEVICE_BITS) - 1) if base and kin else None
+        process = _process_of(pid)
+        kin = any(_process_of(other) == process for other in others - {pid})
+        return int(pid) & _DEVICE_MASK if process and kin else None
 
     def _word(self, number: int) -> str | None:
         return next((word for word, known in self._numbers.items() if known == number), None)
 
     def _same_device(self, other: str | None, pid: str | None) -> bool:
-        if other is None or pid is None or not (other.isdecimal() and pid.isdecimal()):
+        process = _process_of(pid)
+        if process is None or pid is None or other is None:
             return False
         if self._pid_is_device:
             return other == pid
-        low = (1 << _DEVICE_BITS) - 1
-        return int(other) >> _PID_BITS == int(pid) >> _PID_BITS > 0 and int(other) & low == int(pid) & low
+        return _process_of(other) == process > 0 and int(other) & _DEVICE_MASK == int(pid) & _DEVICE_MASK
 
     def _step_of(self, spans: _Spans) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
@@ -504,6 +504,11 @@ class Activity:
             if spent * 2 >= end - start and (best is None or spent >= best[2]):
                 best = kind, _longest_in(calls, start, end, words), spent
         return best
+
+
+def _process_of(pid: str | None) -> int | None:
+    """The process that was profiled, by the number of a device's process; None for what is no number."""
+    return int(pid) >> _PID_BITS if pid and pid.isdecimal() else None
 
 
 def _largest(lengths: Ints, count: int) -> list[int]:

@@ -135,26 +135,28 @@ def _order(file: FoundFile) -> tuple[int | str, ...]:
 
 def group_runs(captures: Sequence[Capture]) -> list[tuple[Capture, ...]]:
     """Captures by run: neighbours of different known ranks, made at about one time, are one run."""
-    jobs: list[_Job] = []
     dated = sorted(
         ((capture, capture.made_ns()) for capture in captures),
         key=lambda pair: (str(pair[0].root.parent), pair[1] or 0, pair[0].info.rank_id or 0),
     )
-    for _, neighbours in groupby(dated, key=lambda pair: pair[0].root.parent):
-        open_jobs: list[_Job] = []
-        for capture, made in neighbours:
-            rank = capture.info.rank_id
-            fitting = None
-            if rank is not None:  # a capture of an unknown rank is a run by itself
-                fitting = next((job for job in reversed(open_jobs) if job.takes(rank, made)), None)
-            if fitting is None:
-                fitting = _Job()
-                jobs.append(fitting)
-                if rank is not None:
-                    open_jobs.append(fitting)
-            fitting.add(capture, made)
+    neighbours = groupby(dated, key=lambda pair: pair[0].root.parent)
+    jobs = [job for _, members in neighbours for job in _jobs_of(members)]
     ordered = [tuple(sorted(job.captures, key=lambda c: (c.info.rank_id or 0, str(c.root)))) for job in jobs]
     return sorted(ordered, key=lambda run: str(run[0].root))
+
+
+def _jobs_of(captures: Iterable[tuple[Capture, int | None]]) -> list[_Job]:
+    """The captures of one folder, each with its time, by job."""
+    jobs: list[_Job] = []
+    alone: list[_Job] = []
+    for capture, made in captures:
+        rank = capture.info.rank_id
+        fitting = None if rank is None else next((job for job in reversed(jobs) if job.takes(rank, made)), None)
+        if fitting is None:
+            fitting = _Job()
+            (alone if rank is None else jobs).append(fitting)  # a capture of an unknown rank is a run by itself
+        fitting.add(capture, made)
+    return [*alone, *jobs]
 
 
 @dataclass(slots=True)

@@ -266,12 +266,15 @@ class Table:
 
     def _strange_units(self, fields: Sequence[Field], declared: dict[str, Column]) -> tuple[Field, ...]:
         """Columns whose header names a unit that cannot be: a damaged letter there would change every number."""
-        told = [(field, _column_of(field.header, declared), split_unit(field.header)[1]) for field in fields]
-        known = [(field, column, unit) for field, column, unit in told if column is not None and unit is not None]
+        known: list[tuple[Field, Column, str]] = []
+        for field in fields:
+            column, unit = _column_of(field.header, declared), split_unit(field.header)[1]
+            if column is not None and unit is not None:
+                known.append((field, column, unit))
         strange = [field for field, column, unit in known if column.units and unit not in column.units]
-        lengths = [(field, unit) for field, column, unit in known if column.type == "duration"]
-        usual = Counter(unit for _, unit in lengths).most_common(1)
-        odd = [field for field, unit in lengths if unit != usual[0][0]]
+        units = Counter(unit for _, column, unit in known if column.type == "duration")
+        usual = units.most_common(1)[0][0] if units else None
+        odd = [field for field, column, unit in known if column.type == "duration" and unit != usual]
         return tuple(dict.fromkeys([*strange, *odd]))
 
     def _nearly(self, fields: Sequence[Field], found: set[str]) -> tuple[tuple[Field, Column], ...]:

@@ -117,10 +117,11 @@ class History:
         known = self._overlapping(header)
         _refuse_other_workload(header, known)
         renews = renew and bool(known) and all(_renews(header, stored) for stored in known)
-        if not renews and any(_covers(stored, header) for stored in known):
-            return "unchanged"
-        if not renews and not all(_completes(header, stored) for stored in known):
-            return "less-complete"
+        if not renews:
+            if any(_covers(stored, header) for stored in known):
+                return "unchanged"
+            if not all(_completes(header, stored) for stored in known):
+                return "less-complete"
         kept, removes = self._without({stored.run_id for stored in known}) if known else ([], [])
         self._commit([*_pieces(rows()), *kept], removes)
         return "renewed" if renews else "superseded" if known else "added"

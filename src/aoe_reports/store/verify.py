@@ -122,14 +122,12 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
     members = Counter(member.identity for header in headers for member in header.members)
     for run_id, count in times.items():
         if count > 1:
-            yield _finding(
-                log, "store-doubled", "", say("run {run_id} is there {count} times", run_id=run_id, count=count)
-            )
+            message = say("run {run_id} is there {count} times", run_id=run_id, count=count)
+            yield _finding(log, "store-doubled", "", message)
     for header in headers:
         if times[header.run_id] == 1 and any(members[member.identity] > 1 for member in header.members):
-            yield _finding(
-                log, "store-doubled", "", say("a member of run {run_id} is in another run, too", run_id=header.run_id)
-            )
+            message = say("a member of run {run_id} is in another run, too", run_id=header.run_id)
+            yield _finding(log, "store-doubled", "", message)
     if complete:
         yield from _check_rows_of_runs(log, parts)
 
@@ -149,21 +147,25 @@ def _check_rows_of_runs(log: Log, parts: list[Part]) -> Iterator[Finding]:
         counts = Counter(log.folder.read_all(part, ("run_id",))["run_id"].to_pylist())
         found.update({(run_id, part.kind): count for run_id, count in counts.items()})
         for run_id in sorted(set(counts) - set(told) - {None}):
-            yield _finding(
-                log, "store-half-run", part.path, say("rows of run {run_id}, which is not there", run_id=run_id)
-            )
-    for run_id, counts_told in told.items():
-        for kind, count in (counts_told or {}).items():
+            message = say("rows of run {run_id}, which is not there", run_id=run_id)
+            yield _finding(log, "store-half-run", part.path, message)
+    yield from _check_counts(log, told, found)
+
+
+def _check_counts(
+    log: Log, told: Mapping[str, Mapping[str, int] | None], found: Mapping[tuple[str, str], int]
+) -> Iterator[Finding]:
+    """Whether the rows by run and kind are those that the rows of runs tell."""
+    for run_id, counts in told.items():
+        for kind, count in (counts or {}).items():
             if found[run_id, kind] != count:
                 yield _finding(log, "store-half-run", "", lacking(run_id, kind, found[run_id, kind], count))
     unknown = sum(counts is None for counts in told.values())
     if unknown:
-        yield Finding(
-            "info",
-            NOT_COVERED,
-            log.uri,
-            say("{count} runs were stored by an older version: they do not say how many rows they have", count=unknown),
+        message = say(
+            "{count} runs were stored by an older version: they do not say how many rows they have", count=unknown
         )
+        yield Finding("info", NOT_COVERED, log.uri, message)
 
 
 def _without_hash(log: Log, parts: list[Part]) -> Iterator[Finding]:

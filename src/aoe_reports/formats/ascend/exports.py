@@ -82,26 +82,23 @@ def _is_at_home(path: Path, name: FileName) -> bool:
 
 def _json_file(found: FoundFile, tables: Sequence[Table], head: str, *, doubtful: bool) -> FoundFile | None:
     """A timeline has events with a phase (`ph`); a summary in JSON has rows; torch_npu's documents have neither."""
-    kind = found.name.kind
-    if found.name.timeline and ('"ph"' in head or not _has_header_of(tables, head)):
+    fitting = [table for table in tables if _has_header_of(table, head)]
+    if found.name.timeline and ('"ph"' in head or not fitting):
         if doubtful and '"ph"' not in head:
             return None
+        kind = found.name.kind
         return replace(found, holds=(kind,) if kind in TABLES_OF_TIMELINES else ())
     name = replace(found.name, timeline=False)
     if tables[0].form == "document":
         return replace(found, name=name, holds=tuple(table.name for table in tables))
-    fitting = [table for table in tables if _has_header_of([table], head)]
     if doubtful and not fitting:
         return None
     table = (fitting or list(tables))[0]
     return replace(found, name=replace(name, kind=table.name), holds=(table.name,))
 
 
-def _has_header_of(tables: Sequence[Table], head: str) -> bool:
-    """Whether the head of a JSON summary names the columns that one of these tables must have."""
+def _has_header_of(table: Table, head: str) -> bool:
+    """Whether the head of a JSON summary names the columns that a table must have."""
     keys = head.casefold().replace('" ', '"')  # old exporters wrote blanks before headers
-    columns = [[column for column in table.columns if not column.optional] for table in tables]
-    return any(
-        all(any(f'"{alias.casefold()}' in keys for alias in column.headers) for column in required)
-        for required in columns
-    )
+    required = (column for column in table.columns if not column.optional)
+    return all(any(f'"{alias.casefold()}' in keys for alias in column.headers) for column in required)

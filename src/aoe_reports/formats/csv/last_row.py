@@ -35,6 +35,11 @@ def ending_of(column: pa.ChunkedArray, field: Field, last_byte: bytes) -> Ending
         return "cut"
     if _DECIMAL.fullmatch(cell):
         return _of_number(cell, others, repeated=last >= _LEAST_TO_REPEAT and not above.null_count)
+    return _of_word(cell, others)
+
+
+def _of_word(cell: str, others: Collection[str]) -> Ending:
+    """A word is whole where it stands there before, and is cut where a longer one does that begins with it."""
     longer = any(word.startswith(cell) and word != cell for word in (*others, "N/A"))
     if cell in others:
         return "unknown" if longer else "whole"

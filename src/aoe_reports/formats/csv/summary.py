@@ -99,12 +99,6 @@ class TableData:
                 frame = frame.append_column(name, column_of(values, np.ones(frame.num_rows, dtype=bool)))
         return replace(self, frame=frame)
 
-    def to_polars(self) -> Any:
-        """The frame as a polars DataFrame."""
-        import polars as pl  # noqa: PLC0415 -- readers work without it
-
-        return pl.DataFrame(self.frame)
-
     def to_pandas(self) -> Any:
         """The frame as a pandas DataFrame, for notebooks."""
         return self.frame.to_pandas()

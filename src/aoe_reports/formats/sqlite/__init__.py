@@ -2,7 +2,6 @@
 
 from aoe_reports.formats.sqlite.reader import (
     DatabaseInfo,
-    StepRange,
     info_of_database,
     kinds_of_database,
     read_database,
@@ -11,7 +10,6 @@ from aoe_reports.formats.sqlite.reader import (
 
 __all__ = [
     "DatabaseInfo",
-    "StepRange",
     "info_of_database",
     "kinds_of_database",
     "read_database",

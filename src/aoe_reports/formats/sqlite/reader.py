@@ -32,15 +32,6 @@ _OF_FRAMEWORKS = ("PYTORCH_API", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYT
 
 
 @dataclass(frozen=True, slots=True)
-class StepRange:
-    """One step as the host saw it."""
-
-    step: int
-    start_ns: int
-    end_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class DatabaseInfo:
     """What a database tells about the capture; None (or empty) where it does not."""
 
@@ -50,11 +41,6 @@ class DatabaseInfo:
     end_ns: int | None = None
     hardware: dict[int, str] = field(default_factory=dict)
     """Name of the chip by device."""
-    host_name: str | None = None
-    host_id: str | None = None
-    schema_version: str | None = None
-    steps: tuple[StepRange, ...] = ()
-    findings: tuple[Finding, ...] = ()
 
     @property
     def rank_id(self) -> int | None:
@@ -133,13 +119,12 @@ def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *
 
 
 def info_of_database(path: Path) -> DatabaseInfo:
-    """Ranks, devices, times, hardware, steps; a damaged database tells nothing but that, in `findings`."""
+    """Ranks, times and hardware; a damaged database tells none of them."""
     try:
         with opened(path) as database:
-            info = _info(database)
-            return replace(info, findings=tuple(database.findings))
-    except sqlite3.Error as error:
-        return DatabaseInfo(findings=(_damaged(path, error, say("nothing of it is used")),))
+            return _info(database)
+    except sqlite3.Error:
+        return DatabaseInfo()
 
 
 def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
@@ -284,21 +269,13 @@ def _strings(words: Sequence[str]) -> pa.Array:
 
 
 def _info(database: Database) -> DatabaseInfo:
-    versions = _pairs(database, "META_DATA", "name", "value")
     span = _numbers(database, "SESSION_TIME_INFO", "startTimeNs", "endTimeNs")
-    steps = _numbers(database, "STEP_TIME", "id", "startNs", "endNs")
     ranks = _numbers(database, "RANK_DEVICE_MAP", "deviceId", "rankId")
-    hosts = _texts(database, "HOST_INFO", "hostUid", "hostName")
-    chips = _numbers_and_words(database, "NPU_INFO", "id", "name")
     return DatabaseInfo(
         ranks={device: rank for device, rank in ranks if rank >= 0},
         start_ns=min((start for start, _ in span), default=None),
         end_ns=max((end for _, end in span), default=None),
-        hardware=chips,
-        host_name=hosts[0][1] if hosts else None,
-        host_id=hosts[0][0] if hosts else None,
-        schema_version=versions.get("SCHEMA_VERSION"),
-        steps=tuple(StepRange(*step) for step in steps),
+        hardware=_numbers_and_words(database, "NPU_INFO", "id", "name"),
     )
 
 
@@ -309,18 +286,6 @@ def _numbers(database: Database, table: str, *columns: str) -> list[tuple[int, .
     kinds: dict[str, CellType] = dict.fromkeys(columns, "integer")
     rows = database.fetch(table, kinds, frozenset(columns))
     return list(zip(*(rows.ints(name)[rows.good].tolist() for name in columns), strict=True))
-
-
-def _texts(database: Database, table: str, *columns: str) -> list[tuple[str | None, ...]]:
-    if not database.has(table, *columns):
-        return []
-    kinds: dict[str, CellType] = dict.fromkeys(columns, "words")
-    rows = database.fetch(table, kinds)
-    return list(zip(*(rows.words[name] for name in columns), strict=True))
-
-
-def _pairs(database: Database, table: str, key: str, value: str) -> dict[str, str]:
-    return {name: text for name, text in _texts(database, table, key, value) if name is not None and text is not None}
 
 
 def _numbers_and_words(database: Database, table: str, key: str, value: str) -> dict[int, str]:

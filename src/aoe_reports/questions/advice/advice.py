@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
@@ -15,6 +16,11 @@ from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import is_communication
+
+MAX_ROWS = 200
+"""No rule makes more rows; those with the largest bound are kept."""
+Evidence = Mapping[str, str | float | list[str] | None]
+"""What a rule saw, by name: units end the names, ratios and shares are 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,7 @@ class Advice:
     """One thing that could be gained: where, why it is thought so, how much at most, and what to do."""
 
     rule: str
-    evidence: dict[str, Any]
-    """What the rule saw; units in the names, ratios and shares 0…1."""
+    evidence: Evidence
     advice: str
     saving_ns: int | None
     """Upper bound of the gain over the whole capture, after overlap; null where nothing bounds it."""
@@ -85,6 +90,9 @@ class Advice:
         return (-1 if self.saving_ns is None else -self.saving_ns - 2, self.rule, *(word or "" for word in words))
 
 
+Find = Callable[[Facts, Thresholds], Iterable[Advice]]
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of advice: what it looks for, why, whose knowledge that is, which thresholds it uses."""
@@ -94,7 +102,19 @@ class Rule:
     reason: str
     source: str
     thresholds: tuple[str, ...]
-    find: Callable[[Facts, Thresholds], list[Advice]]
+    find: Find
+
+
+def on_operators(find: Callable[[Facts, OperatorBounds, Thresholds], Iterable[Advice]]) -> Find:
+    """A rule that needs operators: where there is no table of tasks it has nothing to say."""
+    return lambda facts, thresholds: () if facts.bounds is None else find(facts, facts.bounds, thresholds)
+
+
+def largest(values: Ints, least: float) -> list[int]:
+    """The places of values that are at least that and above 0, the largest first, and no more than a list may hold."""
+    chosen = np.flatnonzero((values >= least) & (values > 0))
+    places: list[int] = chosen[np.argsort(-values[chosen], kind="stable")][:MAX_ROWS].tolist()
+    return places
 
 
 def share(part: int, whole: int) -> float:

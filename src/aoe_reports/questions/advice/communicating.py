@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aoe_reports.facts.communication import Awaited, Link
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds
+from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 _LINKS = 3
@@ -54,7 +52,7 @@ _AWAITED = say(
 )
 
 
-def _evidence_of(one: Awaited) -> dict[str, Any]:
+def _evidence_of(one: Awaited) -> Evidence:
     return {
         "group": one.group,
         "awaited_rank": one.rank,

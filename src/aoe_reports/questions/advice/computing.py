@@ -8,16 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.facts.bounds import BOUNDS, STATES, Bound, OperatorBounds, cap_saving
+from aoe_reports.facts.bounds import BOUNDS, STATES, Bound, Operator, OperatorBounds, cap_saving
 from aoe_reports.formats.aoe.operators import is_tunable
 from aoe_reports.model.columns import Floats, Ints, Mask, exact_sum, integers
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds, share
+from aoe_reports.questions.advice.advice import (
+    Advice,
+    Evidence,
+    Facts,
+    Find,
+    Rule,
+    largest,
+    microseconds,
+    on_operators,
+    share,
+)
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import sorted_within
 
-_MOST_ROWS = 200
-"""No rule makes more rows; those with the largest bound are kept."""
 CONVERSIONS = frozenset({"transdata", "cast", "transpose", "transposed", "formatcast", "npuformatcast"})
 """Operator types (in small letters) that compute nothing: they change layout or data type."""
 
@@ -58,8 +66,7 @@ def _subjects(bounds: OperatorBounds, alike: _Alike, mine: Mask, saving: Ints, l
     marked: Ints = mine.astype(np.int64)
     savings, totals = _sums(alike, saving * marked), _sums(alike, bounds.total_ns * marked)
     counts, operators = _sums(alike, bounds.count * marked), _sums(alike, marked)
-    chosen = np.flatnonzero((operators > 0) & (savings >= least_ns) & (savings > 0))
-    chosen = chosen[np.argsort(-savings[chosen], kind="stable")][:_MOST_ROWS]
+    chosen = largest(np.where(operators > 0, savings, 0), least_ns)
     wanted = np.isin(alike.of, chosen) & mine
     longest: dict[int, int] = {}
     groups = np.flatnonzero(wanted)
@@ -67,19 +74,15 @@ def _subjects(bounds: OperatorBounds, alike: _Alike, mine: Mask, saving: Ints, l
         held = longest.setdefault(int(alike.of[group]), group)
         if bounds.total_ns[group] == bounds.total_ns[held] and bounds.names[group] < bounds.names[held]:
             longest[int(alike.of[group])] = group
-    for place in chosen.tolist():
+    for place in chosen:
         yield _Subject(
             longest[place], int(savings[place]), int(counts[place]), int(totals[place]), int(operators[place])
         )
 
 
 def _advice(
-    facts: Facts, rule: str, subject: _Subject, evidence: dict[str, Any], text: str, *, shapes: bool = True
+    facts: Facts, rule: str, subject: _Subject, one: Operator, evidence: Evidence, text: str, *, shapes: bool = True
 ) -> Advice:
-    bounds = facts.bounds
-    if bounds is None:
-        raise ValueError("advice on an operator needs operators")
-    one = bounds.operator(subject.group)
     more = {"operators": subject.operators} if subject.operators > 1 else {}
     return Advice(
         rule=rule,
@@ -134,18 +137,14 @@ _TO_DO: dict[Bound, str] = {
 }
 
 
-def _bound_rule(bound: Bound) -> Callable[[Facts, Thresholds], list[Advice]]:
+def _bound_rule(bound: Bound) -> Find:
     rule = "no-bound" if bound == "none" else f"{bound}-bound"
 
-    def find(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-        bounds = facts.bounds
-        if bounds is None:
-            return []
+    def find(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
         mine = bounds.bound == BOUNDS.index(bound)
-        found = []
         for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
             one = bounds.operator(subject.group)
-            evidence: dict[str, Any] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
+            evidence: dict[str, float | None] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
             arithmetic = max(one.ratios.get("cube", 0.0), one.ratios.get("vector", 0.0))
             if one.ratios.get("mte2") and arithmetic:  # above 1 memory is the bottleneck, says CANN of its memory_bound
                 evidence["memory_bound"] = round(one.ratios["mte2"] / arithmetic, 4)
@@ -154,19 +153,21 @@ def _bound_rule(bound: Bound) -> Callable[[Facts, Thresholds], list[Advice]]:
                     "main_memory_gb_per_s": one.bandwidth_gb_per_s,
                     "peak_gb_per_s": None if bounds.peak_gb_per_s is None else round(bounds.peak_gb_per_s, 4),
                 }
-            found.append(_advice(facts, rule, subject, evidence, _TO_DO[bound]))
-        return found
+            yield _advice(facts, rule, subject, one, evidence, _TO_DO[bound])
 
-    return find
+    return on_operators(find)
 
 
-def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None or bounds.block_use is None:
-        return []
+@on_operators
+def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
+    if bounds.block_use is None:
+        return
     use: Floats = np.where(bounds.block_use >= 0, bounds.block_use, 1.0)
     saving = np.rint(bounds.total_ns * (1.0 - use)).astype(np.int64)
-    found = []
+    text = say(
+        "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there "
+        "are cores; so may a larger batch, or shapes that divide by the number of cores"
+    )
     for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
         norm = bounds.block_norms["vector" if one.task_type in {"AI_VECTOR_CORE", "MIX_AIV"} else "cube"]
@@ -177,108 +178,83 @@ def _few_blocks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "cores_source": norm.source,
             "used_cores_share": one.block_use,
         }
-        text = say(
-            "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there "
-            "are cores; so may a larger batch, or shapes that divide by the number of cores"
-        )
-        found.append(_advice(facts, "few-blocks", subject, evidence, text))
-    return found
+        yield _advice(facts, "few-blocks", subject, one, evidence, text)
 
 
-def _ai_cpu(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None:
-        return []
-    mine = bounds.bound == BOUNDS.index("ai-cpu")
-    alike = _alike(bounds, by=("op_type", "task_type"))
+@on_operators
+def _ai_cpu(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     text = say(
         "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type "
         "that the cores take (no double, no int64 where int32 does) or another operator, or take it out "
         "of the step"
     )
     least = min(_least(facts, thresholds), thresholds.wait_us * 1000)  # a few of them hold up what is behind them
-    return [
-        _advice(
-            facts,
-            "ai-cpu-operator",
-            subject,
-            {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)},
-            text,
-            shapes=False,
-        )
-        for subject in _subjects(bounds, alike, mine, bounds.total_ns, least)
-    ]
+    mine = bounds.bound == BOUNDS.index("ai-cpu")
+    for subject in _subjects(bounds, _alike(bounds, by=("op_type", "task_type")), mine, bounds.total_ns, least):
+        yield _on_type(facts, bounds, "ai-cpu-operator", subject, text)
 
 
-def _conversions(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None:
-        return []
-    numbers, words = bounds.key_codes("op_type")
-    types = [n for n, word in enumerate(words, start=1) if word.casefold() in CONVERSIONS]
-    mine: Mask = np.isin(numbers, types)
-    if not types:  # level 0 tells no types: those that the graph engine put in say it in their names
-        named, names = bounds.key_codes("op_name")
-        mine = np.isin(
-            named, [n for n, word in enumerate(names, start=1) if word.startswith(("trans_TransData", "trans_Cast"))]
-        )
-    if not mine.any():
-        return []
-    alike = _alike(bounds, by=("op_type",))
+def _on_type(facts: Facts, bounds: OperatorBounds, rule: str, subject: _Subject, text: str) -> Advice:
+    """Advice on operators of one type, whatever their shapes."""
+    evidence = {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)}
+    return _advice(facts, rule, subject, bounds.operator(subject.group), evidence, text, shapes=False)
+
+
+@on_operators
+def _conversions(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
+    mine = _named(bounds, "op_type", lambda word: word.casefold() in CONVERSIONS)
+    if mine is None:  # level 0 tells no types: those that the graph engine put in say it in their names
+        mine = _named(bounds, "op_name", lambda word: word.startswith(("trans_TransData", "trans_Cast")))
+    if mine is None:
+        return
     text = say(
         "Layout or data type is changed, nothing is computed: keep one layout and one data type over "
         "neighbouring operators (channels last, internal formats, mixed precision set at one place)"
     )
-    return [
-        _advice(
-            facts,
-            "format-conversion",
-            subject,
-            {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)},
-            text,
-            shapes=False,
-        )
-        for subject in _subjects(bounds, alike, mine, bounds.total_ns, _least(facts, thresholds))
-        if subject.count > thresholds.conversions * facts.shares.steps
-    ]
+    alike, least = _alike(bounds, by=("op_type",)), _least(facts, thresholds)
+    for subject in _subjects(bounds, alike, mine, bounds.total_ns, least):
+        if subject.count > thresholds.conversions * facts.shares.steps:
+            yield _on_type(facts, bounds, "format-conversion", subject, text)
 
 
-def _conflicts(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None or bounds.conflict is None:
-        return []
+def _named(bounds: OperatorBounds, key: str, test: Callable[[str], bool]) -> Mask | None:
+    """The operators whose word passes; None where no word does."""
+    numbers, words = bounds.key_codes(key)
+    passing = [n for n, word in enumerate(words, start=1) if test(word)]
+    return np.isin(numbers, passing) if passing else None
+
+
+@on_operators
+def _conflicts(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
+    if bounds.conflict is None:
+        return
     ratio = np.nan_to_num(bounds.conflict)
+    mine = ratio > thresholds.conflict_ratio
     saving = np.rint(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
     text = say(
         "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
     )
-    return [
-        _advice(
-            facts, "bank-conflict", subject, {"conflict_ratio": bounds.operator(subject.group).conflict_ratio}, text
-        )
-        for subject in _subjects(
-            bounds, _alike(bounds), ratio > thresholds.conflict_ratio, saving, _least(facts, thresholds)
-        )
-    ]
+    for subject in _subjects(bounds, _alike(bounds), mine, saving, _least(facts, thresholds)):
+        one = bounds.operator(subject.group)
+        yield _advice(facts, "bank-conflict", subject, one, {"conflict_ratio": one.conflict_ratio}, text)
 
 
-def _frequency(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None or bounds.clock is None:
-        return []
+@on_operators
+def _frequency(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
+    if bounds.clock is None:
+        return
     relative = bounds.clock.relative
     slow: Mask = relative < 1.0 - thresholds.frequency_drop_share
     if not slow.any():
-        return []
+        return
     duration, _ = integers(bounds.tasks["task_duration_ns"])
     lost = np.where(slow, np.rint(duration * (1.0 - np.where(slow, relative, 1.0))), 0).astype(np.int64)
     by_operator = bounds.sums(lost)
-    group = int(np.argmax(by_operator))
     highest = bounds.clock.nominal_mhz
     lowest = float(relative[slow].min())
     saving = exact_sum(lost)
     if saving < _least(facts, thresholds):
-        return []
+        return
     evidence = {
         "highest_mhz": None if highest is None else round(highest, 1),
         "lowest_mhz": None if highest is None else round(highest * lowest, 1),
@@ -294,15 +270,13 @@ def _frequency(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and "
         "compare nights only at the same frequency"
     )
-    subject = _Subject(group, saving, int(slow.sum()), exact_sum(duration[slow]), 1)
-    return [_advice(facts, "frequency-drop", subject, evidence, text)]
+    subject = _Subject(int(np.argmax(by_operator)), saving, int(slow.sum()), exact_sum(duration[slow]), 1)
+    yield _advice(facts, "frequency-drop", subject, bounds.operator(subject.group), evidence, text)
 
 
-def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+@on_operators
+def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     """Calls that take longer than those with the same inputs."""
-    bounds = facts.bounds
-    if bounds is None:
-        return []
     alike = _alike(bounds)
     of_task = alike.of[bounds.group_of]
     duration, _ = integers(bounds.tasks["task_duration_ns"])
@@ -315,26 +289,23 @@ def _slower(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     )
     out = told[bounds.group_of] & (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
     if not out.any():
-        return []
+        return
     excess = np.where(out, np.rint(duration - middle[of_task]), 0).astype(np.int64)
     saving = bounds.sums(excess)
     slow = bounds.sums(out.astype(np.int64))
-    found = []
-    chosen = np.flatnonzero((saving >= _least(facts, thresholds)) & (saving > 0))
-    for group in chosen[np.argsort(-saving[chosen], kind="stable")][:_MOST_ROWS].tolist():
+    text = say(
+        "These calls take longer than others of the same type and inputs: look at what runs beside them "
+        "(communication, copies), at the cache, and at other formats or attributes of this operator"
+    )
+    for group in largest(saving, _least(facts, thresholds)):
         evidence = {
             "slower_calls": int(slow[group]),
             "mean_us": microseconds(bounds.total_ns[group] / bounds.count[group]),
             "median_of_alike_us": microseconds(float(middle[alike.of[group]])),
             "alike_calls": int(counts[alike.of[group]]),
         }
-        text = say(
-            "These calls take longer than others of the same type and inputs: look at what runs beside them "
-            "(communication, copies), at the cache, and at other formats or attributes of this operator"
-        )
         subject = _Subject(group, int(saving[group]), int(bounds.count[group]), int(bounds.total_ns[group]), 1)
-        found.append(_advice(facts, "slower-than-alike", subject, evidence, text))
-    return found
+        yield _advice(facts, "slower-than-alike", subject, bounds.operator(group), evidence, text)
 
 
 _MAD_TO_SIGMA = 1.4826
@@ -349,15 +320,14 @@ def _medians(groups_of: Ints, values: Any, groups: int) -> tuple[Floats, Ints]:
     return (ordered[low].astype(np.float64) + ordered[high]) / 2, counts
 
 
-def _repeated(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+@on_operators
+def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     """Shapes that come again and again, of types that AOE tunes."""
-    bounds = facts.bounds
-    if bounds is None:
-        return []
-    numbers, words = bounds.key_codes("op_type")
-    tunable = np.isin(numbers, [n for n, word in enumerate(words, start=1) if is_tunable(word)])
+    tunable = _named(bounds, "op_type", is_tunable)
+    if tunable is None:
+        return
     tunable &= (bounds.bound != BOUNDS.index("ai-cpu")) & (bounds.state != STATES.index("dynamic"))
-    found = []
+    text = say("The same inputs come again and again: one entry that AOE tunes serves all of these calls")
     for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
         part = share(subject.total_ns, facts.shares.computing_ns)
         one = bounds.operator(subject.group)
@@ -368,9 +338,7 @@ def _repeated(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "state": one.state,
             "calls_a_step": round(subject.count / facts.shares.steps, 3),
         }
-        text = say("The same inputs come again and again: one entry that AOE tunes serves all of these calls")
-        found.append(_advice(facts, "repeated-shape", subject, evidence, text))
-    return found
+        yield _advice(facts, "repeated-shape", subject, one, evidence, text)
 
 
 _PIPE_SOURCE = say("CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,20 @@ import pyarrow as pa
 from aoe_reports.facts.bounds import STATES, OperatorBounds, cap_saving
 from aoe_reports.model.columns import Ints, Mask, exact_sum, integers
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds, share
+from aoe_reports.questions.advice.advice import (
+    MAX_ROWS,
+    Advice,
+    Evidence,
+    Facts,
+    Rule,
+    largest,
+    microseconds,
+    on_operators,
+    share,
+)
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import group_codes
 
-_MOST_ROWS = 200
 _NAMED = 3
 
 
@@ -40,14 +50,14 @@ def _least(facts: Facts, thresholds: Thresholds) -> float:
     return thresholds.least_operator_share * whole
 
 
-def _wait(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+def _wait(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     told = _waits(facts)
     if told is None or "op_name" not in told[0].column_names:
-        return []
+        return
     tasks, waits, source = told
     long = waits > thresholds.wait_us * 1000
     if not long.any():
-        return []
+        return
     keys = [key for key in ("op_type", "op_name") if key in tasks.column_names]
     rows = np.flatnonzero(long)
     some = tasks.select(keys).take(_rows(rows))
@@ -57,35 +67,28 @@ def _wait(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     counts = np.bincount(group_of, minlength=names.count)
     longest = np.zeros(names.count, dtype=np.int64)
     np.maximum.at(longest, group_of, waits[rows])
-    found = []
-    chosen = np.flatnonzero(sums >= _least(facts, thresholds))
-    for group in chosen[np.argsort(-sums[chosen], kind="stable")][:_MOST_ROWS].tolist():
+    text = say(
+        "The device is idle before this operator: it is launched late, or waits for the host; look at "
+        "what the host does before it (a copy to the host, a printed value, data loading, compilation), "
+        "`breakdown` names the call"
+    )
+    for group in largest(sums, _least(facts, thresholds)):
         known = dict(zip(keys, names[group], strict=True))
-        evidence = {
+        evidence: Evidence = {
             "waited_us": microseconds(int(sums[group])),
             "longest_us": microseconds(int(longest[group])),
             "tasks": int(counts[group]),
             "source": source,
         }
-        text = say(
-            "The device is idle before this operator: it is launched late, or waits for the host; look at "
-            "what the host does before it (a copy to the host, a printed value, data loading, compilation), "
-            "`breakdown` names the call"
+        yield Advice(
+            rule="wait-in-front",
+            evidence=evidence,
+            advice=text,
+            saving_ns=_cap_host(int(sums[group]), facts),
+            op_type=known.get("op_type"),
+            op_name=known.get("op_name"),
+            count=int(counts[group]),
         )
-        saving = _cap_host(int(sums[group]), facts)
-        found.append(
-            Advice(
-                rule="wait-in-front",
-                evidence=evidence,
-                advice=text,
-                saving_ns=saving,
-                op_type=known.get("op_type"),
-                op_name=known.get("op_name"),
-                input_shapes=None,
-                count=int(counts[group]),
-            )
-        )
-    return found
 
 
 def _rows(places: Ints) -> Any:
@@ -94,15 +97,13 @@ def _rows(places: Ints) -> Any:
     )
 
 
-def _small(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None:
-        return []
+@on_operators
+def _small(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     duration, _ = integers(bounds.tasks["task_duration_ns"])
     small: Mask = duration < thresholds.small_kernel_us * 1000
     count = int(small.sum())
     if count < thresholds.small_kernel_share * len(small):
-        return []
+        return
     total = exact_sum(duration[small])
     free = facts.shares.free_ns
     # fused away, they take neither time on the cores nor the idle time before them; longer idle time has another cause
@@ -110,10 +111,10 @@ def _small(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     idle = 0 if waits is None else exact_sum(np.minimum(waits[small], int(thresholds.wait_us * 1000)))
     saving = cap_saving(total, facts.shares) + (0 if free is None else min(idle, free))
     if saving < _least(facts, thresholds):
-        return []
+        return
     groups = bounds.sums(np.where(small, duration, 0))
     names = _longest_types(bounds, groups)
-    evidence = {
+    evidence: Evidence = {
         "small_kernels": count,
         "kernels": len(small),
         "below_us": thresholds.small_kernel_us,
@@ -125,19 +126,8 @@ def _small(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "Most kernels are so short that launching them takes as long as running them: fuse them, launch "
         "them as a graph, or give the device more work at once (a larger batch)"
     )
-    return [
-        Advice(
-            rule="small-kernels",
-            evidence=evidence,
-            advice=text,
-            saving_ns=saving,
-            op_type=names[0] if names else None,
-            op_name=None,
-            input_shapes=None,
-            count=count,
-            total_ns=total,
-        )
-    ]
+    op_type = names[0] if names else None
+    yield Advice("small-kernels", evidence, text, saving, op_type=op_type, count=count, total_ns=total)
 
 
 def _longest_types(bounds: OperatorBounds, values: Ints) -> list[str]:
@@ -149,54 +139,47 @@ def _longest_types(bounds: OperatorBounds, values: Ints) -> list[str]:
     return [word for _, word in ranked[:_NAMED]]
 
 
-def _dynamic(facts: Facts, thresholds: Thresholds) -> list[Advice]:
-    bounds = facts.bounds
-    if bounds is None:
-        return []
+@on_operators
+def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     mine: Mask = np.isin(bounds.state, [STATES.index("dynamic"), STATES.index("mixed")])
     total = exact_sum(bounds.total_ns[mine])
     part = share(total, exact_sum(bounds.total_ns))
     if not mine.any() or part < thresholds.least_operator_share:
-        return []
-    idle = facts.idle_before(mine[bounds.group_of])
-    source = say("idle time before them, by the tasks' intervals")
-    if facts.idle_ns is None and bounds.wait_ns is not None:
+        return
+    idle, source = None, None
+    if facts.idle_ns is not None:
+        idle, source = facts.idle_before(mine[bounds.group_of]), say("idle time before them, by the tasks' intervals")
+    elif bounds.wait_ns is not None:
         idle, source = exact_sum(bounds.wait_ns[mine]), say("Task Wait Time of them (communication may have run in it)")
-    known = facts.idle_ns is not None or bounds.wait_ns is not None
     names = _longest_types(bounds, np.where(mine, bounds.total_ns, 0))
     told = "op_state" in bounds.tasks.column_names
-    evidence = {
+    evidence: Evidence = {
         "dynamic_share_of_computing": part,
         "op_types": names,
         "told_by": "OP State" if told else say("files of dynamic models (thread_group, ge_op_execute)"),
-        "bound_source": source if known else None,
+        "bound_source": source,
     }
     text = say(
         "Shapes are not known before the run: the host works out tiling (or compiles) at each launch, "
         "and AOE tunes no such operator; fix the shapes (padding, buckets, jit_compile), then profile "
         "and tune again"
     )
-    count = int(bounds.count[mine].sum())
-    return [
-        Advice(
-            rule="dynamic-shape",
-            evidence=evidence,
-            advice=text,
-            saving_ns=_cap_host(idle, facts) if known else None,
-            op_type=names[0] if names else None,
-            op_name=None,
-            input_shapes=None,
-            count=count,
-            total_ns=total,
-        )
-    ]
+    yield Advice(
+        rule="dynamic-shape",
+        evidence=evidence,
+        advice=text,
+        saving_ns=None if idle is None else _cap_host(idle, facts),
+        op_type=names[0] if names else None,
+        count=int(bounds.count[mine].sum()),
+        total_ns=total,
+    )
 
 
-def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+@on_operators
+def _odd_shape(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     """An operator that nearly always has one shape, and sometimes another."""
-    bounds = facts.bounds
-    if bounds is None or "input_shapes" not in bounds.keys:
-        return []
+    if "input_shapes" not in bounds.keys:
+        return
     of, count = bounds.alike(("op_type", "task_type", "op_name"))
     shapes, _ = bounds.key_codes("input_shapes")
     calls = np.zeros(count, dtype=np.int64)
@@ -207,12 +190,15 @@ def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     rest = calls - most
     named = (most >= (1.0 - thresholds.odd_shape_share) * calls) & (rest > 0) & (calls >= thresholds.repeated_calls)
     odd = named[of] & ~usual & (shapes > 0)
-    found = []
     told = facts.waits_of_operators()
     idle = np.zeros_like(bounds.total_ns) if told is None else told
     saving = bounds.total_ns + np.minimum(idle, facts.shares.free_ns if facts.shares.free_ns is not None else idle)
+    text = say(
+        "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the "
+        "usual one does not serve it; drop or pad the odd batch"
+    )
     chosen = np.flatnonzero(odd)
-    for group in chosen[np.argsort(-saving[chosen], kind="stable")][:_MOST_ROWS].tolist():
+    for group in chosen[np.argsort(-saving[chosen], kind="stable")][:MAX_ROWS].tolist():
         usual_one = int(np.flatnonzero(usual & (of == of[group]))[0])
         one = bounds.operator(group)
         evidence = {
@@ -221,33 +207,25 @@ def _odd_shape(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "usual_mean_us": microseconds(bounds.total_ns[usual_one] / bounds.count[usual_one]),
             "mean_us": microseconds(one.total_ns / one.count),
         }
-        text = say(
-            "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the "
-            "usual one does not serve it; drop or pad the odd batch"
+        yield Advice(
+            rule="odd-shape",
+            evidence=evidence,
+            advice=text,
+            saving_ns=cap_saving(one.total_ns, facts.shares) + _cap_host(int(idle[group]), facts),
+            op_type=one.op_type,
+            op_name=one.op_name,
+            input_shapes=one.input_shapes,
+            count=one.count,
+            total_ns=one.total_ns,
+            bound_by=one.bound_by,
         )
-        bound = cap_saving(one.total_ns, facts.shares) + _cap_host(int(idle[group]), facts)
-        found.append(
-            Advice(
-                rule="odd-shape",
-                evidence=evidence,
-                advice=text,
-                saving_ns=bound,
-                op_type=one.op_type,
-                op_name=one.op_name,
-                input_shapes=one.input_shapes,
-                count=one.count,
-                total_ns=one.total_ns,
-                bound_by=one.bound_by,
-            )
-        )
-    return found
 
 
-def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+@on_operators
+def _many_shapes(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     """Operator types with many shapes that do not come in every step: of shapes that do, each layer has its own."""
-    bounds = facts.bounds
-    if bounds is None or not {"input_shapes", "op_type"} <= set(bounds.keys):
-        return []
+    if not {"input_shapes", "op_type"} <= set(bounds.keys):
+        return
     numbers, words = bounds.key_codes("op_type")
     shapes, texts = bounds.key_codes("input_shapes")
     steps = facts.shares.steps if facts.shares.steps_known else thresholds.repeated_calls
@@ -263,10 +241,12 @@ def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         if values is not None:
             np.add.at(sums[place], numbers[mine], values[mine])
     heavy = sums[1] >= thresholds.least_operator_share * facts.shares.computing_ns
-    found = []
+    heavy[0] = False  # no type
+    text = say(
+        "It has many shapes that come only now and then: each is compiled or looked up by itself; pad "
+        "to a few sizes (buckets), so that tuned entries are found again"
+    )
     for kind in np.flatnonzero((of_type > thresholds.many_shapes) & heavy).tolist():
-        if not kind:
-            continue
         count, total, waited = (int(value) for value in sums[:, kind])
         evidence = {
             "shapes": int(of_type[kind]),
@@ -274,25 +254,8 @@ def _many_shapes(facts: Facts, thresholds: Thresholds) -> list[Advice]:
             "steps": facts.shares.steps if facts.shares.steps_known else None,
             "share_of_computing": share(total, facts.shares.computing_ns),
         }
-        text = say(
-            "It has many shapes that come only now and then: each is compiled or looked up by itself; pad "
-            "to a few sizes (buckets), so that tuned entries are found again"
-        )
         bound = None if waits is None else _cap_host(waited, facts)
-        found.append(
-            Advice(
-                rule="many-shapes",
-                evidence=evidence,
-                advice=text,
-                saving_ns=bound,
-                op_type=words[kind - 1],
-                op_name=None,
-                input_shapes=None,
-                count=count,
-                total_ns=total,
-            )
-        )
-    return found
+        yield Advice("many-shapes", evidence, text, bound, op_type=words[kind - 1], count=count, total_ns=total)
 
 
 LAUNCHING_RULES = (

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from aoe_reports.facts.bounds import StepShares
+from aoe_reports.facts.breakdown import Gap
 from aoe_reports.model.columns import codes
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import Advice, Facts, Rule, microseconds
+from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 _NAMED = 3
@@ -46,14 +47,20 @@ def _percent(part: float) -> str:
     return f"{part * 100:.1f} %"
 
 
-def _said(facts: Facts) -> dict[str, Any]:
+def _said(facts: Facts) -> Evidence:
     shares = facts.shares
-    names = ("computing", "communication_not_overlapped", "overlapped", "free")
-    said: dict[str, Any] = {"step_us": None if shares.step_us is None else round(shares.step_us, 3)}
-    for name in names:
-        part = shares.share(getattr(shares, f"{name}_ns"))
-        said[f"{name}_share"] = None if part is None else round(part, 6)
-    return {**said, "steps": shares.steps, "source": shares.source}
+    parts = {
+        "computing_share": shares.computing_ns,
+        "communication_not_overlapped_share": shares.communication_not_overlapped_ns,
+        "overlapped_share": shares.overlapped_ns,
+        "free_share": shares.free_ns,
+    }
+    return {
+        "step_us": None if shares.step_us is None else round(shares.step_us, 3),
+        **{name: None if (part := shares.share(ns)) is None else round(part, 6) for name, ns in parts.items()},
+        "steps": shares.steps,
+        "source": shares.source,
+    }
 
 
 def _communication(facts: Facts, thresholds: Thresholds) -> list[Advice]:
@@ -74,34 +81,50 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     part = facts.shares.share(free)
     if free is None or part is None or part < thresholds.least_step_share:
         return []
-    evidence = {**_said(facts), **_longest_gap(facts)}
+    gap = _longest_gap(facts)
+    evidence: Evidence = {**_said(facts), **_evidence_of(gap)}
     text = say(
         "The device has nothing to do: the host launches late (data loading, Python, synchronising "
         "calls, compilation of new shapes); `breakdown` names the longest gaps and what launched the "
         "tasks behind them"
     )
-    return [Advice("free-time", evidence, text, free, op_name=evidence.get("task_behind_longest_gap"))]
+    return [Advice("free-time", evidence, text, free, op_name=None if gap is None else gap.after)]
 
 
-def _longest_gap(facts: Facts) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _LongestGap:
+    """The longest time without a task; of gaps between the tasks of a table only the task behind is told."""
+
+    duration_ns: int
+    after: str | None
+    of_timeline: Gap | None = None
+
+
+def _evidence_of(gap: _LongestGap | None) -> Evidence:
+    if gap is None:
+        return {}
+    length, known = {"longest_gap_us": microseconds(gap.duration_ns)}, gap.of_timeline
+    if known is None:
+        return {**length, "task_behind_longest_gap": gap.after}
+    return {
+        **length,
+        "task_before_longest_gap": known.before,
+        "task_behind_longest_gap": gap.after,
+        "cause_of_longest_gap": say(known.cause),
+    }
+
+
+def _longest_gap(facts: Facts) -> _LongestGap | None:
     if facts.gaps:
         gap = facts.gaps[0]
-        said = {"longest_gap_us": microseconds(gap.duration_ns), "task_before_longest_gap": gap.before}
-        return {**said, "task_behind_longest_gap": gap.after, "cause_of_longest_gap": say(gap.cause)}
-    if (
-        facts.idle_ns is None
-        or facts.tasks is None
-        or not len(facts.idle_ns)
-        or "op_name" not in facts.tasks.column_names
-    ):
-        return {}
-    longest = int(facts.idle_ns.max())
-    if not longest:
-        return {}
-    numbers, words = codes(facts.tasks["op_name"])
-    behind = numbers[facts.idle_ns == longest]
-    names = sorted({words[number - 1] for number in behind if number})
-    return {"longest_gap_us": microseconds(longest), "task_behind_longest_gap": names[0] if names else None}
+        return _LongestGap(gap.duration_ns, gap.after, gap)
+    idle, tasks = facts.idle_ns, facts.tasks
+    if idle is None or tasks is None or "op_name" not in tasks.column_names or not idle.any():
+        return None
+    longest = int(idle.max())
+    numbers, words = codes(tasks["op_name"])
+    names = sorted({words[number - 1] for number in numbers[idle == longest] if number})
+    return _LongestGap(longest, names[0] if names else None)
 
 
 def _slow_rank(facts: Facts, thresholds: Thresholds) -> list[Advice]:

@@ -8,6 +8,7 @@ from typing import Any
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
 from aoe_reports.model.texts import capital, join, say
+from aoe_reports.questions.advice.advice import Evidence
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advise import Advised, Headline
 
@@ -144,27 +145,28 @@ def _evidence(row: Advised) -> str:
     )
 
 
-def evidence_words(evidence: Mapping[str, Any]) -> str:
+def evidence_words(evidence: Evidence) -> str:
     """By which numbers a rule says what it says, percent for shares and ratios; nothing where those are the step's parts."""
+    units = {key: value for key, value in evidence.items() if key.endswith("_ratio") and isinstance(value, float)}
+    told = {"of_operators", *units, *(TOLD if "step_us" in evidence else ())}
     shown: list[str] = []
-    told = TOLD if "step_us" in evidence else frozenset()
-    units: dict[str, float] = {}
     for key, value in evidence.items():
-        if key.endswith("_ratio") and isinstance(value, float):
-            units[key.removesuffix("_ratio")] = value
-        elif key == "operators" and "of_operators" in evidence:
+        if key == "operators" and "of_operators" in evidence:
             of_all = evidence["of_operators"]
             shown.append(say("{count} of {all} operators", count=_value(value), all=_value(of_all)))
-        elif value is not None and key not in told and key != "of_operators":
+        elif value is not None and key not in told:
             shown.append(_named(key, value))
-    busy = [
-        say("{name} {value:.1%}", name=_words(unit), value=value)
-        for unit, value in sorted(units.items(), key=lambda item: -item[1])
-        if value
+    return join(", ", [*shown, *_ratios(units)])
+
+
+def _ratios(units: Mapping[str, float]) -> list[str]:
+    """What part of the cycles each unit worked, the busiest first; those that did not work stand together."""
+    busy = sorted(((key, value) for key, value in units.items() if value), key=lambda item: -item[1])
+    shown: list[str] = [
+        say("{name} {value:.1%}", name=_words(key.removesuffix("_ratio")), value=value) for key, value in busy
     ]
-    idle = [unit for unit, value in units.items() if not value]
-    shown += busy + ([f"{' '.join(idle)} 0%"] if idle else [])
-    return join(", ", shown)
+    idle = [key.removesuffix("_ratio") for key, value in units.items() if not value]
+    return [*shown, f"{' '.join(idle)} 0%"] if idle else shown
 
 
 def _named(key: str, value: Any) -> str:
