@@ -14,7 +14,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from aoe_reports.jobs.verify import VerifyWish, verify
+from aoe_reports.jobs.verify import verify
+from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.simulation.tuning import OUTCOMES, Outcome, write_loop
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import write_plan
@@ -51,7 +52,7 @@ def verdict_of(outcome: Outcome, seed: int) -> tuple[str, bool]:
         folder = Path(name)
         loop = write_loop(folder, outcome, seed)
         write_plan(folder / "plan", Plan("offline", "opat"))
-        found = verify(folder / "plan", VerifyWish(loop.before, loop.after, (loop.result,)))
+        found = verify(folder / "plan", VerifyOptions(before=loop.before, after=loop.after, results=(loop.result,)))
         return str(found.more["verdict"]), bool(found.more["signs"])
 
 

@@ -38,7 +38,7 @@ from .jobs.report import ReportOptions as ReportOptions
 from .jobs.report import report_night as report_night
 from .jobs.report import write_figures as write_figures
 from .jobs.verify import verify as verify
-from .jobs.verify_case import VerifyWish as VerifyWish
+from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError
 from .model.findings import Finding as Finding
 from .model.version import __version__ as __version__
@@ -61,9 +61,8 @@ from .stats.comparison import Compared as Compared
 from .stats.comparison import Difference as Difference
 from .stats.grouping import Group as Group
 from .store import History as History
+from .tuning.options import PlanOptions as PlanOptions
 from .tuning.plan import Plan as Plan
 from .tuning.plan_folder import read_plan as read_plan
 from .tuning.plan_folder import write_plan as write_plan
-from .tuning.planning import PlanWish as PlanWish
 from .tuning.planning import make_plan as make_plan
-from .tuning.ranking import Wanted as Wanted

@@ -53,14 +53,15 @@ class Bench:
 
     def plan(self, **changes: Any) -> Plan:
         candidates = tuple(
-            Candidate("operator", name, "MatMulV2", total_us=100.0, expected_saving_us=10.0) for name in NAMES
+            Candidate(kind="operator", op_name=name, op_type="MatMulV2", total_us=100.0, expected_saving_us=10.0)
+            for name in NAMES
         )
         given: dict[str, Any] = {
             "scenario": "offline",
             "mode": "opat",
             "soc": SOC,
             "candidates": candidates,
-            "rejected": (Rejected("net/x/Cast", "Cast", 3.0, "runs on the AI CPU"),),
+            "rejected": (Rejected(op_name="net/x/Cast", op_type="Cast", total_us=3.0, reason="runs on the AI CPU"),),
             "job": Job(model=str(self.root / "model.onnx")),
         }
         made = Plan(**{**given, **changes})

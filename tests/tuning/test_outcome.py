@@ -41,9 +41,13 @@ def changed(name: str, op_type: str = "matmulv2") -> dict[str, Any]:
 
 
 def statuses(names: list[str], found: Any, *, types: tuple[str, ...] = (), ended: bool = True) -> list[str]:
-    plan = Plan("offline", "opat", candidates=tuple(Candidate("operator", name, "MatMulV2") for name in names))
+    plan = Plan(
+        "offline",
+        "opat",
+        candidates=tuple(Candidate(kind="operator", op_name=name, op_type="MatMulV2") for name in names),
+    )
     rows = outcome_rows(plan, TuneOps(tuple(names), types), found, ended=ended)
-    return [row["status"] for row in rows if row["requested"]]
+    return [row.status for row in rows if row.requested]
 
 
 def test_what_is_not_named_is_told_by_counts_only_where_they_are_certain() -> None:
@@ -58,9 +62,9 @@ def test_what_is_not_named_is_told_by_counts_only_where_they_are_certain() -> No
 
 
 def test_what_nobody_asked_for_is_told_too() -> None:
-    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"),))
+    plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="a", op_type="Add"),))
     rows = outcome_rows(plan, TuneOps(("a",)), results([changed("z")], ("y",)), ended=True)
-    assert [(row["op_name"], row["status"], row["requested"]) for row in rows] == [
+    assert [(row.op_name, row.status, row.requested) for row in rows] == [
         ("a", "not-seen", True),
         ("z", "improved", False),
         ("y", "failed", False),
@@ -68,10 +72,10 @@ def test_what_nobody_asked_for_is_told_too() -> None:
 
 
 def test_another_type_than_planned_is_said() -> None:
-    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"),))
+    plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="a", op_type="Add"),))
     (row,) = outcome_rows(plan, TuneOps(("a",)), results([changed("a", "Mul")]), ended=True)
-    assert row["reason"] == "AOE calls its type Mul"
-    assert row["gain"] == 0.5
+    assert row.reason == "AOE calls its type Mul"
+    assert row.gain == 0.5
 
 
 @pytest.mark.parametrize(
@@ -93,9 +97,14 @@ def test_parts_of_fused_operators(name: str, fused: str, is_part: bool) -> None:
 
 
 def test_a_rejected_operator_helps_to_take_a_fused_name_apart() -> None:
-    plan = Plan("offline", "opat", candidates=(Candidate("operator", "c1"),), rejected=(Rejected("r1", "Relu"),))
+    plan = Plan(
+        "offline",
+        "opat",
+        candidates=(Candidate(kind="operator", op_name="c1"),),
+        rejected=(Rejected(op_name="r1", op_type="Relu"),),
+    )
     (row,) = outcome_rows(plan, TuneOps(("c1",)), results([changed("c1r1")]), ended=True)
-    assert row["status"] == "improved"
+    assert row.status == "improved"
 
 
 @given(st.text("ab/1_", min_size=1, max_size=6), st.text("ab/1_", max_size=8))
@@ -212,11 +221,15 @@ def test_progress_in_words_and_as_a_bar() -> None:
 
 
 def test_counts_of_a_script_are_of_everything_it_may_have_tuned() -> None:
-    plan = Plan("tf-training", "opat", candidates=(Candidate("operator", "a"), Candidate("operator", "b")))
+    plan = Plan(
+        "tf-training",
+        "opat",
+        candidates=(Candidate(kind="operator", op_name="a"), Candidate(kind="operator", op_name="b")),
+    )
     asked = TuneOps(("a", "b"))
 
     def told(found: Any) -> list[str]:
-        return [row["status"] for row in outcome_rows(plan, asked, found, ended=True)]
+        return [row.status for row in outcome_rows(plan, asked, found, ended=True)]
 
     assert told(results([changed("a")], reserved=1)) == ["improved", "already-banked"]
     assert told(results([changed("a")], reserved=9)) == ["improved", "unclear"]
@@ -224,7 +237,11 @@ def test_counts_of_a_script_are_of_everything_it_may_have_tuned() -> None:
 
 
 def test_an_operator_that_is_asked_for_by_name_and_by_type_is_told_once() -> None:
-    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a", "Add"), Candidate("operator", None, "Add")))
+    plan = Plan(
+        "offline",
+        "opat",
+        candidates=(Candidate(kind="operator", op_name="a", op_type="Add"), Candidate(kind="operator", op_type="Add")),
+    )
     found = results([changed("a", "add"), changed("z", "add")])
     rows = outcome_rows(plan, TuneOps(("a",), ("Add",)), found, ended=True)
-    assert [(row["op_name"], row["reason"]) for row in rows] == [("a", ""), ("z", "by its type")]
+    assert [(row.op_name, row.reason) for row in rows] == [("a", ""), ("z", "by its type")]

@@ -25,7 +25,8 @@ from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.tuning.aoe.command import files_of_plan, stages_of_plan
 from aoe_reports.tuning.aoe.preflight import Declared, Host, check_host
 from aoe_reports.tuning.driver import Argument
-from aoe_reports.tuning.job import Wish, dry_run
+from aoe_reports.tuning.job import dry_run
+from aoe_reports.tuning.options import TuneOptions
 from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected, document_of_plan, plan_of_document, tune_ops_of_plan
 from aoe_reports.tuning.plan_folder import read_plan, write_plan
 
@@ -145,7 +146,7 @@ def test_nothing_of_a_hostile_plan_is_run(bench: Bench, text: str) -> None:
     model = bench.root / text.replace("/", "_")
     model.write_bytes(b"stand-in")
     bench.plan(
-        candidates=(Candidate("operator", text, text), Candidate("operator", None, text)),
+        candidates=(Candidate(kind="operator", op_name=text, op_type=text), Candidate(kind="operator", op_type=text)),
         profile=text,
         baseline_hash=text,
         engine_version=text,
@@ -275,7 +276,10 @@ def test_a_plan_comes_back_as_it_was() -> None:
         "both",
         profile="p",
         step_us=1.5,
-        candidates=(Candidate("operator", "a", "b", prior={"n": 3}), Candidate("subgraph", cost_s=2.0)),
+        candidates=(
+            Candidate(kind="operator", op_name="a", op_type="b", prior={"n": 3}),
+            Candidate(kind="subgraph", cost_s=2.0),
+        ),
         expected_files=("a.json",),
         job=Job(command=("x", "y"), options=("--a=1",)),
     )
@@ -283,15 +287,21 @@ def test_a_plan_comes_back_as_it_was() -> None:
 
 
 def test_names_are_asked_for_once_and_types_only_as_a_whole() -> None:
-    names = [Candidate("operator", "a", "Add"), Candidate("operator", "a", "Add"), Candidate("operator", "b", "Mul")]
-    plan = Plan("offline", "opat", candidates=(*names, Candidate("operator", None, "Sub"), Candidate("subgraph")))
+    names = [
+        Candidate(kind="operator", op_name="a", op_type="Add"),
+        Candidate(kind="operator", op_name="a", op_type="Add"),
+        Candidate(kind="operator", op_name="b", op_type="Mul"),
+    ]
+    plan = Plan(
+        "offline", "opat", candidates=(*names, Candidate(kind="operator", op_type="Sub"), Candidate(kind="subgraph"))
+    )
     asked = tune_ops_of_plan(plan)
     assert asked is not None
     assert asked.as_document() == {"tune_ops_name": ["a", "b"], "tune_ops_type": ["Sub"]}
 
 
 def test_a_subgraph_alone_asks_for_no_operators() -> None:
-    plan = Plan("offline", "both", candidates=(Candidate("subgraph"),), job=Job(model="m.onnx"))
+    plan = Plan("offline", "both", candidates=(Candidate(kind="subgraph"),), job=Job(model="m.onnx"))
     assert [stage.name for stage in stages_of_plan(plan)] == ["sgat"]
     assert "tune_ops.json" not in files_of_plan(plan, "/plan")
 
@@ -306,7 +316,7 @@ def test_a_subgraph_alone_asks_for_no_operators() -> None:
     ],
 )
 def test_a_plan_that_says_too_little_is_refused_and_so_is_its_script(job: Job, words: str, tmp_path: Path) -> None:
-    plan = Plan("offline", "opat", candidates=(Candidate("operator", "a"),), job=job)
+    plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="a"),), job=job)
     with pytest.raises(UsageError, match=words):
         stages_of_plan(plan)
     write_plan(tmp_path, plan)
@@ -322,7 +332,7 @@ def test_gradients_are_tuned_in_training_only(scenario: Any) -> None:
 
 @pytest.mark.parametrize(("model", "framework"), [("m.prototxt", 0), ("m.air", 1), ("m.pb", 3), ("m.ONNX", 5)], ids=str)
 def test_the_framework_follows_from_the_suffix(model: str, framework: int) -> None:
-    plan = Plan("ir-graph", "opat", candidates=(Candidate("operator", "a"),), job=Job(model=model))
+    plan = Plan("ir-graph", "opat", candidates=(Candidate(kind="operator", op_name="a"),), job=Job(model=model))
     assert stages_of_plan(plan)[0].argv("/p")[1:3] == [f"--framework={framework}", f"--model=/p/{model}"]
 
 
@@ -349,8 +359,11 @@ def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: 
         "tf-training",
         "both",
         soc="Ascend910B4",
-        candidates=(Candidate("operator", "a", "Add", prior={"n": [1]}), Candidate("subgraph")),
-        rejected=(Rejected("b", "Mul", 1.5, "x"),),
+        candidates=(
+            Candidate(kind="operator", op_name="a", op_type="Add", prior={"n": [1]}),
+            Candidate(kind="subgraph"),
+        ),
+        rejected=(Rejected(op_name="b", op_type="Mul", total_us=1.5, reason="x"),),
         expected_files=("outcome.json",),
         job=Job(command=("x", "y"), options=("--a=1",), working_folder="w", device=1),
     )
@@ -369,11 +382,11 @@ def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: 
         original = {"plan.json": document_of_plan(plan), "state.json": state}.get(which) or {"tune_ops_name": ["a"]}
         (folder / which).write_text(json.dumps(data.draw(st.composite(changed)(original))))
         try:
-            rows = dry_run(folder, Wish(resume=True))
+            rows = dry_run(folder, TuneOptions(resume=True)).rows
             listed = read_plan(folder)
         except AoeReportsError:
             return
-        assert all(isinstance(part, str) for row in rows for part in row["argv"])
+        assert all(isinstance(part, str) for row in rows for part in row.argv)
         files_of_plan(listed, "/plan")
         check_host(listed, Host(), Declared())
 

@@ -58,7 +58,7 @@ SAID = Declared(
 
 def plan(scenario: Scenario = "offline", mode: Mode = "opat", **more: Any) -> Plan:
     job = more.pop("job", Job(model="/m.onnx") if scenario in {"offline", "ir-graph"} else Job())
-    given: dict[str, Any] = {"soc": "Ascend910A", "candidates": (Candidate("operator", "a"),), "job": job}
+    given: dict[str, Any] = {"soc": "Ascend910A", "candidates": (Candidate(kind="operator", op_name="a"),), "job": job}
     given |= {"cube_blocks": 20, "cube_cores": 24, "vector_blocks": 256, "vector_cores": 40}
     given |= {"device_memory_used_bytes": 32 << 30}
     return Plan(scenario, mode, **{**given, **more})

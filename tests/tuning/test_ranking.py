@@ -13,8 +13,9 @@ from aoe_reports.facts.idle import shares_of_tasks
 from aoe_reports.formats.aoe.operators import DUMPED, is_dumped
 from aoe_reports.model.intervals import union
 from aoe_reports.stats.bootstrap import widened_percentiles
+from aoe_reports.tuning.options import PlanOptions
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.ranking import Known, Measured, Wanted, _inside, exposed_times, rank_operators
+from aoe_reports.tuning.ranking import Known, Measured, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval
 from aoe_reports.tuning.verdict_sides import side_of_tasks
@@ -60,8 +61,8 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     bounds = measure_operators(frame)
     shares = shares_of_tasks(frame, None, None)
     exposed = exposed_times(frame, bounds, shares) if bounds is not None else None
-    wanted = Wanted(scenario, top=2, min_share=least)  # type: ignore[arg-type]
-    found = rank_operators(Measured(frame, bounds, exposed, shares), wanted, Known(), Priors())
+    options = PlanOptions(scenario=scenario, top=2, min_share=least)  # type: ignore[arg-type]
+    found = rank_operators(Measured(frame, bounds, exposed, shares), options, Known(), Priors())
     told = sum(one.total_us or 0.0 for one in (*found.candidates, *found.rejected))
     assert told == pytest.approx(sum(int(row["task_duration_ns"]) for row in rows) / 1000)  # type: ignore[call-overload]
     assert sum(one.expected_saving_us or 0.0 for one in found.candidates) <= shares.bound_saving_us + 0.01
@@ -70,7 +71,7 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     again = tasks_of(rows)
     bounds = measure_operators(again)
     exposed = exposed_times(again, bounds, shares) if bounds is not None else None
-    assert rank_operators(Measured(again, bounds, exposed, shares), wanted, Known(), Priors()) == found
+    assert rank_operators(Measured(again, bounds, exposed, shares), options, Known(), Priors()) == found
 
 
 def test_operators_beside_each_other_share_the_time_they_take_together() -> None:
@@ -168,7 +169,7 @@ def side(ns: int, *, steps: int = 8, shape: str = "8,8", spread: int = 0) -> obj
 def test_steps_come_from_the_tasks_where_no_table_tells_them() -> None:
     claims = Claims((Claim("a", ("MatMulV2",), 10.0, 8.0),))
     found = verify_claims(claims, side(2000, spread=1), side(1600, spread=1))  # type: ignore[arg-type]
-    assert found.facts["steps_before"] == 8
+    assert found.method.steps_before == 8
     step, kind, operator = found.rows
     assert operator.change == pytest.approx(-0.2, abs=1e-3)
     assert (kind.verdict, operator.verdict, found.verdict) == ("confirmed", "confirmed", "confirmed")

@@ -149,7 +149,12 @@ def test_parts_of_fused_operators_are_recognised(bench: Bench) -> None:
 
 
 def test_whole_types_are_tuned_where_no_name_is_given(bench: Bench) -> None:
-    bench.plan(candidates=(Candidate("operator", NAMES[0], "MatMulV2"), Candidate("operator", None, "Add")))
+    bench.plan(
+        candidates=(
+            Candidate(kind="operator", op_name=NAMES[0], op_type="MatMulV2"),
+            Candidate(kind="operator", op_type="Add"),
+        )
+    )
     ended = bench.tune()
     assert json.loads((bench.folder / "tune_ops.json").read_text()) == {
         "tune_ops_name": [NAMES[0]],
@@ -264,7 +269,7 @@ def test_numbers_of_a_broken_off_task_are_no_improvement(bench: Bench, behaviour
 
 
 def test_a_broken_off_tuning_of_subgraphs_is_no_improvement(bench: Bench) -> None:
-    bench.plan(mode="sgat", candidates=(Candidate("subgraph"),))
+    bench.plan(mode="sgat", candidates=(Candidate(kind="subgraph"),))
     ended = bench.tune("--timeout", "2s", "--grace", "0.3", STAND_IN="hang")
     (row,) = ended.json["rows"]
     assert (row["kind"], row["status"], row["gain"], row["after_us"]) == ("subgraph", "unclear", None, None)

@@ -1,71 +1,40 @@
 """`adopt`: puts a proven bank into use."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, Strict, exit_code, notify, print_findings, render, write
+from aoe_reports.cli.job_options import Form, PlanFolder
+from aoe_reports.cli.output import Output, notify, print_findings, show
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.texts import say
+from aoe_reports.tuning.options import AdoptOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from aoe_reports.tuning.adopt import InUse
 
 
-def adopt(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A plan's folder.", show_default=False)],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="BANK",
-            help="The bank to be replaced, laid out as under TUNE_BANK_PATH [default: the one in use].",
-            show_default=False,
-        ),
-    ] = None,
-    soc: Annotated[
-        str | None, typer.Option(help="The chip, where the plan does not name it.", show_default=False)
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Even if no new profile has confirmed the gain.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be replaced.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
-    output: Output = None,
-    strict: Strict = False,
-) -> None:
+def adopt(folder: PlanFolder, chosen: AdoptOptions, form: Form = "text", output: Output = None) -> None:
     """Put a job's private bank into use, if `verify` has confirmed it: the old one is kept, nobody sees half of a bank."""
     import os
 
-    from aoe_reports.present.as_json import render_rows
     from aoe_reports.tuning.adopt import adopt as put_into_use
 
-    done = put_into_use(folder, os.environ, to=to, soc=soc, force=force, dry_run=dry_run)
-    code = exit_code(done.findings, strict=strict)
-    reasons = ["verification"][:code]
-    if form == "json":
-        text = render_rows("adopt", [str(folder)], done.rows, done.findings, reasons, done.more)
-    else:
-        text = render(
-            form,
-            "adopt",
-            "Changes to the bank in use",
-            inputs=[folder],
-            rows=done.rows,
-            findings=done.findings,
-            reasons=reasons,
-        )
+    done = put_into_use(folder, os.environ, chosen)
+    answer = done.answer(folder, strict=chosen.strict)
     try:
-        write(text, output)
+        show(answer, form, output)
     except (AoeReportsError, OSError):
-        _say_what_is_in_use(done.more)
+        _say_what_is_in_use(done.in_use)
         raise
     if form != "json":
-        print_findings(done.findings)
-        _say_what_is_in_use(done.more)
-    raise typer.Exit(code)
+        print_findings(answer.findings)
+        _say_what_is_in_use(done.in_use)
+    raise typer.Exit(answer.exit_code(strict=chosen.strict))
 
 
-def _say_what_is_in_use(more: "Mapping[str, Any]") -> None:
-    if more["adopted"]:
-        notify(say("in use now: the tuned bank ({path})", path=more["bank"]))
-    for backup in more["backups"]:
+def _say_what_is_in_use(in_use: "InUse") -> None:
+    if in_use.adopted:
+        notify(say("in use now: the tuned bank ({path})", path=in_use.bank))
+    for backup in in_use.backups:
         notify(say("kept: {path}", path=backup))

@@ -1,20 +1,19 @@
-"""Options that say which model AOE tunes and how: the same for the plan and for the run."""
+"""What the commands of a tuning job have in common."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-Model = Annotated[Path | None, typer.Option(help="The model, for aoe.", show_default=False)]
-Weight = Annotated[Path | None, typer.Option(help="Its weights (Caffe).", show_default=False)]
-ModelPath = Annotated[
-    Path | None, typer.Option(help="A folder of models or dumped graphs, for aoe.", show_default=False)
-]
-Framework = Annotated[
-    Literal["0", "1", "3", "5"] | None,
-    typer.Option(help="0 Caffe, 1 MindSpore, 3 TensorFlow, 5 ONNX [default: by the suffix].", show_default=False),
-]
-AoeOption = Annotated[
+from aoe_reports.cli.output import Format
+
+PlanFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A plan's folder.", show_default=False)]
+Command = Annotated[
     list[str] | None,
-    typer.Option(metavar="--NAME=VALUE", help="One more option for aoe (repeatable).", show_default=False),
+    typer.Argument(
+        metavar="[-- COMMAND...]",
+        help="What trains or infers, where that is what tunes (TensorFlow, MindSpore online).",
+        show_default=False,
+    ),
 ]
+Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]

@@ -205,6 +205,21 @@ def render(
     return show_report(form, rows_report(of or command, title, rows))
 
 
+def show(
+    answer: "Answer",
+    form: str,
+    output: Path | None,
+    *,
+    strict: bool = False,
+    forms: "Mapping[str, Form]" = FORMS,
+    rules: "Sequence[ListedRule]" = (),
+) -> None:
+    """Print or write an answer; one without a title has nothing for people but its findings."""
+    if answer.title or form in {"json", "csv"}:
+        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules)
+        write_pieces(forms[form].render(shown), output)
+
+
 def reply(
     answer: "Answer",
     form: str,
@@ -215,8 +230,7 @@ def reply(
     rules: "Sequence[ListedRule]" = (),
 ) -> NoReturn:
     """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
-    chosen = forms[form]
-    write_pieces(chosen.render(Shown(answer=answer, strict=strict, language=spoken(), rules=rules)), output)
-    if not chosen.has_findings:
+    show(answer, form, output, strict=strict, forms=forms, rules=rules)
+    if not forms[form].has_findings:
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))

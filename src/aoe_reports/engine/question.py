@@ -31,12 +31,18 @@ MAX_ID = 2**31 - 1
 
 
 @options
-class ReadOptions:
-    """Options of whatever reads captures: how far, and what counts as bad."""
+class StrictOptions:
+    """What counts as bad: the option that every command has that finds anything."""
 
     strict: bool = option(
         default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run", shared=True
     )
+
+
+@options
+class ReadOptions(StrictOptions):
+    """Options of whatever reads captures: how far, and what counts as bad."""
+
     max_expanded: int | None = option(
         default=None,
         minimum=1,

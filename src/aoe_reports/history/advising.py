@@ -25,12 +25,12 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import Text, as_fields, say
 from aoe_reports.present.reports.names import shorten_middle
-from aoe_reports.present.reports.plan import headline as plan_headline
 from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks
 from aoe_reports.questions.advice.report import evidence_words
 from aoe_reports.questions.advise import AdviseOptions, rows_of_run, stated_rows
 from aoe_reports.questions.records.load import WideTables
 from aoe_reports.tuning.plan import Plan, document_of_plan
+from aoe_reports.tuning.plan_report import headline as plan_headline
 from aoe_reports.tuning.planning import known_without_asking, next_plan, planned_first, soc_of
 from aoe_reports.tuning.prior_jobs import PriorJobs
 from aoe_reports.tuning.ranking import RANKED_BY
@@ -257,7 +257,7 @@ def _plan_summary(plan: Plan, longest: _Longest) -> Row:
     )  # fmt: skip
     return {
         **{name: document[name] for name in names},
-        "headline": plan_headline(document),
+        "headline": plan_headline(plan),
         "rank_id": longest.tasks.rank_id,
         "device_id": longest.tasks.device_id,
         "steps": longest.shares.steps,

@@ -14,32 +14,33 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
+from aoe_reports.jobs.verified_report import Page, verified_report
 from aoe_reports.jobs.verify_case import (
     ACCEPT,
-    Accept,
     Case,
     Pair,
-    VerifyWish,
+    VerifyFacts,
     are_comparable,
     read_pair,
     verify_finding,
 )
+from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
-from aoe_reports.model.report import Report
+from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.reports.language import report_in
-from aoe_reports.present.reports.verified import verified_report
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
+from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.bank import difference, digest_of
 from aoe_reports.tuning.bank_files import list_bank
 from aoe_reports.tuning.job import BANK_BEFORE
-from aoe_reports.tuning.plan import document_of_plan, to_json
+from aoe_reports.tuning.plan import to_json
 from aoe_reports.tuning.plan_folder import (
     BANK,
     RUNS,
@@ -53,6 +54,7 @@ from aoe_reports.tuning.plan_folder import (
     read_state,
     read_verify_document,
 )
+from aoe_reports.tuning.reconciliation import rounded_row
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, LEAST_CONTROLS, Noise
 from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
@@ -68,19 +70,7 @@ from aoe_reports.tuning.verification import (
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 
 
-@dataclass(slots=True)
-class VerifyOutcome:
-    """The rows, the report, what was found, why the exit code is not 0, and the facts around it."""
-
-    rows: list[dict[str, Any]]
-    report: Report | None
-    findings: list[Finding]
-    reasons: list[str]
-    unreadable: bool
-    more: dict[str, Any]
-
-
-def verify(folder: Path, wish: VerifyWish) -> VerifyOutcome:
+def verify(folder: Path, options: VerifyOptions) -> JobAnswer:
     """Hold what is claimed in a plan's folder against two profiles; verify.json and the reports are left in it.
 
     Where something cannot be read nothing is written, and what measured nothing never takes the place of a sound verdict; another
@@ -89,16 +79,15 @@ def verify(folder: Path, wish: VerifyWish) -> VerifyOutcome:
     plan = read_plan(folder)
     read_state(folder)
     with locked(folder):
-        return _verify(Case(folder, plan, wish))
+        return _verify(Case(folder, plan, options))
 
 
-def _verify(case: Case) -> VerifyOutcome:
+def _verify(case: Case) -> JobAnswer:
     findings: list[Finding] = []
     claims, unreadable = _claims(case, findings)
     pair, missing = read_pair(case, findings)
     if pair is None or unreadable or missing:
-        found = findings_in_order(findings)
-        return VerifyOutcome([], None, found, reasons_of(found, strict=case.wish.strict) or ["damage"], True, {})
+        return _nothing_read(case, findings_in_order(findings))
     digest = _bank_digest(case)
     verified = None
     if are_comparable(case, pair, findings):
@@ -108,12 +97,24 @@ def _verify(case: Case) -> VerifyOutcome:
     return _closed(case, pair, claims, _Measured(verified, digest), findings)
 
 
+def _nothing_read(case: Case, findings: list[Finding]) -> JobAnswer:
+    return JobAnswer(
+        command="verify",
+        title="",
+        inputs=(str(case.folder),),
+        tables=(Rows(type=Row, rows=()),),
+        findings=findings,
+        unreadable=True,
+        why=reasons_of(findings, strict=case.options.strict) or ["damage"],
+    )
+
+
 # What is claimed
 
 
 def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
     """(what the results of a job claim, whether one of them could not be read)."""
-    missing = [path for path in case.wish.results if not path.exists()]
+    missing = [path for path in case.options.results if not path.exists()]
     findings += [Finding("error", "unreadable", str(path), say("no such file or folder")) for path in missing]
     read = _read_claims(case)
     findings += [finding for one in read for finding in one.findings]
@@ -127,8 +128,8 @@ def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
 
 def _read_claims(case: Case) -> list[ClaimsRead]:
     """What the files that are named claim, whoever's they are; else what the plan's own tuner left in the job's folder."""
-    if case.wish.results:
-        there = [path for path in case.wish.results if path.exists()]
+    if case.options.results:
+        there = [path for path in case.options.results if path.exists()]
         return [tuner(name).read_results(there) for name in TUNERS]
     runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
     places = sorted(runs.iterdir(), key=_in_turn) if runs.is_dir() else []
@@ -160,8 +161,8 @@ def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> 
             shapes = row.input_shapes or say("shapes unknown")
             text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
             found.append(verify_finding("verify-operator-changed", where, text))
-    left = read_outcome(case.folder).get("bank")
-    told = left.get("digest") if isinstance(left, dict) else None
+    left = read_outcome(case.folder)
+    told = None if left is None else left.bank_digest
     if told is not None and digest is not None and told != digest:
         text = say("its content is not what `tune` left: which bank was measured is not certain")
         found.append(verify_finding("verify-bank-changed", str(case.folder / BANK), text))
@@ -242,49 +243,41 @@ class _Measured:
         return "not-comparable" if self.verified is None else self.verified.verdict
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
-        return [] if self.verified is None else [row.as_dict() for row in self.verified.rows]
+    def rows(self) -> Sequence[Row]:
+        return () if self.verified is None else self.verified.rows
 
 
-def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, findings: list[Finding]) -> VerifyOutcome:
-    folder, wish, verified, rows = case.folder, case.wish, measured.verified, measured.rows
-    accepted = verified is not None and is_accepted(verified.verdict, verified.rows, wish.accept)
+def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, findings: list[Finding]) -> JobAnswer:
+    folder, options, verified, rows = case.folder, case.options, measured.verified, measured.rows
     verification = Verification(
         measured.verdict, measured.digest, pair.before.digest, _damaged(findings), str(pair.after.path)
     )
-    evidence = {**document_of_verification(verification), "after_hash": pair.after.digest, "rows": rows}
-    replaces = _replaces(folder, verification, evidence, findings)
+    told = [as_mapping(row) for row in rows]
+    evidence = {"after_hash": pair.after.digest, "rows": told}
+    replaces = _replaces(folder, verification, {**document_of_verification(verification), **evidence}, findings)
     found = findings_in_order(findings)
-    more = {
-        "verdict": measured.verdict,
-        "verdict_is_about": None if verified is None else _subject(verified.subject),
-        "accepted": accepted,
-        "accept": wish.accept,
-        "rule": ACCEPT[wish.accept],
-        "before": str(pair.before.path),
-        "after": str(pair.after.path),
-        "rank_id": pair.before.device.tasks.rank_id,
-        **_facts(verified),
-        "stored": 0,
-    }
-    report = verified_report(
-        document_of_plan(case.plan),
-        _claims_of(claims, case),
-        outcome=read_outcome(folder),
-        rows=rows,
-        facts=more,
-        findings=found,
-    )
-    if wish.store is not None and verified is not None:
-        more["stored"] = _store(wish.store, case, pair, measured)
-    more["kept_as"] = keep_verification(folder) if replaces == "another" else None
+    facts = _facts(case, pair, measured)
+    tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
+    report = verified_report(Page(case.plan, claims, tuner, read_outcome(folder), rows, facts, found))
+    if options.store is not None and verified is not None:
+        facts = replace(facts, stored=_store(options.store, case, pair, measured))
+    kept_as = keep_verification(folder) if replaces == "another" else None
     if replaces != "nothing":
-        document = {**document_of_verification(verification), **more, "after_hash": pair.after.digest, "rows": rows}
-        write_whole(folder / VERIFY, to_json({name: value for name, value in document.items() if name != "kept_as"}))
+        document = {**document_of_verification(verification), **facts.as_document(), **evidence}
+        write_whole(folder / VERIFY, to_json(document))
         for name, form in REPORTS.items():
-            write_whole(folder / name, RENDERERS[form](report_in(report, wish.language)))
-    reasons = _reasons(found, verified, accepted=accepted, strict=wish.strict)
-    return VerifyOutcome(rows, report, found, reasons, False, more)
+            write_whole(folder / name, RENDERERS[form](report_in(report, options.language)))
+    return JobAnswer(
+        command="verify",
+        title=report.title,
+        inputs=(str(folder),),
+        tables=(Rows(type=Row, rows=rows),),
+        findings=found,
+        more={**facts.as_document(), "kept_as": kept_as},
+        headline=report.headline,
+        sections=report.sections,
+        why=_reasons(found, verified, accepted=facts.accepted, strict=options.strict),
+    )
 
 
 def _reasons(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
@@ -295,26 +288,31 @@ def _reasons(found: list[Finding], verified: Verified | None, *, accepted: bool,
     return reasons if accepted else [*reasons, "verification"]
 
 
-def _facts(verified: Verified | None) -> dict[str, Any]:
-    """What the comparison shows beside its rows, as JSON."""
+def _facts(case: Case, pair: Pair, measured: _Measured) -> VerifyFacts:
+    """What the comparison shows beside its rows."""
+    accept, verified = case.options.accept, measured.verified
+    facts = VerifyFacts(
+        verdict=measured.verdict,
+        accepted=verified is not None and is_accepted(verified.verdict, verified.rows, accept),
+        accept=accept,
+        rule=ACCEPT[accept],
+        before=str(pair.before.path),
+        after=str(pair.after.path),
+        rank_id=pair.before.device.tasks.rank_id,
+    )
     if verified is None:
-        empty: dict[str, Any] = {
-            "noise": None,
-            "reconciliation": None,
-            "step_claims": [],
-            "signs": [],
-            "same_operators_share": None,
-        }
-        return {**empty, "method": {}}
-    parts, share = verified.reconciliation, verified.same_share
-    return {
-        "noise": _noise(verified.noise),
-        "reconciliation": None if parts is None else parts.as_dict(),
-        "step_claims": [one.as_dict() for one in verified.step_claims],
-        "signs": list(verified.signs),
-        "same_operators_share": None if share is None else round(share, 6),
-        "method": dict(verified.facts),
-    }
+        return facts
+    subject, share = verified.subject, verified.same_share
+    return replace(
+        facts,
+        verdict_is_about=subject if subject.scope == "step" else replace(subject, scope="operators"),
+        noise=rounded_row(verified.noise, 6),
+        reconciliation=verified.reconciliation,
+        step_claims=[one.as_dict() for one in verified.step_claims],
+        signs=verified.signs,
+        same_operators_share=None if share is None else round(share, 6),
+        method=verified.method,
+    )
 
 
 def _replaces(
@@ -366,41 +364,6 @@ def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
     return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
 
 
-def _subject(row: Row) -> dict[str, Any]:
-    """What the verdict on the whole is about: the step, or the tuned operators as one."""
-    return {**row.as_dict(), "scope": "step" if row.scope == "step" else "operators"}
-
-
-def _noise(noise: Noise) -> dict[str, Any]:
-    return {
-        "controls": noise.controls,
-        "drift": None if noise.drift is None else round(noise.drift, 6),
-        "spread": None if noise.spread is None else round(noise.spread, 6),
-    }
-
-
-def _claims_of(claims: Claims, case: Case) -> Mapping[str, Any]:
-    """The claims as the report takes them; those of nobody are the plan's own tuner's."""
-    operators = [
-        {
-            "op_name": claim.op_name,
-            "op_type": ", ".join(claim.op_types),
-            "before_us": claim.before_us,
-            "after_us": claim.after_us,
-            "speed_up": claim.before_us / claim.after_us - 1,
-            "saved": -claim.change,
-        }
-        for claim in claims.operators
-    ]
-    return {
-        "tuner": " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title,
-        "operators": operators,
-        "model_us": claims.model_us,
-        "subgraphs": claims.subgraphs,
-        "unproven": list(claims.unproven),
-    }
-
-
 def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
     """Put the verdicts into the store; the same ones once."""
     plan, after, bank = case.plan, pair.after, measured.digest
@@ -414,7 +377,7 @@ def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
         "run_id": run_id,
         "timestamp_ns": time_ns,
         "night": night_of(time_ns),
-        "model": case.wish.workload or "unknown",
+        "model": case.options.workload or "unknown",
         "hardware": plan.soc,
         "engine_version": plan.engine_version,
         "content_hash": after.digest,
@@ -423,14 +386,12 @@ def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
     stored = [
         {
             **common,
-            "scope": row["scope"],
-            "op_type": row["op_type"],
-            "op_name": row["op_name"],
-            "subject": " ".join(
-                str(row[name]) for name in ("scope", "op_type", "op_name", "input_shapes") if row[name]
-            ),
-            "state": row["verdict"],
-            "body": canonical_json({**row, "bank_digest": bank, "verdict_of_job": measured.verdict}),
+            "scope": row.scope,
+            "op_type": row.op_type,
+            "op_name": row.op_name,
+            "subject": " ".join(filter(None, (row.scope, row.op_type, row.op_name, row.input_shapes))),
+            "state": row.verdict,
+            "body": canonical_json({**as_mapping(row), "bank_digest": bank, "verdict_of_job": measured.verdict}),
         }
         for row in measured.rows
     ]

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
-from aoe_reports.model.texts import Language, say
+from aoe_reports.model.rows import as_mapping, column, row
+from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, may_be_compared
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.reconciliation import Reconciliation
+from aoe_reports.tuning.verdict_intervals import Noise
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
-from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
-from aoe_reports.tuning.verification import VERIFY_RULES
-
-Accept = Literal["confirmed", "partly", "step", "all"]
+from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row
+from aoe_reports.tuning.verification import VERIFY_RULES, Verdict
 
 ACCEPT: dict[Accept, str] = {
     "confirmed": say("the verdict on the whole is a gain, and something was confirmed"),
@@ -33,26 +35,6 @@ ACCEPT: dict[Accept, str] = {
 _COLUMNS = frozenset(
     {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyWish:
-    """What is asked of `verify`."""
-
-    before: Path | None
-    """None: the profile that the plan was made from."""
-    after: Path
-    results: tuple[Path, ...] = ()
-    accept: Accept = "confirmed"
-    store: str | None = None
-    workload: str | None = None
-    rank: int | None = None
-    device: int | None = None
-    force: bool = False
-    strict: bool = False
-    max_expanded: int | None = None
-    language: Language = "en"
-    """Of the pages in the plan's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,7 @@ class Case:
 
     folder: Path
     plan: Plan
-    wish: VerifyWish
+    options: VerifyOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +65,33 @@ class Pair:
     after: Profile
 
 
+@row
+class VerifyFacts:
+    """What `verify` says beside its rows."""
+
+    verdict: Verdict = column()
+    verdict_is_about: Row | None = column(default=None)
+    """The step, or all tuned operators as one; null where nothing could be compared, as all that follows from it."""
+    accepted: bool = column()
+    accept: Accept = column()
+    rule: str = column()
+    before: str = column()
+    after: str = column()
+    rank_id: int | None = column()
+    noise: Noise | None = column(default=None)
+    reconciliation: Reconciliation | None = column(default=None)
+    step_claims: Sequence[Mapping[str, Any]] = column(default=())
+    signs: Sequence[str] = column(default=())
+    same_operators_share: float | None = column(default=None)
+    method: Method | None = column(default=None)
+    stored: int = column(default=0)
+    """How many verdicts the store has taken."""
+
+    def as_document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
+
+
 def verify_finding(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
     """A finding of one of VERIFY_RULES."""
     return Finding(severity or VERIFY_RULES[rule][0], rule, path, message)
@@ -90,28 +99,28 @@ def verify_finding(rule: str, path: str, message: str, severity: Severity | None
 
 def read_pair(case: Case, findings: list[Finding]) -> tuple[Pair | None, bool]:
     """(the two profiles, where each has something to compare; whether anything could not be read)."""
-    before, missing = _read_profile(_profile_before(case), None, case.wish, findings)
-    rank = before.device.tasks.rank_id if before is not None else case.wish.rank
-    after, missing_after = _read_profile(case.wish.after, (rank,), case.wish, findings)
+    before, missing = _read_profile(_profile_before(case), None, case.options, findings)
+    rank = before.device.tasks.rank_id if before is not None else case.options.rank
+    after, missing_after = _read_profile(case.options.after, (rank,), case.options, findings)
     pair = Pair(before, after) if before is not None and after is not None else None
     return pair, missing or missing_after
 
 
 def _profile_before(case: Case) -> Path:
-    if case.wish.before is not None:
-        return case.wish.before
+    if case.options.before is not None:
+        return case.options.before
     if case.plan.profile is None:
         raise UsageError(say("verify: the plan names no profile; expected --before PROFILE"))
     return Path(case.plan.profile)
 
 
 def _read_profile(
-    path: Path, ranks: tuple[int | None] | None, wish: VerifyWish, findings: list[Finding]
+    path: Path, ranks: tuple[int | None] | None, options: VerifyOptions, findings: list[Finding]
 ) -> tuple[Profile | None, bool]:
     """(the device of a profile that is compared, whether something could not be read)."""
-    captures, unreadable = captures_of_run(path, wish.max_expanded, findings)
+    captures, unreadable = captures_of_run(path, options.max_expanded, findings)
     try:
-        devices = read_devices(captures, _COLUMNS, findings, rank=wish.rank, device=wish.device)
+        devices = read_devices(captures, _COLUMNS, findings, rank=options.rank, device=options.device)
         best, number = _longest(devices, ranks)
     except (ReadError, OSError) as error:
         findings.append(Finding("error", "unreadable", str(path), str(error)))
@@ -171,11 +180,11 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
         text = say("the same content as {path}: nothing was measured again", path=before.path)
         findings.append(verify_finding("verify-same-profile", str(after.path), text))
         return False
-    severity: Severity = "warning" if case.wish.force else "error"
+    severity: Severity = "warning" if case.options.force else "error"
     changed_places = _changed_places(case, pair)
     if changed_places is not None:
         findings.append(verify_finding("verify-order", str(after.path), changed_places, severity))
-        if not case.wish.force:
+        if not case.options.force:
             return False
     runs = [
         ComparedRun(
@@ -183,7 +192,9 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
         )
         for one in (before, after)
     ]
-    fits = may_be_compared(runs[0], runs[1], findings, by="shape", force=case.wish.force, leave_out={"number of steps"})
+    fits = may_be_compared(
+        runs[0], runs[1], findings, by="shape", force=case.options.force, leave_out={"number of steps"}
+    )
     least = SAME_WORKLOAD_SHARE if case.plan.mode == "opat" else 0.0
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
@@ -193,7 +204,7 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
             share=share,
         )
         findings.append(verify_finding("verify-other-workload", str(after.path), text, severity))
-        return case.wish.force
+        return case.options.force
     return fits
 
 

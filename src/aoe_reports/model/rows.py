@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
@@ -77,13 +77,20 @@ class Field:
         return as_mapping(value) if is_record(type(value)) else value
 
 
-def column(title: str = "", kind: Kind = "text", *, unit: Unit | None = None, before: str | None = None) -> Any:
+def column(
+    title: str = "",
+    kind: Kind = "text",
+    *,
+    unit: Unit | None = None,
+    before: str | None = None,
+    default: Any = MISSING,
+) -> Any:
     """One column of a row; without a title it stands in JSON and CSV, and people are not shown it.
 
     `before` names the field that it stands before where people see it, if that is another place than in JSON and CSV.
     """
     kind = kind if unit is None else unit.kind
-    return field(metadata={_KEY: Cell(title=title, kind=kind, unit=unit, before=before)})
+    return field(default=default, metadata={_KEY: Cell(title=title, kind=kind, unit=unit, before=before)})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
 from aoe_reports.tuning.bank_exchange import (
     AdoptError,
@@ -25,6 +27,8 @@ from aoe_reports.tuning.bank_exchange import (
     replace_folders,
 )
 from aoe_reports.tuning.bank_files import bank_of_plan, list_bank, list_layout, paths_of_layout
+from aoe_reports.tuning.job_state import JobState
+from aoe_reports.tuning.options import AdoptOptions
 from aoe_reports.tuning.plan import Plan, check_soc
 from aoe_reports.tuning.plan_folder import (
     BANK,
@@ -42,14 +46,36 @@ from aoe_reports.tuning.tuner import bank_of_tuner
 from aoe_reports.tuning.verification import ADOPT_RULES, Verification
 
 
-@dataclass(slots=True)
-class Adopted:
-    """What was (or, in a dry run, would be) put into use: a row a file that differs."""
+@row
+class InUse:
+    """Which bank is (or, in a dry run, would be) put into use, and what is kept of the one before."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    refused: bool = False
-    more: dict[str, Any] = field(default_factory=dict)
+    bank: str = column()
+    by: str = column()
+    soc: str = column()
+    backups: tuple[str, ...] = column()
+    adopted: bool = column()
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """The bank, what differs (a row a file), and what was found."""
+
+    in_use: InUse
+    changes: list[BankChange]
+    findings: list[Finding]
+
+    def answer(self, folder: Path, *, strict: bool) -> JobAnswer:
+        """The changes, and which bank is in use now."""
+        return JobAnswer(
+            command="adopt",
+            title="Changes to the bank in use",
+            inputs=(str(folder),),
+            tables=(Rows(type=BankChange, rows=self.changes),),
+            findings=self.findings,
+            more=as_mapping(self.in_use),
+            why=["verification"][: exit_code_of(self.findings, unreadable=False, strict=strict)],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +87,16 @@ class _Case:
     bank: Path
     layout: BankLayout
     soc: str
-    state: Mapping[str, Any] | None
+    state: JobState | None
+    options: AdoptOptions
+
+    def doubt(self, rule: str, file: str, text: str) -> Finding:
+        """What speaks against it, unless that is forced."""
+        return _finding(rule, str(self.folder / file), text, "warning" if self.options.force else None)
 
 
-def adopt(
-    folder: Path, environment: Mapping[str, str], *, to: Path | None, soc: str | None, force: bool, dry_run: bool
-) -> Adopted:
-    """Put the private bank of a folder's job into use, if it was verified or `force` is told.
+def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -> Adopted:
+    """Put the private bank of a folder's job into use, if it was verified or that is forced.
 
     It goes to `to` (laid out as under TUNE_BANK_PATH), else to the plan's bank, else to where the environment says.
     """
@@ -76,51 +105,49 @@ def adopt(
     if not bank.is_dir():
         raise UsageError(say("{folder}: no private bank; `aoe-reports tune` makes one", folder=folder))
     state = read_state(folder)
-    told = (state or {}).get("bank")
-    soc = soc or plan.soc or (told.get("soc") if isinstance(told, dict) else None)
-    soc = check_soc(soc if isinstance(soc, str) else _only_soc(bank))
-    layout = _target(kind, plan, folder, environment, to=to)
-    case = _Case(folder=folder, kind=kind, bank=bank, layout=layout, soc=soc, state=state)
+    soc = options.soc or plan.soc or (state.bank.soc if state is not None and state.bank is not None else None)
+    soc = check_soc(soc or _only_soc(bank))
+    layout = _target(kind, plan, folder, environment, to=options.to)
+    case = _Case(folder, kind, bank, layout, soc, state, options)
     with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
-        return _adopt(case, force=force, dry_run=dry_run)
+        return _adopt(case)
 
 
-def _adopt(case: _Case, *, force: bool, dry_run: bool) -> Adopted:
-    layout, soc, adopted = case.layout, case.soc, Adopted()
-    left = _left_behind(layout, soc, adopted, dry_run=dry_run)
+def _adopt(case: _Case) -> Adopted:
+    layout, soc, dry_run = case.layout, case.soc, case.options.dry_run
+    left, findings = _left_behind(layout, soc, dry_run=dry_run)
     listing = list_bank(case.kind, case.bank)
-    adopted.findings += _doubts(case, digest_of(listing), force=force)
+    findings += _doubts(case, digest_of(listing))
     before = list_layout(case.kind, layout, soc)
     changes = difference(before, {n: e for n, e in listing.items() if n.startswith(f"{soc}/") or "/" not in n})
-    adopted.findings += _other_chips(case, listing, changes)
-    adopted.refused = has(adopted.findings, "error")
-    adopted.rows = [asdict(change) for change in changes]
-    adopted.findings += _losses(layout, changes)
-    kept: list[Path] = []
-    if changes and not adopted.refused and not dry_run:
-        kept = replace_folders(_new_folders(case, changes), lambda: _see_that_nothing_changed(case, before))
-    elif (
-        not changes and not left and not has(adopted.findings, "error")
-    ):  # an error says why nothing of the chip differs
-        adopted.findings.append(_finding("adopt-nothing", str(layout.operators_root), say("nothing differs")))
-    adopted.more = {
-        "bank": str(layout.operators_root),
-        "by": layout.by,
-        "soc": soc,
-        "backups": [*map(str, left), *map(str, kept)],
-        "adopted": bool(left) or bool(changes and not adopted.refused and not dry_run),
-    }
-    return adopted
+    findings += _other_chips(case, listing, changes)
+    refused = has(findings, "error")
+    findings += _losses(layout, changes)
+    replaces = bool(changes) and not refused and not dry_run
+    kept = (
+        replace_folders(_new_folders(case, changes), lambda: _see_that_nothing_changed(case, before))
+        if replaces
+        else []
+    )
+    if not (changes or left or refused):  # an error says why nothing of the chip differs
+        findings.append(_finding("adopt-nothing", str(layout.operators_root), say("nothing differs")))
+    in_use = InUse(
+        bank=str(layout.operators_root),
+        by=layout.by,
+        soc=soc,
+        backups=tuple(map(str, (*left, *kept))),
+        adopted=bool(left) or replaces,
+    )
+    return Adopted(in_use, changes, findings)
 
 
-def _left_behind(layout: BankLayout, soc: str, adopted: Adopted, *, dry_run: bool) -> list[Path]:
-    """See to what an adopt that was killed has left; the old folders of one that is completed now."""
+def _left_behind(layout: BankLayout, soc: str, *, dry_run: bool) -> tuple[list[Path], list[Finding]]:
+    """See to what an adopt that was killed has left; (the old folders of one that is completed now, what was found)."""
     left = look_for_left(layout, soc)
     if not left.clear:
-        adopted.findings.append(_finding("adopt-unclear", str(left.journal), describe_unclear(left)))
-        return []
-    adopted.findings += _found_left(left, dry_run=dry_run)
-    return [] if dry_run else complete_left(left)
+        return [], [_finding("adopt-unclear", str(left.journal), describe_unclear(left))]
+    found = _found_left(left, dry_run=dry_run)
+    return [] if dry_run else complete_left(left), found
 
 
 def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
@@ -183,37 +210,34 @@ def _target(kind: Bank, plan: Plan, folder: Path, environment: Mapping[str, str]
     return bank_of_plan(kind, plan, folder, environment)
 
 
-def _doubts(case: _Case, digest: str, *, force: bool) -> list[Finding]:
+def _doubts(case: _Case, digest: str) -> list[Finding]:
     """What speaks against putting the bank into use."""
-    folder, state, found = case.folder, case.state, []
-    severity: Severity | None = "warning" if force else None
-    verification: Verification | None = read_verification(folder)
-    if state is None or state.get("status") != "done":
-        status = "" if state is None else str(state.get("status"))
-        text = say("the job is {status}", status=say(status)) if status else say("the job was never run by `tune`")
-        found.append(_finding("adopt-not-tuned", str(folder / STATE), text, severity))
+    found, state, verification = [], case.state, read_verification(case.folder)
+    if state is None or not state.status:
+        found.append(case.doubt("adopt-not-tuned", STATE, say("the job was never run by `tune`")))
+    elif state.status != "done":
+        found.append(case.doubt("adopt-not-tuned", STATE, say("the job is {status}", status=say(state.status))))
     if verification is None:
         text = say("not verified: measure again (remeasure.md), then `aoe-reports verify`")
-        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
-    elif not verification.passed:
-        text = say("the verdict is {verdict}", verdict=say(verification.verdict))
-        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
-        found += _other_verdicts(folder, verification, digest)
-    elif verification.damaged:
-        text = say(
-            "the verdict ({verdict}) was made from damaged files; verify again with sound ones",
-            verdict=say(verification.verdict),
-        )
-        found.append(_finding("adopt-not-verified", str(folder / VERIFY), text, severity))
-    elif verification.verdict == "partly":
-        text = say("less than the claimed gain was measured, and still a gain")
-        found.append(_finding("adopt-partly", str(folder / VERIFY), text))
-    if verification is not None and verification.passed:
-        found += _other_verdicts(folder, verification, digest)
-    if verification is not None and verification.bank_digest not in {None, digest}:
-        text = say("the private bank has changed since it was verified")
-        found.append(_finding("adopt-changed-since", str(folder / BANK), text, severity))
+        return [*found, case.doubt("adopt-not-verified", VERIFY, text)]
+    found += _doubts_of_verdict(case, verification)
+    found += _other_verdicts(case.folder, verification, digest)
+    if verification.bank_digest not in {None, digest}:
+        found.append(case.doubt("adopt-changed-since", BANK, say("the private bank has changed since it was verified")))
     return found
+
+
+def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]:
+    verdict = say(verification.verdict)
+    if not verification.passed:
+        return [case.doubt("adopt-not-verified", VERIFY, say("the verdict is {verdict}", verdict=verdict))]
+    if verification.damaged:
+        text = say("the verdict ({verdict}) was made from damaged files; verify again with sound ones", verdict=verdict)
+        return [case.doubt("adopt-not-verified", VERIFY, text)]
+    if verification.verdict == "partly":
+        text = say("less than the claimed gain was measured, and still a gain")
+        return [_finding("adopt-partly", str(case.folder / VERIFY), text)]
+    return []
 
 
 def _other_verdicts(folder: Path, verification: Verification, digest: str) -> list[Finding]:

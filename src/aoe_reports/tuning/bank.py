@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from aoe_reports.model.rows import column, row
+
 ENTRY_BYTES = 16
 """How much of an entry's hash is kept: enough to tell entries apart."""
 
@@ -69,16 +71,16 @@ def entry_of_bytes(data: bytes, *, holds_lines: bool) -> BankEntry:
     return BankEntry(len(data), hashlib.sha256(data).hexdigest(), lines)
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class BankChange:
     """How one file of a bank differs; entries are those of files of operators (null elsewhere)."""
 
-    path: str
-    change: Literal["added", "changed", "removed"]
-    bytes_before: int | None
-    bytes_after: int | None
-    entries_added: int | None
-    entries_lost: int | None
+    path: str = column("File")
+    change: Literal["added", "changed", "removed"] = column("Change", "state")
+    bytes_before: int | None = column("Bytes before", "integer")
+    bytes_after: int | None = column("Bytes after", "integer")
+    entries_added: int | None = column("Entries added", "integer")
+    entries_lost: int | None = column("Entries lost", "integer")
     """Entries of before that are not in the file of afterwards: these files cannot be merged, so they are gone."""
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Language
+from aoe_reports.tuning.job_state import Tool
 from aoe_reports.tuning.plan import Plan, StageName, TuneOps
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.progress import Progress
@@ -117,11 +119,38 @@ class Attempted(Generic[Task]):
     last: bool
 
 
+Status = Literal["improved", "already-banked", "not-better", "failed", "not-seen", "unclear"]
+
+
+@row
+class OutcomeRow:
+    """What became of one operator, type or subgraph; times in us, gain as a fraction."""
+
+    kind: Literal["operator", "subgraph"] = column(default="operator")
+    op_name: str | None = column("Operator", default=None)
+    op_type: str | None = column("Operator type", default=None)
+    status: Status = column("Status", "state")
+    mode: str | None = column("Mode", default=None)
+    before_us: float | None = column("Before (us)", "us", default=None)
+    after_us: float | None = column("After (us)", "us", default=None)
+    gain: float | None = column("Speed-up (before/after - 1)", "gain", default=None)
+    total_us: float | None = column("Total in the profile (us)", "us", default=None)
+    expected_saving_us: float | None = column(default=None)
+    tuned_name: str | None = column(default=None)
+    repo_key: str | None = column("Subgraph", default=None, before="status")
+    requested: bool = column(default=True)
+    reason: str = column("Reason", "sentence", default="")
+
+    def unproven(self, status: Status, reason: str) -> OutcomeRow:
+        """The row of what a task changed that was broken off: in the bank, and without a number."""
+        return replace(self, status=status, reason=reason, before_us=None, after_us=None, gain=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a job came to: a row an operator, how many things were changed."""
 
-    rows: list[dict[str, Any]]
+    rows: list[OutcomeRow]
     changed: int
 
 
@@ -129,8 +158,7 @@ class Outcome:
 class Machine:
     """What is known of the machine before a job begins: which tuner is there, what speaks against tuning on it."""
 
-    tool: dict[str, str | None]
-    """`path` and `help_sha256` of the tuner's command."""
+    tool: Tool
     findings: list[Finding]
 
 

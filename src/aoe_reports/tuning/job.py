@@ -6,28 +6,33 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from aoe_reports.engine.output import write_whole
+from aoe_reports.engine.question import Answer, one_table
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Finding, has, in_order
-from aoe_reports.model.texts import Language, join, say
+from aoe_reports.model.findings import Finding, has, in_order, reasons_of
+from aoe_reports.model.report import Section
+from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.bank_exchange import see_whole
 from aoe_reports.tuning.bank_files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
-from aoe_reports.tuning.driver import Attempted, Driver, JobFolder, Listener, Results, Stage, command_line
+from aoe_reports.tuning.driver import Attempted, Driver, JobFolder, Listener, OutcomeRow, Results, Stage, command_line
+from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun, Tool
+from aoe_reports.tuning.options import TuneOptions
 from aoe_reports.tuning.plan import (
     REDACTED,
     Job,
     Plan,
-    Seed,
     TuneOps,
     check_soc,
-    job_of_document,
     path_problems,
     to_json,
     tune_ops_of_plan,
@@ -47,8 +52,6 @@ from aoe_reports.tuning.plan_folder import (
 )
 from aoe_reports.tuning.progress import Progress
 from aoe_reports.tuning.runner import (
-    GRACE_S,
-    MAX_LOG_BYTES,
     CannotRunError,
     Ended,
     Limits,
@@ -57,6 +60,7 @@ from aoe_reports.tuning.runner import (
     stopping,
 )
 from aoe_reports.tuning.secrets import Redactor
+from aoe_reports.tuning.tune_report import PlannedRun, headline
 from aoe_reports.tuning.tune_rules import describe_unended, finding_of
 from aoe_reports.tuning.tuner import bank_of_tuner, driver_of_plan, tuner_of_plan
 
@@ -82,59 +86,33 @@ class Teller(Protocol):
         """How far a stage is, whenever that changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked of `tune` beside the plan; what is None or empty is left to the plan."""
-
-    command: tuple[str, ...] = ()
-    working_folder: str | None = None
-    model: str | None = None
-    weight: str | None = None
-    model_path: str | None = None
-    framework: int | None = None
-    device: int | None = None
-    options: tuple[str, ...] = ()
-    bank_seed: Seed | None = None
-    soc: str | None = None
-    resume: bool = False
-    restart: bool = False
-    timeout_s: float | None = None
-    grace_s: float = GRACE_S
-    max_log_bytes: int = MAX_LOG_BYTES
-    strict: bool = False
-    language: Language = "en"
-    """Of the page on how to measure again."""
-
-    def job(self, planned: Job) -> Job:
-        """The plan's job with what is said here."""
-        given = {
-            "command": self.command,
-            "working_folder": self.working_folder,
-            "model": self.model,
-            "weight": self.weight,
-            "model_path": self.model_path,
-            "framework": self.framework,
-            "device": self.device,
-            "bank_seed": self.bank_seed,
-        }
-        changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None and value != ()}
-        if self.model is not None:
-            changed.setdefault("model_path", None)
-        if self.model_path is not None:
-            changed.setdefault("model", None)
-        return replace(planned, **changed, options=(*planned.options, *self.options))
-
-
 @dataclass(slots=True)
 class Tuned:
-    """What came of a job: a row an operator, findings, and the facts around them."""
+    """What came of a job: how it ended, a row an operator, findings, and the facts around them."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    status: str = "not-run"
+    rows: list[OutcomeRow] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    failed: bool = False
     signal: int | None = None
     """The signal that told us to end."""
-    more: dict[str, Any] = field(default_factory=dict)
+    remeasure: list[str] = field(default_factory=list)
+    """The files that say how to measure again."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What JSON and outcome.json say beside the rows."""
+
+    def answer(self, folder: Path, *, strict: bool) -> JobAnswer:
+        """The rows, with what the tuner says of them in front."""
+        failure = {"done": [], "not-run": ["preflight"]}.get(self.status, ["tuning-failed"])
+        return JobAnswer(
+            command="tune",
+            title="What came of it",
+            inputs=(str(folder),),
+            tables=(Rows(type=OutcomeRow, rows=self.rows),),
+            findings=self.findings,
+            more={"status": self.status, **self.facts},
+            headline=headline(self.rows, self.status) if self.rows else "",
+            why=failure or reasons_of(self.findings, strict=strict),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,28 +122,39 @@ class Task:
     plan: Plan
     stages: list[Stage]
     asked: TuneOps | None
+    timeout_s: float | None
 
 
-def plan_to_run(folder: Path, wish: Wish) -> Task:
-    """What is to be run; UsageError where the plan does not say enough."""
+def plan_to_run(folder: Path, options: TuneOptions) -> Task:
+    """What is to be run; UsageError where the plan does not say enough, or the options exclude each other."""
+    if options.resume and options.restart:
+        raise UsageError(say("tune: --resume and --restart exclude each other"))
+    timeout_s = options.timeout_s
     plan = read_plan(folder)
-    state = read_state(folder) if wish.resume else None
-    planned = job_of_document(state["job"]) if state is not None else plan.job
-    if any(REDACTED in part for part in planned.command) and not wish.command:
+    state = read_state(folder) if options.resume else None
+    planned = state.job if state is not None else plan.job
+    if any(REDACTED in part for part in planned.command) and not options.command:
         raise UsageError(say("the command held a secret and was not written down; expected it again behind `--`"))
-    planned = replace(planned, options=_options(planned, wish))
-    plan = replace(plan, job=wish.job(planned), soc=check_soc(wish.soc) if wish.soc else plan.soc)
+    plan = replace(plan, job=_job(planned, options), soc=check_soc(options.soc) if options.soc else plan.soc)
     for at, message in path_problems(plan):
         raise UsageError(say("{message} ({place})", message=message, place=at))
     driver, asked = driver_of_plan(plan), None
     if "opat" in plan.stages():
         asked = driver.asked(folder) or tune_ops_of_plan(plan)
-    return Task(plan, driver.stages(plan, asked), asked)
+    return Task(plan, driver.stages(plan, asked), asked, timeout_s)
 
 
-def _options(planned: Job, wish: Wish) -> tuple[str, ...]:
+def _job(planned: Job, options: TuneOptions) -> Job:
+    """The planned job with what is said now; a model takes the place of a folder of models, and the other way round."""
+    if options.model is not None or options.model_path is not None:
+        planned = replace(planned, model=None, model_path=None)
+    given = (*_kept_options(planned, options), *options.aoe_option)
+    return replace(options.job(planned, device=options.device, bank_seed=options.bank), options=given)
+
+
+def _kept_options(planned: Job, options: TuneOptions) -> tuple[str, ...]:
     """The planned options but for those that are told anew; UsageError where a secret is missing."""
-    told = {option.split("=", 1)[0] for option in wish.options}
+    told = {option.split("=", 1)[0] for option in options.aoe_option}
     kept = tuple(o for o in planned.options if REDACTED not in o or o.split("=", 1)[0] not in told)
     if any(REDACTED in part for part in kept):
         raise UsageError(
@@ -174,40 +163,42 @@ def _options(planned: Job, wish: Wish) -> tuple[str, ...]:
     return kept
 
 
-def dry_run(folder: Path, wish: Wish) -> list[dict[str, Any]]:
+def dry_run(folder: Path, options: TuneOptions) -> Answer:
     """What would be run: one row a stage. Nothing is written."""
-    task = plan_to_run(folder, wish)
+    task = plan_to_run(folder, options)
     here, redactor = str(folder.resolve()), Redactor(os.environ)
     rows = []
     for number, stage in enumerate(task.stages, 1):
         work = f"{here}/{RUNS}/{number:03d}-{stage.name}"
         argv = redactor.arguments(stage.argv(here))
         rows.append(
-            {
-                "stage": stage.name,
-                "command": command_line(argv),
-                "argv": argv,
-                "working_folder": _where(stage, Path(here), Path(work)).as_posix(),
-                "environment": stage.variables(work, f"{here}/{BANK}"),
-                "unset": list(stage.unset),
-                "tune_ops": task.asked.as_document() if task.asked is not None and stage.tune_ops is not None else None,
-            }
+            PlannedRun(
+                stage=stage.name,
+                command=command_line(argv),
+                argv=argv,
+                working_folder=_where(stage, Path(here), Path(work)).as_posix(),
+                environment=stage.variables(work, f"{here}/{BANK}"),
+                unset=list(stage.unset),
+                tune_ops=task.asked.as_document() if task.asked is not None and stage.tune_ops is not None else None,
+            )
         )
-    return rows
+    table = Rows(type=PlannedRun, rows=rows)
+    sections = [Section(one.stage, lines=one.as_typed()) for one in rows]
+    return one_table("tune", "What would be run", [folder], table, sections=sections)
 
 
-def tune(folder: Path, wish: Wish, teller: Teller) -> Tuned:
+def tune(folder: Path, options: TuneOptions, teller: Teller) -> Tuned:
     """Run a folder's job, or go on with one that stopped; what is there afterwards is said by the result.
 
     UsageError where the plan does not say enough or the job was run before, CannotRunError (exit code 3) where a command
     cannot be started.
     """
-    task = plan_to_run(folder, wish)
+    task = plan_to_run(folder, options)
     place = JobFolder(folder, folder.resolve())
     for stage in task.stages:
         _find_command(stage, place.here)
     with locked(place.here), stopping() as stop:
-        return _Job(place, task, wish, teller, stop=stop).run()
+        return _Job(place, task, options, teller, stop=stop).run()
 
 
 def _find_command(stage: Stage, here: Path) -> None:
@@ -246,21 +237,19 @@ def _where(stage: Stage, here: Path, work: Path) -> Path:
     return work if stage.working_folder is None else Path(stage.working_folder.resolved(str(here)))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One run of a stage: its tasks, and what is wrong with it."""
+    """One run of a stage as it is noted, its tasks, and what is wrong with it."""
 
-    stage: str
+    run: StageRun
     tasks: list[Any]
     findings: list[Finding]
-    status: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One process of a stage that has ended: what is noted of it, what was heard of it, how it ended, what it wrote."""
+    """One process of a stage that has ended: what was heard of it, how it ended, what it wrote."""
 
-    entry: dict[str, Any]
     heard: Listener
     ended: Ended
     fresh: list[Path]
@@ -270,26 +259,24 @@ class _Run:
 class _Job:
     """A job at work."""
 
-    def __init__(self, folder: JobFolder, task: Task, wish: Wish, teller: Teller, *, stop: Stop) -> None:
+    def __init__(self, folder: JobFolder, task: Task, options: TuneOptions, teller: Teller, *, stop: Stop) -> None:
         self.folder, self.shown, self.here = folder, folder.shown, folder.here
         self.plan, self.stages, self.asked = task.plan, task.stages, task.asked
-        self.wish, self.teller, self.stop = wish, teller, stop
+        self.options, self.teller, self.stop = options, teller, stop
         self.driver: Driver[Any] = driver_of_plan(task.plan)
         self.tuner = tuner_of_plan(task.plan)
         self.redactor = Redactor(os.environ)
-        self.deadline = time.monotonic() + wish.timeout_s if wish.timeout_s is not None else None
+        self.deadline = None if task.timeout_s is None else time.monotonic() + task.timeout_s
         self.bank = bank_of_tuner(task.plan)
         self.tuned = Tuned()
-        self.state: dict[str, Any] = {}
+        self.state = JobState(None, "interrupted", task.plan.job)
         self.attempts: list[_Attempt] = []
 
     def run(self) -> Tuned:
         self._open_state()
         self._say_what_is_odd()
         self.tuned.findings += self._preflight()
-        if self.wish.strict and any(f.rule.startswith("preflight-") for f in self.tuned.findings):
-            self.tuned.failed = True
-            self.tuned.more = {"status": "not-run"}
+        if self.options.strict and any(f.rule.startswith("preflight-") for f in self.tuned.findings):
             return self.tuned
         self._seed_bank()
         self._recall()
@@ -301,52 +288,45 @@ class _Job:
                 break
             attempt = self._attempt(stage)
             self.attempts.append(attempt)
-            if attempt.status != "done":
+            if attempt.run.status != "done":
                 break
         return self._close()
 
     # What was there before
 
     def _open_state(self) -> None:
-        if self.wish.restart and (self.here / STATE).exists():
+        if self.options.restart and (self.here / STATE).exists():
             self._put_away()  # whatever it says: a damaged one goes, too
         state = read_state(self.here)
         digest = digest_of_plan(self.here)
         if state is not None:
             self._see_that_it_goes_on(state, digest)
-        before = state or {}
         job = self.plan.job
-        command, options = map(self.redactor.arguments, (job.command, job.options))
-        known = before.get("aoe")
-        self.state = {
-            "format_version": 1,
-            "plan_sha256": digest,
-            "status": "interrupted",
-            "job": {**asdict(job), "command": command, "options": options},
-            "bank": before.get("bank"),
-            "aoe": known if isinstance(known, dict) else None,
-            "attempts": before.get("attempts", []),
-        }
+        command, options = (tuple(self.redactor.arguments(told)) for told in (job.command, job.options))
+        job = replace(job, command=command, options=options)
+        if state is None:
+            self.state = JobState(digest, "interrupted", job)
+        else:
+            self.state = replace(state, status="interrupted", job=job)
 
-    def _see_that_it_goes_on(self, state: dict[str, Any], digest: str) -> None:
+    def _see_that_it_goes_on(self, state: JobState, digest: str) -> None:
         """UsageError where a job that was begun may not go on; what was running when we were killed is so no more."""
-        status = state.get("status")
-        if status == "done":
+        if state.status == "done":
             raise UsageError(
                 say(
                     "{shown}: was tuned already; --restart begins anew (what is there is put away)",
                     shown=self.shown,
                 )
             )
-        if not self.wish.resume:
+        if not self.options.resume:
             raise UsageError(
                 say(
                     "{shown}: its job is {status}; --resume goes on, --restart begins anew",
                     shown=self.shown,
-                    status=say(str(status)),
+                    status=say(state.status),
                 )
             )
-        if state.get("plan_sha256") != digest:
+        if state.plan_sha256 != digest:
             raise UsageError(
                 say(
                     "{folder}: {file} is not what the job was begun with; --restart begins anew",
@@ -354,9 +334,9 @@ class _Job:
                     file=PLAN,
                 )
             )
-        for one in state["attempts"]:
-            if one["status"] == "running":
-                one["status"] = "interrupted"  # we were killed
+        for one in state.attempts:
+            if one.status == "running":
+                one.status = "interrupted"  # we were killed
 
     def _put_away(self) -> None:
         """Move what an earlier job left into a folder of its own: nothing is deleted."""
@@ -391,53 +371,54 @@ class _Job:
         self._say_other_aoe(machine.tool)
         return machine.findings
 
-    def _say_other_aoe(self, found: dict[str, str | None]) -> None:
+    def _say_other_aoe(self, found: Tool) -> None:
         """Note which aoe the job is run with; another one than before may tune otherwise, and take other options."""
-        before = (self.state.get("aoe") or {}).get("help_sha256")
-        if before is not None and found["help_sha256"] not in {None, before}:
+        before = None if self.state.tool is None else self.state.tool.help_sha256
+        if before is not None and found.help_sha256 not in {None, before}:
             text = say("its --help is not the one that the job was begun with: another release?")
-            self.tuned.findings.append(finding_of("tune-other-aoe", str(found["path"]), text))
-        self.state["aoe"] = found if found["help_sha256"] is not None or before is None else self.state["aoe"]
+            self.tuned.findings.append(finding_of("tune-other-aoe", str(found.path), text))
+        if found.help_sha256 is not None or before is None:
+            self.state.tool = found
 
     # The private bank
 
     def _seed_bank(self) -> None:
         bank = self.here / BANK
-        if self.state["bank"] is not None and bank.is_dir():
+        if self.state.bank is not None and bank.is_dir():
             read_listing(self.here / BANK_BEFORE)  # without it nothing could be said in the end
             return
         fresh = self.here / f".{BANK}.new"
         if fresh.exists():
             shutil.rmtree(fresh)
         fresh.mkdir()
-        told: dict[str, Any] = {"seed": self.plan.job.bank_seed, "by": None, "soc": self.plan.soc, "files": 0}
+        seeded = SeededBank(self.plan.job.bank_seed, None, self.plan.soc)
         if bank.is_dir():
             shutil.rmtree(fresh)  # somebody (run.sh) made one before: it is the job's
-            told["seed"] = "found"
+            seeded = replace(seeded, seed="found")
         else:
             try:
-                if self.plan.job.bank_seed == "copy":
-                    told |= self._copy_bank_in_use(fresh)
+                if seeded.seed == "copy":
+                    seeded = self._copy_bank_in_use(fresh)
                 list_bank(self.bank, fresh)  # a bank that cannot be read must not be found by the next try
             except BaseException:
                 shutil.rmtree(fresh, ignore_errors=True)
                 raise
             fresh.rename(bank)
         before = list_bank(self.bank, bank)
-        told["files"] = len(before)
+        seeded = replace(seeded, files=len(before))
         write_whole(self.here / BANK_BEFORE, to_json(document_of_listing(before)))
-        self.state["bank"] = told
+        self.state.bank = seeded
         self._save()
-        if told["seed"] == "copy":
+        if seeded.seed == "copy":
             self.teller.note(
                 say(
                     "private bank: a copy of the one in use ({by}), {count} files",
-                    by=say(str(told["by"])),
+                    by=say(str(seeded.by)),
                     count=len(before),
                 )
             )
 
-    def _copy_bank_in_use(self, target: Path) -> dict[str, Any]:
+    def _copy_bank_in_use(self, target: Path) -> SeededBank:
         layout = bank_of_plan(self.bank, self.plan, self.here, os.environ)
         if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
             raise UsageError(
@@ -461,19 +442,19 @@ class _Job:
         if soc is not None:
             see_whole(layout, soc)
             copy_files(paths_of_layout(layout, soc), target)
-        return {"by": layout.by, "soc": soc, "operators": str(layout.operators_root), "graphs": str(layout.graphs_root)}
+        return SeededBank("copy", layout.by, soc, operators=str(layout.operators_root), graphs=str(layout.graphs_root))
 
     # Stages
 
     def _recall(self) -> None:
         """Read again what earlier attempts left."""
-        for one in self.state["attempts"]:
-            files = sorted(self._stamps(self.here / RUNS / one["folder"]))
+        for one in self.state.attempts:
+            files = sorted(self._stamps(self.here / RUNS / one.folder))
             tasks = self.driver.read(files, interrupted=True).tasks
-            self.attempts.append(_Attempt(one["stage"], tasks, [], one["status"]))
+            self.attempts.append(_Attempt(one, tasks, []))
 
     def _done(self, name: str) -> bool:
-        return any(attempt.stage == name and attempt.status == "done" for attempt in self.attempts)
+        return any(one.stage == name and one.status == "done" for one in self.state.attempts)
 
     def _stamps(self, *folders: Path) -> dict[Path, _Stamp]:
         return _stamps(self.tuner.is_result, *folders)
@@ -509,43 +490,42 @@ class _Job:
                 stop=self.stop,
                 on_line=on_line,
                 on_look=follower.look,
-                limits=Limits(self.deadline, self.wish.grace_s, self.wish.max_log_bytes),
+                limits=Limits(self.deadline, self.options.grace),
             )
         except BaseException:
-            entry["status"], self.state["status"] = "interrupted", "interrupted"
+            entry.status = self.state.status = "interrupted"
             self._save()
             raise
         if ended.unended:
             self.teller.note(describe_unended(ended.unended))
         follower.look(force=True)
-        return self._judged(stage, _Run(entry, heard, ended, sorted(fresh()), time.monotonic() - began))
+        return self._judged(stage, entry, _Run(heard, ended, sorted(fresh()), time.monotonic() - began))
 
-    def _begun(self, stage: Stage, name: str) -> dict[str, Any]:
+    def _begun(self, stage: Stage, name: str) -> StageRun:
         """Note that a stage begins."""
-        entry: dict[str, Any] = {
-            "stage": stage.name,
-            "folder": name,
-            "status": "running",
-            "argv": self.redactor.arguments(stage.argv(str(self.here))),
-            "environment": stage.variables(str(self.here / RUNS / name), str(self.here / BANK)),
-            "unset": list(stage.unset),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "result_files": [],
-        }
-        self.state["attempts"].append(entry)
-        self.state["status"] = "running"
+        entry = StageRun(
+            stage=stage.name,
+            folder=name,
+            status="running",
+            argv=self.redactor.arguments(stage.argv(str(self.here))),
+            environment=stage.variables(str(self.here / RUNS / name), str(self.here / BANK)),
+            unset=list(stage.unset),
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        self.state.attempts.append(entry)
+        self.state.status = "running"
         self._save()
-        self.teller.note(say("{name}: {why}", name=stage.name, why=command_line(entry["argv"])))
+        self.teller.note(say("{name}: {why}", name=stage.name, why=command_line(entry.argv)))
         return entry
 
     def _prepared(self, stage: Stage) -> tuple[Stage, str, TuneOps | None]:
         """The stage as it is run, the name of its folder, what it is restricted to."""
-        last = next((one for one in reversed(self.state["attempts"]) if one["stage"] == stage.name), None)
-        if last is not None and (last["status"] == "interrupted" or last.get("signal") is not None):
-            resumed = self.driver.resumed(stage, self.here / RUNS / last["folder"])
+        last = next((one for one in reversed(self.state.attempts) if one.stage == stage.name), None)
+        if last is not None and (last.status == "interrupted" or last.signal is not None):
+            resumed = self.driver.resumed(stage, self.here / RUNS / last.folder)
             if resumed is not None:
-                return resumed, last["folder"], None
-        name = f"{len(self.state['attempts']) + 1:03d}-{stage.name}"
+                return resumed, last.folder, None
+        name = f"{len(self.state.attempts) + 1:03d}-{stage.name}"
         work = self.here / RUNS / name
         if work.exists():
             shutil.rmtree(work)  # of an attempt that never began
@@ -556,38 +536,29 @@ class _Job:
             self.teller.note(note)
         return stage, name, asked
 
-    def _judged(self, stage: Stage, run: _Run) -> _Attempt:
-        work, ended = self.here / RUNS / run.entry["folder"], run.ended
+    def _judged(self, stage: Stage, entry: StageRun, run: _Run) -> _Attempt:
+        work, ended = self.here / RUNS / entry.folder, run.ended
         results: Results[Any] = self.driver.read(run.fresh, interrupted=ended.because != "exited")
         for path in run.fresh:
             if path.parent != work:
                 shutil.copy2(path, work / path.name)
         said = self.driver.judged(stage, run.heard, ended, results, log=work / LOG, bank=self.here / BANK)
         found = [replace(f, path=str(self.folder.show(Path(f.path)))) for f in (*results.findings, *said)]
-        status = "interrupted" if ended.because != "exited" else "failed" if has(found, "error") else "done"
-        run.entry.update(
-            {
-                "status": status,
-                "exit_code": ended.exit_code,
-                "signal": ended.signal,
-                "ended": ended.because,
-                "seconds": round(run.seconds, 3),
-                "result_files": sorted({path.name for path in run.fresh}),
-                **run.heard.as_document(),
-                "still_running": list(ended.unended),
-            }
-        )
+        entry.status = "interrupted" if ended.because != "exited" else "failed" if has(found, "error") else "done"
+        entry.exit_code, entry.signal, entry.ended = ended.exit_code, ended.signal, ended.because
+        entry.seconds = round(run.seconds, 3)
+        entry.result_files = sorted({path.name for path in run.fresh})
+        entry.heard, entry.still_running = run.heard.as_document(), list(ended.unended)
         self._save()
-        return _Attempt(stage.name, results.tasks, found, status)
+        return _Attempt(entry, results.tasks, found)
 
     # The end
 
     def _close(self) -> Tuned:
-        done = self._is_done()
-        stopped = self.stop.signal is not None and not done
-        self.state["status"] = status = self._status(done=done, stopped=stopped)
-        tuned, last = self.tuned, self._last_attempts()
-        tuned.failed, tuned.signal = not done, self.stop.signal if stopped else None
+        tuned, state, last = self.tuned, self.state, self._last_attempts()
+        state.status = tuned.status = self._status(last)
+        done = tuned.status == "done"
+        tuned.signal = None if done else self.stop.signal
         tasks = [Attempted(one.tasks, any(one is other for other in last)) for one in self.attempts]
         outcome = self.driver.outcome(self.plan, self.asked, tasks, done=done)
         tuned.rows = outcome.rows
@@ -597,38 +568,36 @@ class _Job:
         self._say_what_changed(done, outcome.changed, bool(changes))
         self._say_other_chips(changes)
         models = self._collect_models()
-        again = self._write_remeasure() if done or changes else []
+        tuned.remeasure = self._write_remeasure() if done or changes else []
         if done:
             self._say_what_is_missing()
         tuned.findings = in_order(tuned.findings)
-        tuned.more = {
-            "status": status,
-            "aoe": self.state["aoe"],
-            "counts": _counts(tuned.rows),
-            "stages": [{key: one.get(key) for key in _STAGE_KEYS} for one in self.state["attempts"]],
-            "bank": {**(self.state["bank"] or {}), "path": str(self.shown / BANK), "digest": digest_of(after)},
-            "bank_changes": [asdict(change) for change in changes],
+        bank = {} if state.bank is None else state.bank.as_document()
+        runs = [one.as_document() for one in state.attempts]
+        tuned.facts = {
+            "aoe": None if state.tool is None else asdict(state.tool),
+            "counts": Counter(one.status for one in tuned.rows),
+            "stages": [{key: one.get(key) for key in _STAGE_KEYS} for one in runs],
+            "bank": {**bank, "path": str(self.shown / BANK), "digest": digest_of(after)},
+            "bank_changes": [as_mapping(change) for change in changes],
             "tuned_models": models,
-            "remeasure": again,
+            "remeasure": tuned.remeasure,
         }
-        document = {"format_version": 1, **tuned.more, "rows": tuned.rows}
+        rows = [as_mapping(one) for one in tuned.rows]
+        document = {"format_version": 1, "status": tuned.status, **tuned.facts, "rows": rows}
         write_whole(self.here / OUTCOME, to_json(document))
         self._save()
         return tuned
 
-    def _is_done(self) -> bool:
-        statuses = {attempt.stage: attempt.status for attempt in self.attempts}
-        return all(statuses.get(stage.name) == "done" for stage in self.stages)
-
-    def _status(self, *, done: bool, stopped: bool) -> str:
-        if done:
+    def _status(self, last: Sequence[_Attempt]) -> str:
+        statuses = {one.run.stage: one.run.status for one in last}
+        if all(statuses.get(stage.name) == "done" for stage in self.stages):
             return "done"
-        broken_off = any(attempt.status == "interrupted" for attempt in self._last_attempts())
-        return "interrupted" if stopped or broken_off else "failed"
+        return "interrupted" if self.stop.signal is not None or "interrupted" in statuses.values() else "failed"
 
     def _last_attempts(self) -> list[_Attempt]:
         """The last attempt of each stage."""
-        return list({attempt.stage: attempt for attempt in self.attempts}.values())
+        return list({attempt.run.stage: attempt for attempt in self.attempts}.values())
 
     def _say_what_changed(self, done: bool, changed: int, bank_changed: bool) -> None:
         if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
@@ -643,7 +612,7 @@ class _Job:
 
     def _say_other_chips(self, changes: Sequence[BankChange]) -> None:
         """The folder of a bank is named after the chip that the tuner finds: where that is not the plan's, `adopt` would miss it."""
-        soc = (self.state["bank"] or {}).get("soc")
+        soc = None if self.state.bank is None else self.state.bank.soc
         others = sorted({chip for change in changes if (chip := self.bank.chip_of(change.path)) is not None} - {soc})
         if soc is not None and others:
             text = say(
@@ -676,7 +645,7 @@ class _Job:
         return [str(self.shown / TUNED / name) for name in sorted(found)]
 
     def _write_remeasure(self) -> list[str]:
-        for name, text in zip(REMEASURE, self.driver.remeasure(self.plan, self.wish.language), strict=True):
+        for name, text in zip(REMEASURE, self.driver.remeasure(self.plan, self.options.language), strict=True):
             write_whole(self.here / name, text)
         (self.here / REMEASURE[0]).chmod(0o755)
         return [str(self.shown / name) for name in REMEASURE]
@@ -700,14 +669,6 @@ _STAGE_KEYS = (
 )
 
 _Stamp = tuple[int, int, int]
-
-
-def _counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many rows there are of each status, in the order of their first."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["status"]] = counts.get(row["status"], 0) + 1
-    return counts
 
 
 def _stamps(is_result: Callable[[str], bool], *folders: Path) -> dict[Path, _Stamp]:

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from aoe_reports.model.classes import made
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Severity
+from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import say
+from aoe_reports.tuning.options import Mode, Scenario, Seed
 
-Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
-Mode = Literal["opat", "sgat", "both", "gdat"]
 StageName = Literal["sgat", "opat", "gdat"]
-Seed = Literal["copy", "empty"]
 
 TENSORFLOW: frozenset[Scenario] = frozenset({"tf-training", "tf-online-inference"})
 
@@ -53,34 +53,44 @@ PLAN_RULES: dict[str, tuple[Severity, str]] = {
 """(severity, when it fires) of the rules of `plan`."""
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Candidate:
     """What is worth tuning: an operator, a whole operator type (no `op_name`), or the model's subgraphs."""
 
-    kind: Literal["operator", "subgraph"]
-    op_name: str | None = None
-    op_type: str | None = None
-    input_shapes: str | None = None
-    count: int | None = None
-    total_us: float | None = None
-    share: float | None = None
-    bound_by: str | None = None
-    bound_saving_us: float | None = None
-    expected_saving_us: float | None = None
-    prior: Any = None
+    kind: Literal["operator", "subgraph"] = column("Kind", "word")
+    op_name: str | None = column("Operator", default=None)
+    op_type: str | None = column("Operator type", default=None, before="op_name")
+    input_shapes: str | None = column("Input shapes", default=None)
+    count: int | None = column("Tasks", "integer", default=None)
+    total_us: float | None = column("Total (us)", "us", default=None)
+    share: float | None = column("Share of the step", "percent", default=None)
+    bound_by: str | None = column("Bound by", "word", default=None)
+    bound_saving_us: float | None = column("Bound (us of a step)", "us", default=None)
+    expected_saving_us: float | None = column("Expected (us of a step)", "us", default=None)
+    prior: Any = column(default=None)
     """What is known of tuning such operators, as whoever made the plan writes it."""
-    cost_s: float | None = None
-    reason: str | None = None
+    cost_s: float | None = column("Tuning (s)", "us", default=None)
+    reason: str | None = column("Why so much", "sentence", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@row
+class _Place:
+    position: int = column("#", "integer")
+
+
+@row
+class PlacedCandidate(Candidate, _Place):
+    """A candidate and its place among them."""
+
+
+@row
 class Rejected:
     """What is not tuned, and why."""
 
-    op_name: str | None = None
-    op_type: str | None = None
-    total_us: float | None = None
-    reason: str | None = None
+    op_name: str | None = column("Operator", default=None)
+    op_type: str | None = column("Operator type", default=None, before="op_name")
+    total_us: float | None = column("Total (us)", "us", default=None)
+    reason: str | None = column("Reason", "sentence", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +153,11 @@ class Plan:
     def operators(self) -> tuple[Candidate, ...]:
         """The candidates that operator tuning is asked for."""
         return tuple(candidate for candidate in self.candidates if candidate.kind == "operator")
+
+    @property
+    def placed(self) -> list[PlacedCandidate]:
+        """The candidates with their places."""
+        return [PlacedCandidate(position=i, **as_mapping(one)) for i, one in enumerate(self.candidates, start=1)]
 
     def stages(self) -> tuple[StageName, ...]:
         """What AOE is to run, in order: nothing without a candidate, no operator tuning without an operator."""
@@ -246,7 +261,7 @@ _NESTED = frozenset({"candidates", "rejected", "expected_files", "job"})
 
 
 def _names(cls: type) -> set[str]:
-    return {entry.name for entry in fields(cls)}
+    return {entry.name for entry in fields(made(cls))}
 
 
 def _known(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:

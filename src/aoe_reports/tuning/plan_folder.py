@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.rules.schema import schema_errors
 from aoe_reports.tuning.bank import Listing, listing_of_document
+from aoe_reports.tuning.job_state import JobState, state_of_document
 from aoe_reports.tuning.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
 from aoe_reports.tuning.tuner import driver_of_plan
 from aoe_reports.tuning.verification import Verification, verification_of_document
@@ -121,19 +122,30 @@ def read_kept_verification(path: Path) -> Verification:
     return verification_of_document(read_json(path, "verification", say("what `verify` writes was expected")))
 
 
-def read_outcome(folder: Path) -> dict[str, Any]:
-    """What `tune` left to say; nothing where it did not run, or what is there is damaged."""
+@dataclass(frozen=True, slots=True)
+class TunedOutcome:
+    """What `tune` left to say: how many operators came to what, and the digest of the bank as it was then."""
+
+    counts: Mapping[str, Any]
+    bank_digest: str | None
+
+
+def read_outcome(folder: Path) -> TunedOutcome | None:
+    """What `tune` left to say; None where it did not run, or what is there is damaged."""
     path = folder / OUTCOME
     if not path.is_file():
-        return {}
+        return None
     try:
         document = read_json(path, None, say("what `tune` writes was expected"))
     except ReadError:
-        return {}
-    return document if isinstance(document, dict) else {}
+        return None
+    if not isinstance(document, dict) or not document:
+        return None
+    counts, bank = (one if isinstance(one, dict) else {} for one in (document.get("counts"), document.get("bank")))
+    return TunedOutcome(counts, bank.get("digest"))
 
 
-def read_state(folder: Path) -> dict[str, Any] | None:
+def read_state(folder: Path) -> JobState | None:
     """How far a folder's job is; None where it was never begun."""
     path = folder / STATE
     if not path.exists():
@@ -154,7 +166,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
         or schema_errors("plan", _plan_with(state.get("job")))
     ):
         raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` begins anew"))
-    return dict(state)
+    return state_of_document(state)
 
 
 def _plan_with(job: Any) -> dict[str, Any]:
@@ -168,9 +180,9 @@ def _is_plain(name: str) -> bool:
     return name not in {"", ".", ".."} and "/" not in name and "\0" not in name
 
 
-def write_state(folder: Path, state: Mapping[str, Any]) -> None:
+def write_state(folder: Path, state: JobState) -> None:
     """Write how far a job is: whole, or not at all."""
-    write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    write_whole(folder / STATE, to_json(state.as_document()))
 
 
 def read_listing(path: Path) -> Listing:

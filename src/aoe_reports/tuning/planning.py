@@ -12,6 +12,7 @@ from typing import Any
 
 from aoe_reports.engine.captures import label_of, read_source
 from aoe_reports.engine.communication import read_communication
+from aoe_reports.engine.question import Answer, one_table
 from aoe_reports.facts.bounds import (
     TASK_COLUMNS,
     CoreCounts,
@@ -27,17 +28,20 @@ from aoe_reports.model.columns import integers
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.findings import in_order as findings_in_order
-from aoe_reports.model.texts import Language, join, say
+from aoe_reports.model.report import Report
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.language import report_in
-from aoe_reports.present.reports.plan import plan_report
 from aoe_reports.questions.advice.captures import DYNAMIC_KINDS
 from aoe_reports.tuning.bank_files import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
-from aoe_reports.tuning.plan import DEFAULT_TUNER, PLAN_RULES, Job, Plan, Scenario, document_of_plan
+from aoe_reports.tuning.options import PlanOptions, Scenario
+from aoe_reports.tuning.plan import DEFAULT_TUNER, PLAN_RULES, Job, PlacedCandidate, Plan, document_of_plan
 from aoe_reports.tuning.plan_folder import STATE, read_plan, write_plan
+from aoe_reports.tuning.plan_report import GradientTail, PlanFacts, plan_report
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
-from aoe_reports.tuning.ranking import Measured, Ranking, Wanted, exposed_times, rank_operators
+from aoe_reports.tuning.ranking import Measured, Ranking, exposed_times, rank_operators
 from aoe_reports.tuning.secrets import Redactor
 from aoe_reports.tuning.tuner import tuner
 
@@ -45,37 +49,32 @@ _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class PlanWish:
-    """What is asked of `plan`; None is left to the profile, the environment or the defaults."""
-
-    wanted: Wanted
-    job: Job = field(default_factory=Job)
-    soc: str | None = None
-    engine_version: str | None = None
-    bank: Path | None = None
-    store: str | None = None
-    workload: str | None = None
-    results: tuple[Path, ...] = ()
-    after: Path | None = None
-    """The folder of a plan whose subgraph tuning was before this profile."""
-    rank: int | None = None
-    device: int | None = None
-    max_expanded: int | None = None
-    by_profile: bool = False
-    """Whether the profiler that wrote the profile tells the scenario."""
-    language: Language = "en"
-    """Of the page in the plan's folder."""
-
-
-@dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan, its report, what was found on the way, and whether something could not be read."""
+    """A plan, its report (none where nothing was measured), what was found on the way, what could not be read, its files."""
 
     plan: Plan
-    report: Any
+    report: Report | None
     findings: list[Finding]
     unreadable: bool
     files: list[Path]
+
+    def answer(self, profile: Path) -> Answer:
+        """The candidates, and all of the plan beside them."""
+        told = document_of_plan(self.plan) if self.report is not None else {}
+        more = {key: value for key, value in told.items() if key not in {"format_version", "candidates", "job"}}
+        more |= {"job": asdict(self.plan.job), "files": [str(path) for path in self.files]}
+        report = self.report or Report("", "", [])
+        return one_table(
+            "plan",
+            report.title,
+            [profile],
+            Rows(type=PlacedCandidate, rows=self.plan.placed),
+            findings=self.findings,
+            unreadable=self.unreadable,
+            more=more,
+            headline=report.headline,
+            sections=report.sections,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +93,44 @@ class _Measured:
     """The most memory of the device that was reserved."""
 
 
-def make_plan(profile: Path, folder: Path, wish: PlanWish, environment: Mapping[str, str]) -> Planned:
+def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Mapping[str, str]) -> Planned:
     """Plan the tuning of what a profile shows, and write the plan's folder.
 
     UsageError where there is not one run below `profile`, or a job was begun in the folder.
     """
+    if options.model is not None and options.model_path is not None:
+        raise UsageError(say("plan: --model and --model-path exclude each other"))
     if (folder / STATE).exists():
         raise UsageError(say("{folder}: a job was begun there; expected another folder for a new plan", folder=folder))
     findings: list[Finding] = []
-    captures, unreadable = captures_of_run(profile, wish.max_expanded, findings)
-    wish = _without_secrets(_carried_on(_by_profile(wish, captures)), environment)
-    if wish.wanted.mode == "gdat" and wish.wanted.scenario != "tf-training":
-        scenario = wish.wanted.scenario
+    captures, unreadable = captures_of_run(profile, options.max_expanded, findings)
+    before = None if options.after is None else read_plan(options.after)
+    options = _resolved(options, captures, before)
+    job, scenario = _job(options, before, Redactor(environment)), options.scenario or "offline"
+    if options.mode == "gdat" and scenario != "tf-training":
         raise UsageError(say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=scenario))
     with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
         hashed = beside.submit(digest_of_captures, captures)
-        measured = _measure(captures, wish, findings)
+        measured = _measure(captures, options, findings)
         digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
             findings.append(Finding("error", "nothing-measured", str(profile), say("no tasks here to plan from")))
-        empty = Plan(wish.wanted.scenario, wish.wanted.mode)
-        return Planned(empty, None, findings_in_order(findings), unreadable, [])
-    prior = _prior_jobs(wish, captures, environment)
+        return Planned(Plan(scenario, options.mode), None, findings_in_order(findings), unreadable, [])
+    prior = _prior_jobs(options, captures, environment)
     findings += prior.findings
     unreadable |= prior.unreadable
-    priors, ranking = prior.priors(), _ranked(measured, wish, prior)
-    plan = _plan(profile, captures, measured, digest, wish, ranking)
-    findings += _remarks(profile, measured, wish, ranking)
-    facts = _facts(measured, wish, priors)
-    if wish.wanted.mode == "gdat":
-        facts["gradients"] = _gradient_tail(captures, measured, findings)
-    report = plan_report(document_of_plan(plan), facts)
+    priors, ranking = prior.priors(), _ranked(measured, options, prior)
+    plan = _plan(profile, captures, measured, options, ranking)
+    plan = replace(plan, baseline_hash=digest, job=job)
+    findings += _remarks(profile, measured, options, ranking)
+    facts = _facts(measured, options, priors)
+    if options.mode == "gdat":
+        facts = replace(facts, gradients=_gradient_tail(captures, measured, findings))
+    report = plan_report(plan, facts)
     from aoe_reports.present import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
 
-    files = write_plan(folder, plan, RENDERERS["markdown"](report_in(report, wish.language)))
+    files = write_plan(folder, plan, RENDERERS["markdown"](report_in(report, options.language)))
     return Planned(plan, report, findings_in_order(findings), unreadable, files)
 
 
@@ -136,68 +138,61 @@ def next_plan(
     captures: Sequence[Capture], tasks: TaskSet, shares: StepShares, bounds: OperatorBounds | None, prior: PriorJobs
 ) -> Plan:
     """What `plan` would choose under its defaults, from what is measured of the device that it would plan for."""
-    wish = _by_profile(PlanWish(Wanted(), by_profile=True), captures)
+    options = _resolved(PlanOptions(), captures, None)
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
     measured = _Measured(tasks, shares, bounds, exposed)
-    ranking = _ranked(measured, wish, prior)
-    return _plan(Path(label_of(captures)), captures, measured, None, wish, ranking)
+    ranking = _ranked(measured, options, prior)
+    return _plan(Path(label_of(captures)), captures, measured, options, ranking)
 
 
 def known_without_asking(captures: Sequence[Capture], environment: Mapping[str, str]) -> PriorJobs:
     """What `plan` knows of earlier tuning where nobody names any: the bank in use."""
-    return _prior_jobs(PlanWish(Wanted()), captures, environment)
+    return _prior_jobs(PlanOptions(), captures, environment)
 
 
 _SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore"}
 
 
-def _by_profile(wish: PlanWish, captures: Sequence[Capture]) -> PlanWish:
-    """The wish with the scenario that the profile's writer tells, where that is asked for."""
+def _resolved(options: PlanOptions, captures: Sequence[Capture], before: Plan | None) -> PlanOptions:
+    """The options with what the profile's writer tells, and with what the plan before said: its scenario, chip and bank."""
     sources = {capture.profiler for capture in captures}
-    if not wish.by_profile or len(sources) != 1:
-        return wish
-    scenario = _SCENARIO_OF.get(sources.pop(), wish.wanted.scenario)
-    return replace(wish, wanted=replace(wish.wanted, scenario=scenario))
-
-
-def _carried_on(wish: PlanWish) -> PlanWish:
-    """The wish with what the plan before it said: its scenario, its model, its chip, the bank it tuned."""
-    if wish.after is None:
-        return wish
-    before = read_plan(wish.after)
-    bank = wish.after / "bank"
+    if options.scenario is None and options.model is None and len(sources) == 1:
+        options = replace(options, scenario=_SCENARIO_OF.get(sources.pop()))
+    if before is None or options.after is None:
+        return options
+    bank = options.after / "bank"
     if not bank.is_dir():
-        raise UsageError(say("{after}: its subgraphs were not tuned yet (no bank in it)", after=wish.after))
-    job = replace(before.job, **_told(wish.job))
+        raise UsageError(say("{after}: its subgraphs were not tuned yet (no bank in it)", after=options.after))
     return replace(
-        wish,
-        wanted=replace(wish.wanted, scenario=before.scenario, mode="opat"),
-        job=job,
-        soc=wish.soc or before.soc,
-        engine_version=wish.engine_version or before.engine_version,
-        bank=wish.bank or bank,
+        options,
+        scenario=before.scenario,
+        mode="opat",
+        soc=options.soc or before.soc,
+        engine_version=options.engine_version or before.engine_version,
+        bank=options.bank or bank,
     )
 
 
-def _without_secrets(wish: PlanWish, environment: Mapping[str, str]) -> PlanWish:
-    """The wish without values of secret variables in what is run: plan.json and run.sh may be read by others."""
-    redactor = Redactor(environment)
-    command, options = (tuple(redactor.arguments(told)) for told in (wish.job.command, wish.job.options))
-    return replace(wish, job=replace(wish.job, command=command, options=options))
+def _job(options: PlanOptions, before: Plan | None, redactor: Redactor) -> Job:
+    """How AOE is run: as the plan before said, but for what is said now.
+
+    Values of secret variables stay out of it: plan.json and run.sh may be read by others.
+    """
+    job = options.job(
+        Job() if before is None else before.job,
+        device=options.tune_device,
+        te_parallel=options.te_parallel,
+        options=options.aoe_option,
+    )
+    command, given = (tuple(redactor.arguments(told)) for told in (job.command, job.options))
+    return replace(job, command=command, options=given)
 
 
-def _told(job: Job) -> dict[str, Any]:
-    empty = Job()
-    names = ("command", "working_folder", "model", "weight", "model_path", "framework", "device", "te_parallel",
-             "options")  # fmt: skip
-    return {name: getattr(job, name) for name in names if getattr(job, name) != getattr(empty, name)}
-
-
-def _measure(captures: Sequence[Capture], wish: PlanWish, findings: list[Finding]) -> _Measured | None:
+def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[Finding]) -> _Measured | None:
     """The device with the longest step."""
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
-    for measured in read_devices(captures, TASK_COLUMNS, findings, rank=wish.rank, device=wish.device):
+    for measured in read_devices(captures, TASK_COLUMNS, findings, rank=options.rank, device=options.device):
         devices += 1
         order = planned_first(measured.tasks, measured.shares)
         if best is None or order < best[0]:
@@ -253,17 +248,17 @@ def _number(value: int | None) -> int:
     return -1 if value is None else value
 
 
-def _prior_jobs(wish: PlanWish, captures: Sequence[Capture], environment: Mapping[str, str]) -> PriorJobs:
+def _prior_jobs(options: PlanOptions, captures: Sequence[Capture], environment: Mapping[str, str]) -> PriorJobs:
     """What earlier tuning left to know."""
-    environment = environment if wish.bank is None else {"TUNE_BANK_PATH": os.path.abspath(wish.bank)}
+    environment = environment if options.bank is None else {"TUNE_BANK_PATH": os.path.abspath(options.bank)}
     own = tuner(DEFAULT_TUNER)
     assert own.bank is not None
     assert own.driver is not None
     layout = bank_of_environment(own.bank, environment)
     there = socs_of(layout)
-    soc = wish.soc or soc_of(captures) or (there[0] if len(there) == 1 else None)
+    soc = options.soc or soc_of(captures) or (there[0] if len(there) == 1 else None)
     files = paths_of_layout(layout, soc) if soc is not None else {}
-    return own.driver.prior_jobs(PriorSources(wish.store, wish.workload, wish.results, files))
+    return own.driver.prior_jobs(PriorSources(options.store, options.workload, options.results, files))
 
 
 def soc_of(captures: Sequence[Capture]) -> str | None:
@@ -273,34 +268,28 @@ def soc_of(captures: Sequence[Capture]) -> str | None:
     return only if only is not None and _SOC.fullmatch(only) else None
 
 
-def _ranked(measured: _Measured, wish: PlanWish, prior: PriorJobs) -> Ranking:
+def _ranked(measured: _Measured, options: PlanOptions, prior: PriorJobs) -> Ranking:
     bounds = measured.bounds
     names = bounds.key_codes("op_name")[1] if bounds is not None else []
     types = bounds.key_codes("op_type")[1] if bounds is not None else []
     known = prior.known(names, types)
     device = Measured(measured.tasks.frame, bounds, measured.exposed, measured.shares)
-    return rank_operators(device, wish.wanted, known, prior.priors())
+    return rank_operators(device, options, known, prior.priors())
 
 
 def _plan(
-    profile: Path,
-    captures: Sequence[Capture],
-    measured: _Measured,
-    digest: str | None,
-    wish: PlanWish,
-    ranking: Ranking,
+    profile: Path, captures: Sequence[Capture], measured: _Measured, options: PlanOptions, ranking: Ranking
 ) -> Plan:
     shares = measured.shares
     versions = {capture.info.engine_version for capture in captures} - {None}
     plan = Plan(
-        scenario=wish.wanted.scenario,
-        mode=wish.wanted.mode,
+        scenario=options.scenario or "offline",
+        mode=options.mode,
         profile=os.path.abspath(profile),
-        baseline_hash=digest,
-        soc=wish.soc or soc_of(captures),
-        engine_version=wish.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
-        bank=None if wish.bank is None else os.path.abspath(wish.bank),
-        repeat_tune=wish.wanted.repeat_tune,
+        soc=options.soc or soc_of(captures),
+        engine_version=options.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
+        bank=None if options.bank is None else os.path.abspath(options.bank),
+        repeat_tune=options.repeat_tune,
         step_us=None if shares.step_us is None else round(shares.step_us, 3),
         computing_share=_rounded(shares.share(shares.computing_ns)),
         communication_not_overlapped_share=_rounded(shares.share(shares.communication_not_overlapped_ns)),
@@ -309,7 +298,6 @@ def _plan(
         bound_saving_share=_rounded(shares.share(shares.bound_saving_ns)),
         candidates=ranking.candidates,
         rejected=ranking.rejected,
-        job=wish.job,
         cube_blocks=measured.blocks[0],
         vector_blocks=measured.blocks[1],
         cube_cores=measured.cores.cube,
@@ -337,7 +325,7 @@ def _finding(rule: str, path: str, message: str) -> Finding:
     return Finding(PLAN_RULES[rule][0], rule, path, message)
 
 
-def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Ranking) -> list[Finding]:
+def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: Ranking) -> list[Finding]:
     """What whoever follows the plan has to know beside it."""
     where, shares, found = str(profile), measured.shares, []
     if shares.step_ns is None:
@@ -353,13 +341,13 @@ def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Rankin
             name=name,
         )
         found.append(_finding("plan-bank-has-type", where, text))
-    if wish.wanted.mode == "gdat":
+    if options.mode == "gdat":
         if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
             text = say("gradients are tuned to overlap communication, and there is none in this profile")
             found.append(_finding("plan-no-communication", where, text))
     elif not ranking.candidates:
         found.append(_finding("plan-empty", where, say("tuning compute cannot help here: no candidate")))
-    elif wish.wanted.mode == "both":
+    elif options.mode == "both":
         text = say(
             "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
         )
@@ -367,25 +355,21 @@ def _remarks(profile: Path, measured: _Measured, wish: PlanWish, ranking: Rankin
     return found
 
 
-def _facts(measured: _Measured, wish: PlanWish, priors: Priors) -> dict[str, Any]:
+def _facts(measured: _Measured, options: PlanOptions, priors: Priors) -> PlanFacts:
     """What the report says beside the plan."""
     shares = measured.shares
-    return {
-        "steps": shares.steps,
-        "source": shares.source,
-        "overlapped_share": _rounded(shares.share(shares.overlapped_ns)),
-        "min_share": wish.wanted.min_share,
-        "budget_s": wish.wanted.budget_s,
-        "top": wish.wanted.top,
-        "cost_s": priors.cost_s,
-        "cost_results": priors.cost_results,
-        "default_source": DEFAULT_SOURCE,
-    }
+    return PlanFacts(
+        steps=shares.steps,
+        overlapped_share=_rounded(shares.share(shares.overlapped_ns)),
+        min_share=options.min_share,
+        budget_s=options.budget_s,
+        cost_s=priors.cost_s,
+        cost_results=priors.cost_results,
+        default_source=DEFAULT_SOURCE,
+    )
 
 
-def _gradient_tail(
-    captures: Sequence[Capture], measured: _Measured, findings: list[Finding]
-) -> dict[str, float] | None:
+def _gradient_tail(captures: Sequence[Capture], measured: _Measured, findings: list[Finding]) -> GradientTail | None:
     """What gradient tuning could save at most, in us an iteration; None where nothing tells of backward passes."""
     talk = Communication()
     said: list[Finding] = []
@@ -396,10 +380,8 @@ def _gradient_tail(
     tails = [tail for tail in talk.tails if (tail.rank_id, tail.device_id) == whose]
     if not tails:
         return None
-    sums = {name: sum(getattr(tail, name) for tail in tails) for name in ("iteration_ns", "tail_ns", "bound_ns")}
-    return {name.replace("_ns", "_us"): whole / len(tails) / 1000 for name, whole in sums.items()}
-
-
-def rows_of_plan(plan: Plan) -> list[dict[str, Any]]:
-    """The candidates as rows, in order."""
-    return [{"position": place, **asdict(candidate)} for place, candidate in enumerate(plan.candidates, start=1)]
+    iteration_us, tail_us, bound_us = (
+        sum(getattr(tail, name) for tail in tails) / len(tails) / 1000
+        for name in ("iteration_ns", "tail_ns", "bound_ns")
+    )
+    return GradientTail(iteration_us, tail_us, bound_us)

@@ -19,12 +19,9 @@ from aoe_reports.model.columns import Ints, Mask, codes, exact_sum, has_value, i
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
-from aoe_reports.tuning.plan import Candidate, Mode, Rejected, Scenario
+from aoe_reports.tuning.options import PlanOptions
+from aoe_reports.tuning.plan import Candidate, Rejected
 from aoe_reports.tuning.prior import Prior, Priors
-
-DEFAULT_MIN_SHARE = 0.001
-"""An operator that takes less than a thousandth of the step cannot shorten it measurably, even if it took no time at all:
-steps themselves vary by more."""
 
 CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
 """Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
@@ -63,19 +60,6 @@ REASONS: dict[Why, str] = {
 """Why an operator is not to be tuned, in the words of the plan."""
 
 _ORDER: tuple[Why, ...] = tuple(REASONS)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be planned: how much, and of what."""
-
-    scenario: Scenario = "offline"
-    mode: Mode = "opat"
-    top: int | None = None
-    min_share: float = DEFAULT_MIN_SHARE
-    budget_s: float | None = None
-    repeat_tune: bool = False
-    assume_static: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,38 +144,40 @@ class Measured:
     shares: StepShares
 
 
-def rank_operators(device: Measured, wanted: Wanted, known: Known, priors: Priors) -> Ranking:
+def rank_operators(device: Measured, options: PlanOptions, known: Known, priors: Priors) -> Ranking:
     """The plan's candidates and what it leaves out."""
     bounds, shares = device.bounds, device.shares
     spoken = sorted(_communication(device.frame, shares), key=_rejection_order)
-    if bounds is None or wanted.mode == "gdat":
+    if bounds is None or options.mode == "gdat":
         return Ranking((), tuple(spoken))
-    classes = _classes(bounds, device.exposed, _reasons(bounds, wanted, known))
-    least = wanted.min_share * (shares.step_ns or shares.computing_ns)
-    if wanted.mode in {"sgat", "both"}:
-        return _subgraphs(classes, shares, wanted, priors, spoken, least)
-    chosen, rejected = _chosen(classes, shares, wanted, priors, least=least)
+    classes = _classes(bounds, device.exposed, _reasons(bounds, options, known))
+    least = options.min_share * (shares.step_ns or shares.computing_ns)
+    if options.mode in {"sgat", "both"}:
+        return _subgraphs(classes, shares, options, priors, spoken, least)
+    chosen, rejected = _chosen(classes, shares, options, priors, least=least)
     types = sorted({candidate.op_type for candidate in chosen if candidate.op_type})
     return Ranking(
         tuple(chosen),
         tuple(sorted([*_left_out(classes, known, least), *rejected, *spoken], key=_rejection_order)),
         tuple(one for one in types if not is_tunable(one)),
-        tuple(one for one in types if known.bank_types.get(one)) if not wanted.repeat_tune else (),
+        tuple(one for one in types if known.bank_types.get(one)) if not options.repeat_tune else (),
     )
 
 
 def _chosen(
-    classes: _Classes, shares: StepShares, wanted: Wanted, priors: Priors, *, least: float
+    classes: _Classes, shares: StepShares, options: PlanOptions, priors: Priors, *, least: float
 ) -> tuple[list[Candidate], list[Rejected]]:
     """(what is worth tuning, what could be tuned and is not worth it or does not fit in)."""
-    whole_types = wanted.scenario == "pytorch"
+    whole_types = options.scenario == "pytorch"
     groups, members = _merged(classes, np.flatnonzero(classes.why < 0), whole_types=whole_types)
     small = groups.total < least
     hidden = ~small & (groups.exposed < least)
     worth = np.flatnonzero(~small & ~hidden).tolist()
-    options = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
-    chosen, left = _within(sorted(options, key=_order), wanted)
-    rejected = [Rejected(c.op_name, c.op_type, c.total_us, _because_of(why)) for c, why in left]
+    found = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
+    chosen, left = _within(sorted(found, key=_order), options)
+    rejected = [
+        Rejected(op_name=c.op_name, op_type=c.op_type, total_us=c.total_us, reason=_because_of(why)) for c, why in left
+    ]
     rejected += [one for i in np.flatnonzero(hidden) for one in _summed(classes, members[i], "overlapped")]
     rejected += _summed(classes, [m for i in np.flatnonzero(small) for m in members[i]], "below-threshold")
     return chosen, rejected
@@ -223,18 +209,17 @@ def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
             )
             return [
                 Rejected(
-                    None,
-                    words[number - 1] if number else None,
-                    exact_sum(durations[numbers == number]) / 1000,
-                    _because_of("communication"),
+                    op_type=words[number - 1] if number else None,
+                    total_us=exact_sum(durations[numbers == number]) / 1000,
+                    reason=_because_of("communication"),
                 )
                 for number in np.unique(numbers).tolist()
             ]
     told = (shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)
-    return [Rejected(None, None, told / 1000, _because_of("communication"))] if told else []
+    return [Rejected(total_us=told / 1000, reason=_because_of("communication"))] if told else []
 
 
-def _reasons(bounds: OperatorBounds, wanted: Wanted, known: Known) -> Ints:
+def _reasons(bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints:
     """The first reason (place in _ORDER) against each operator, -1 for none."""
     why: Ints = np.full(bounds.names.count, -1, dtype=np.int64)
 
@@ -245,17 +230,17 @@ def _reasons(bounds: OperatorBounds, wanted: Wanted, known: Known) -> Ints:
     against("ai-cpu", _where(bounds, "task_type", lambda word: word.upper().startswith("AI_CPU")))
     if "task_type" in bounds.keys:
         against("not-ai-core", ~_where(bounds, "task_type", lambda word: word.upper() in cores))
-    if wanted.scenario == "pytorch":
+    if options.scenario == "pytorch":
         against("aclnn", _where(bounds, "op_name", lambda word: word.startswith(ACLNN)))
     against("dynamic-shape", (bounds.state == STATES.index("dynamic")) | (bounds.state == STATES.index("mixed")))
-    if not wanted.assume_static:
+    if not options.assume_static:
         against("unknown-shape", bounds.state == STATES.index("unknown"))
     against("unknown-type", ~_where(bounds, "op_type", bool))
-    if wanted.scenario == "pytorch":
+    if options.scenario == "pytorch":
         against("type-not-tunable", ~_where(bounds, "op_type", is_dumped))
     else:
         against("unknown-name", ~_where(bounds, "op_name", bool))
-    if not wanted.repeat_tune:
+    if not options.repeat_tune:
         against("banked", _where(bounds, "op_name", known.banked.__contains__))
     against("failed-before", _where(bounds, "op_name", known.failed.__contains__))
     return why
@@ -372,19 +357,21 @@ _SLACK = 0.005
 """Less is not worth a word: it is shown as 0 %."""
 
 
-def _within(options: Sequence[Candidate], wanted: Wanted) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
+def _within(
+    candidates: Sequence[Candidate], options: PlanOptions
+) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
     """(what fits into the number and the time that are asked for, what does not and why)."""
     chosen: list[Candidate] = []
     left: list[tuple[Candidate, Why]] = []
     spent = 0.0
-    for option in options:
-        cost = option.cost_s or 0.0
-        if wanted.top is not None and len(chosen) >= wanted.top:
-            left.append((option, "beyond-top"))
-        elif wanted.budget_s is not None and spent + cost > wanted.budget_s:
-            left.append((option, "beyond-budget"))
+    for one in candidates:
+        cost = one.cost_s or 0.0
+        if options.top is not None and len(chosen) >= options.top:
+            left.append((one, "beyond-top"))
+        elif options.budget_s is not None and spent + cost > options.budget_s:
+            left.append((one, "beyond-budget"))
         else:
-            chosen.append(option)
+            chosen.append(one)
             spent += cost
     return chosen, left
 
@@ -405,7 +392,7 @@ def _left_out(classes: _Classes, known: Known, least: float) -> list[Rejected]:
             reason = _because_of(why)
             if why in {"banked", "failed-before"} and source:
                 reason = say("{why}: {meaning} ({source})", why=why, meaning=REASONS[why], source=source)
-            found.append(Rejected(name, kind, int(classes.total[place]) / 1000, reason))
+            found.append(Rejected(op_name=name, op_type=kind, total_us=int(classes.total[place]) / 1000, reason=reason))
         rest[why] = mine[classes.total[mine] < least].tolist()
     return [*found, *(one for why, places in rest.items() for one in _summed(classes, places, why))]
 
@@ -424,15 +411,15 @@ def _summed(classes: _Classes, places: Sequence[int], why: Why) -> list[Rejected
         total = exact_sum(classes.total[mine]) / 1000
         if len(mine) == 1:
             name = classes.bounds.key(int(classes.first[mine[0]]), "op_name")
-            found.append(Rejected(name, kind, total, _because_of(why)))
+            found.append(Rejected(op_name=name, op_type=kind, total_us=total, reason=_because_of(why)))
         else:
             reason = say("{why}: {meaning} ({count} operators)", why=why, meaning=REASONS[why], count=len(mine))
-            found.append(Rejected(None, kind, total, reason))
+            found.append(Rejected(op_type=kind, total_us=total, reason=reason))
     return found
 
 
 def _subgraphs(
-    classes: _Classes, shares: StepShares, wanted: Wanted, priors: Priors, spoken: list[Rejected], least: float
+    classes: _Classes, shares: StepShares, options: PlanOptions, priors: Priors, spoken: list[Rejected], least: float
 ) -> Ranking:
     """Subgraph tuning is of the model as a whole; what it cannot take is said operator by operator all the same."""
     no_way = [_ORDER.index(why) for why in ("ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape")]
@@ -443,7 +430,7 @@ def _subgraphs(
     bound = cap_saving(exact_sum(classes.saving[inside]), shares)
     expected = min(prior.saved_share * exposed, float(bound))
     candidate = Candidate(
-        "subgraph",
+        kind="subgraph",
         count=int(classes.count[inside].sum()),
         total_us=total / 1000,
         share=_part(total, shares),
@@ -455,11 +442,11 @@ def _subgraphs(
             "the model's subgraphs as a whole; {because}", because=_because(prior, total, exposed, bounded=False)
         ),
     )
-    why: Why = "after-subgraphs" if wanted.mode == "both" else "subgraphs-first"
+    why: Why = "after-subgraphs" if options.mode == "both" else "subgraphs-first"
     left = replace(classes, why=np.where(inside, _ORDER.index(why), classes.why))
     rejected = sorted([*_left_out(left, Known(), least), *spoken], key=_rejection_order)
     if total == 0 or total < least:
         return Ranking((), tuple(rejected))
-    chosen, beyond = _within([candidate], replace(wanted, top=None))
-    rejected += [Rejected(None, None, c.total_us, _because_of(reason)) for c, reason in beyond]
+    chosen, beyond = _within([candidate], replace(options, top=None))
+    rejected += [Rejected(total_us=c.total_us, reason=_because_of(reason)) for c, reason in beyond]
     return Ranking(tuple(chosen), tuple(rejected))

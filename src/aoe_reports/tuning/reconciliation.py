@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from aoe_reports.model.rows import column, fields_of, row
 from aoe_reports.tuning.verdict_sides import Both
+
+T = TypeVar("T")
 
 
 def rounded(value: float | None, digits: int) -> float | None:
@@ -15,29 +19,32 @@ def rounded(value: float | None, digits: int) -> float | None:
     return None if value is None or not np.isfinite(value) else round(float(value), digits) + 0.0  # no -0.0
 
 
-@dataclass(frozen=True, slots=True)
+def rounded_row(one: T, digits: int) -> T:
+    """A row whose numbers have so many digits."""
+    told = {each.name: getattr(one, each.name) for each in fields_of(type(one))}
+    floats = {name: rounded(value, digits) for name, value in told.items() if isinstance(value, float)}
+    return replace(one, **floats)  # type: ignore[type-var]
+
+
+@row
 class Reconciliation:
     """Where the operators' savings went; us of a step, a saving is before - after.
 
     step_saving = operators + others - hidden_by_overlap + communication + free + unexplained
     """
 
-    step_saving_us: float | None
-    claimed_us: float
+    step_saving_us: float | None = column()
+    claimed_us: float = column()
     """What the claims come to, over the calls of a step."""
-    operators_us: float
+    operators_us: float = column()
     """What the tuned operators save of device time."""
-    others_us: float
+    others_us: float = column()
     """What all other operators save."""
-    hidden_by_overlap_us: float | None
+    hidden_by_overlap_us: float | None = column(default=None)
     """Device time that is saved where something else runs beside it, so that the step gains nothing."""
-    communication_us: float | None
-    free_us: float | None
-    unexplained_us: float | None
-
-    def as_dict(self) -> dict[str, float | None]:
-        """As JSON."""
-        return {name: rounded(value, 3) for name, value in asdict(self).items()}
+    communication_us: float | None = column(default=None)
+    free_us: float | None = column(default=None)
+    unexplained_us: float | None = column()
 
 
 def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched: Collection[int]) -> Reconciliation:
@@ -52,27 +59,22 @@ def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched:
     others = float(saved.sum()) - operators
     claimed = sum(share * float(per_step[0][group]) for group, share in claimed_share)
     step = None if before.step_us is None or after.step_us is None else before.step_us - after.step_us
-    communication, overlapped, free = (
-        _saved(both, f"{name}_ns") for name in ("communication_not_overlapped", "overlapped", "free")
-    )
-    if communication is None or overlapped is None or free is None or step is None:
-        return Reconciliation(
-            step_saving_us=step,
-            claimed_us=claimed,
-            operators_us=operators,
-            others_us=others,
-            hidden_by_overlap_us=None,
-            communication_us=None,
-            free_us=None,
-            unexplained_us=None if step is None else step - operators - others,
-        )
-    beside = (_saved(both, "computing_ns") or 0.0) - operators - others
-    hidden, communication = overlapped - beside, communication + overlapped
-    return Reconciliation(
+    found = Reconciliation(
         step_saving_us=step,
         claimed_us=claimed,
         operators_us=operators,
         others_us=others,
+        unexplained_us=None if step is None else step - operators - others,
+    )
+    communication, overlapped, free = (
+        _saved(both, f"{name}_ns") for name in ("communication_not_overlapped", "overlapped", "free")
+    )
+    if communication is None or overlapped is None or free is None or step is None:
+        return found
+    beside = (_saved(both, "computing_ns") or 0.0) - operators - others
+    hidden, communication = overlapped - beside, communication + overlapped
+    return replace(
+        found,
         hidden_by_overlap_us=hidden,
         communication_us=communication,
         free_us=free,

@@ -23,13 +23,11 @@ from typing import IO, Any, Literal, Self
 from aoe_reports.model.errors import AoeReportsError, of_the_system
 from aoe_reports.model.texts import say
 from aoe_reports.tuning import guardian
+from aoe_reports.tuning.options import GRACE_S
 from aoe_reports.tuning.secrets import Line, Redacting, Redactor
 
 LOOK_S = 0.1
 """How long is waited between two looks at the process, and at whether we were told to end."""
-
-GRACE_S = 10.0
-"""How long processes that were asked to end may take before they are ended."""
 
 LINGER_S = 2.0
 """How long processes may go on when the command that started them has ended."""

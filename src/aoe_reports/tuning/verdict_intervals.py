@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from aoe_reports.model.columns import Ints, integers
+from aoe_reports.model.rows import column, row
 from aoe_reports.stats.bootstrap import LEAST_VALUES, means_drawn, times_drawn, widened_percentiles
 from aoe_reports.stats.grouping import sorted_within
 from aoe_reports.stats.sample import MAD_TO_SIGMA
@@ -40,14 +41,14 @@ class Interval:
     blocks: Blocks | None
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Noise:
     """What untouched operators changed by between the two profiles."""
 
-    controls: int
-    drift: float | None
+    controls: int = column()
+    drift: float | None = column(default=None)
     """Their median change, weighted by time; null with fewer than LEAST_CONTROLS."""
-    spread: float | None
+    spread: float | None = column(default=None)
     """Robust standard deviation of their changes around the drift."""
 
     @property
@@ -65,16 +66,17 @@ def noise_between(both: Both, touched: set[int]) -> Noise:
         least = np.sort(both.totals[0][groups])[len(groups) - MOST_CONTROLS]
         groups = groups[both.totals[0][groups] >= least]
     if len(groups) < LEAST_CONTROLS:
-        return Noise(len(groups), None, None)
+        return Noise(controls=len(groups))
     means = [both.totals[side][groups] / both.counts[side][groups] for side in (0, 1)]
     usable = means[0] > 0
     changes, weights = means[1][usable] / means[0][usable] - 1, both.totals[0][groups][usable].astype(np.float64)
     if len(changes) < LEAST_CONTROLS:
-        return Noise(len(changes), None, None)
+        return Noise(controls=len(changes))
     order = np.argsort(changes, kind="stable")
     reached = np.cumsum(weights[order])
     drift = float(changes[order][np.searchsorted(reached, reached[-1] / 2)])
-    return Noise(len(changes), drift, float(np.median(np.abs(changes - drift))) * MAD_TO_SIGMA)
+    spread = float(np.median(np.abs(changes - drift))) * MAD_TO_SIGMA
+    return Noise(controls=len(changes), drift=drift, spread=spread)
 
 
 class Sample:

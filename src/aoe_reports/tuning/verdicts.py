@@ -7,17 +7,18 @@ captures of the same model differ by more than the steps of one capture do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from aoe_reports.model.columns import has_value, integers
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.stats.bootstrap import LEAST_VALUES, SEED
 from aoe_reports.tuning.names import type_key
-from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded
+from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded, rounded_row
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import (
     LEVEL,
@@ -32,6 +33,8 @@ from aoe_reports.tuning.verdict_intervals import (
 from aoe_reports.tuning.verdict_sides import Both, MeasuredSide, both_sides, common_share
 from aoe_reports.tuning.verification import Verdict
 
+_DIGITS = 6
+"""Of all numbers in rows."""
 CONFIRMED_PART = 0.8
 """A gain counts as the claimed one from this part of it on: a tuner's times are means of few runs of an operator by itself."""
 SAME_WORKLOAD_SHARE = 0.5
@@ -41,43 +44,52 @@ SAME_WORK = 1.1
 """How much more work one step may hold than the other and still be held against it: the calls of the same operators vary
 by less where steps are steps (data, a last batch). Where an export tells no steps, the whole capture is taken as one."""
 
-Scope = Literal["step", "op_type", "operator"]
+Scope = Literal["step", "op_type", "operator", "operators"]
+"""`operators`: all tuned ones as one, where the verdict on the whole is about them."""
 ClaimOf = Literal["operators", "model"]
 """Which of the claims a change is held against: times of operators, or times of the whole model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@row
 class Row:
     """One row of the contract; times in us: of a call (operator), of a step (op_type, step)."""
 
-    scope: Scope
-    op_name: str | None = None
-    op_type: str | None = None
-    input_shapes: str | None = None
-    claimed_before_us: float | None = None
-    claimed_after_us: float | None = None
-    measured_before_us: float | None = None
-    measured_after_us: float | None = None
-    change: float | None = None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    verdict: Verdict
-    claimed_change: float | None = None
+    scope: Scope = column("Scope", "word")
+    op_name: str | None = column("Operator", default=None)
+    op_type: str | None = column("Operator type", before="op_name", default=None)
+    input_shapes: str | None = column("Input shapes", default=None)
+    claimed_before_us: float | None = column("Claimed before (us)", "us", default=None)
+    claimed_after_us: float | None = column("Claimed after (us)", "us", default=None)
+    measured_before_us: float | None = column("Measured before (us)", "us", default=None)
+    measured_after_us: float | None = column("Measured after (us)", "us", default=None)
+    change: float | None = column("Change (after/before - 1)", "gain", default=None)
+    ci_low: float | None = column("from", "gain", default=None)
+    ci_high: float | None = column("to", "gain", default=None)
+    verdict: Verdict = column("Verdict", "state", before="claimed_before_us", default="not-comparable")
+    claimed_change: float | None = column("Claimed change (after/before - 1)", "gain", before="change", default=None)
     """What is held against `change`: after/before - 1 of the two claimed times, where these are told."""
-    claim: ClaimOf | None = None
+    claim: ClaimOf | None = column("Claim by AOE's times of", "word", before="claimed_change", default=None)
     """Which claim that is. Of several operators at once there are no two times: each one's change is weighed by its measured time."""
-    reason: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The row as JSON; `reason` says how it was come by."""
-        told = {name: rounded(value, 6) if isinstance(value, float) else value for name, value in asdict(self).items()}
-        return {**told, "reason": self.reason or None}
+    reason: str | None = column("Remark", "sentence", default=None)
+    """How it was come by."""
 
     def within(self, interval: Interval | None) -> Row:
         """The row with where its change lies, and the verdict on it."""
         low, high = (None, None) if interval is None else (interval.low, interval.high)
         verdict = judge(self.change, interval, self.claimed_change)
         return replace(self, ci_low=low, ci_high=high, verdict=verdict)
+
+
+@row
+class Method:
+    """How intervals were made, and all tuned operators as one (a row of no type)."""
+
+    level: float = column()
+    resamples: int = column()
+    seed: int = column()
+    steps_before: int = column()
+    steps_after: int = column()
+    operators_together: Row | None = column()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +128,8 @@ class Verified:
     """The part of the time before that operators take which are in both profiles."""
     work_ratio: float | None = None
     """Calls of a step, after/before (median over the common operators, by their time)."""
-    together: Row | None = None
-    """All tuned operators as one (a row of no type)."""
     step_claims: tuple[StepClaim, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    method: Method
 
     @property
     def claims_differ(self) -> bool:
@@ -155,24 +165,23 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     comparable = [row for row in rows if row.verdict != "not-comparable"]
     unused = together is not None and together.verdict == "not-reproduced"
     return Verified(
-        rows=(step, *_type_rows(held), *rows),
+        rows=tuple(rounded_row(row, _DIGITS) for row in (step, *_type_rows(held), *rows)),
         verdict=verdict,
-        subject=subject,
+        subject=rounded_row(subject, _DIGITS),
         noise=held.noise,
-        reconciliation=reconciliation if is_same_work(work) else None,
+        reconciliation=rounded_row(reconciliation, 3) if is_same_work(work) else None,
         signs=tuple(_signs(comparable, both, found)) if unused else (),
         same_share=common_share(both),
         work_ratio=work,
-        together=together,
         step_claims=step_claims,
-        facts={
-            "level": LEVEL,
-            "resamples": RESAMPLES,
-            "seed": SEED,
-            "steps_before": before.blocks,
-            "steps_after": after.blocks,
-            "operators_together": None if together is None else together.as_dict(),
-        },
+        method=Method(
+            level=LEVEL,
+            resamples=RESAMPLES,
+            seed=SEED,
+            steps_before=before.blocks,
+            steps_after=after.blocks,
+            operators_together=None if together is None else rounded_row(together, _DIGITS),
+        ),
     )
 
 
@@ -225,7 +234,6 @@ def _operator_rows(held: _Held, claim: Claim, groups: Sequence[int]) -> list[Row
         claimed_after_us=claim.after_us,
         claimed_change=claim.change,
         claim="operators",
-        verdict="not-comparable",
     )
     if not groups:
         return [replace(row, reason=say("no operator of this name is in either profile"))]
@@ -300,10 +308,9 @@ def _sum_row(held: _Held, kind: str | None, mine: Sequence[_Weighed], sample: Sa
         measured_before_us=totals[0],
         measured_after_us=totals[1],
         change=change,
-        verdict="not-comparable",
         claimed_change=expected,
         claim="operators",
-        reason="" if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES),
+        reason=None if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES),
     ).within(interval)
 
 
@@ -400,7 +407,6 @@ def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
         claimed_after_us=None if model is None else model[1],
         measured_before_us=before,
         measured_after_us=after,
-        verdict="not-comparable",
         claimed_change=None if judged is None else judged.change,
         claim=None if judged is None else judged.claim,
     )

@@ -10,7 +10,8 @@ from typing import Any
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import codes_of_line
 from aoe_reports.tuning.driver import Runs
-from aoe_reports.tuning.plan import TENSORFLOW, Scenario
+from aoe_reports.tuning.options import Scenario
+from aoe_reports.tuning.plan import TENSORFLOW
 
 FINISHED = ("Aoe process finished", "process finished. Performance improved by")
 """What aoe says in the end: releases since 6.2, and those before (seeds of both in the AOE guides)."""

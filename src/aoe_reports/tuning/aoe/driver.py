@@ -35,6 +35,7 @@ from aoe_reports.tuning.aoe.preflight import Declared, check_host
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.aoe.progress import progress_of
 from aoe_reports.tuning.driver import Argument, Attempted, JobFolder, Listener, Machine, Outcome, Results, Stage
+from aoe_reports.tuning.job_state import Tool
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, TuneOps, to_json
 from aoe_reports.tuning.plan_folder import PLAN
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
@@ -72,7 +73,7 @@ class AoeDriver:
         checks = check_host(plan, host, Declared())
         bad = [check for check in checks if check.verdict in {"fail", "warn"} and check.rule != "preflight-folder"]
         found = [replace(f, severity="warning") for f in findings_of_checks(bad, str(folder.shown / PLAN))]
-        return Machine({"path": host.aoe, "help_sha256": host.aoe_help_sha256}, found)
+        return Machine(Tool(host.aoe, host.aoe_help_sha256), found)
 
     def resumed(self, stage: Stage, work: Path) -> Stage | None:
         """A broken run of subgraph tuning goes on in its own folder."""

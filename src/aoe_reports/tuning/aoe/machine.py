@@ -8,18 +8,28 @@ import re
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from aoe_reports.engine.question import exit_code_of
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
+from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.aoe.bank import AOE_BANK
 from aoe_reports.tuning.aoe.command import UNSET_FOR_AOE
-from aoe_reports.tuning.aoe.preflight import VARIABLES, Check, Declared, Host, Verdict, check_host, host_of_document
+from aoe_reports.tuning.aoe.preflight import (
+    VARIABLES,
+    Check,
+    Host,
+    Verdict,
+    check_host,
+    declared_of_text,
+    host_of_document,
+)
 from aoe_reports.tuning.bank_files import bank_of_plan
+from aoe_reports.tuning.options import PreflightOptions
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import PLAN, read_plan
 from aoe_reports.tuning.runner import output_of
@@ -39,19 +49,21 @@ _USED_OF = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})", re.ASCII)
 _CELLS_OF_CHIP = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Preflight:
-    """What the rules say: a row each, and a finding for all that is not well."""
-
-    rows: list[dict[str, Any]]
-    findings: list[Finding]
-
-
-def preflight(folder: Path, declared: Declared, host: Host | None = None) -> Preflight:
-    """Hold a machine (this one unless described) against the plan of a folder."""
+def preflight(folder: Path, options: PreflightOptions) -> JobAnswer:
+    """Hold a machine (this one unless described) against the plan of a folder: a row a rule, a finding for all that is not well."""
+    declared = declared_of_text(options.declare)
+    host = None if options.host is None else read_host(options.host)
     plan = read_plan(folder)
     checks = check_host(plan, host or look_at_host(plan, folder, os.environ), declared)
-    return Preflight([asdict(check) for check in checks], findings_of_checks(checks, str(folder / PLAN)))
+    findings = findings_of_checks(checks, str(folder / PLAN))
+    return JobAnswer(
+        command="preflight",
+        title="Preflight",
+        inputs=(str(folder),),
+        tables=(Rows(type=Check, rows=checks),),
+        findings=findings,
+        why=["preflight"][: exit_code_of(findings, unreadable=False, strict=options.strict)],
+    )
 
 
 def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding, Severity
@@ -13,12 +12,11 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.progress import gain_of
+from aoe_reports.tuning.driver import OutcomeRow, Status
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
 from aoe_reports.tuning.runner import Ended
 from aoe_reports.tuning.tune_rules import describe_unended, finding_of
-
-Status = Literal["improved", "already-banked", "not-better", "failed", "not-seen", "unclear"]
 
 _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 
@@ -32,33 +30,9 @@ class _Asked:
     candidate: Candidate | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeRow:
-    """What became of one operator, type or subgraph; times in us, gain as a fraction."""
-
-    kind: Literal["operator", "subgraph"] = "operator"
-    op_name: str | None = None
-    op_type: str | None = None
-    status: Status
-    mode: str | None = None
-    before_us: float | None = None
-    after_us: float | None = None
-    gain: float | None = None
-    total_us: float | None = None
-    expected_saving_us: float | None = None
-    tuned_name: str | None = None
-    repo_key: str | None = None
-    requested: bool = True
-    reason: str = ""
-
-    def unproven(self, status: Status, reason: str) -> OutcomeRow:
-        """The row of what a task changed that was broken off: in the bank, and without a number."""
-        return replace(self, status=status, reason=reason, before_us=None, after_us=None, gain=None)
-
-
 def outcome_rows(
     plan: Plan, tune_ops: TuneOps | None, results: Sequence[TuningResult], *, ended: bool
-) -> list[dict[str, Any]]:
+) -> list[OutcomeRow]:
     """One row an operator, type or subgraph: those that were asked for in the plan's order, then what else was changed.
 
     `status` is improved, already-banked, not-better, failed, not-seen or unclear: AOE names only what it changed and what
@@ -73,7 +47,7 @@ def outcome_rows(
     rows = [row for a, matches in zip(case.asked, found, strict=True) for row in _rows_of(case, a, matches, rest)]
     rows += [_unproven_row(None, m, ended=ended) for m in others if id(m) in case.unproven]
     rows += _not_asked(case, [m for m in others if id(m) not in case.unproven])
-    return [asdict(row) for row in (*rows, *_subgraphs(case))]
+    return [*rows, *_subgraphs(case)]
 
 
 class _Told:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
@@ -161,7 +162,7 @@ class Declared:
     """The chip, where the plan does not name it."""
 
 
-def declared_of_text(parts: list[str]) -> Declared:
+def declared_of_text(parts: Sequence[str]) -> Declared:
     """`name=value`, separated by commas; UsageError for what is none of Declared."""
     kinds = {entry.name: str(entry.type) for entry in fields(Declared)}
     values: dict[str, Any] = {}
@@ -210,17 +211,17 @@ def bytes_of_text(text: str) -> int:
     return int(float(found[1]) * scale)
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Check:
     """What one rule says."""
 
-    rule: str
-    seen: str
-    needed: str
-    verdict: Verdict
-    reason: str
-    source: str
-    declare: str | None = None
+    rule: str = column("Rule")
+    seen: str = column("Seen", "sentence")
+    needed: str = column("Needed", "sentence")
+    verdict: Verdict = column("Verdict", "state", before="seen")
+    reason: str = column()
+    source: str = column()
+    declare: str | None = column("Declare", "sentence")
     """What to declare where the verdict is unknown."""
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from aoe_reports.jobs.verify_case import VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Grid, Report, Section
-from aoe_reports.model.rows import Column
+from aoe_reports.model.rows import Column, Rows, as_mapping, column, columns_of, row
 from aoe_reports.model.texts import Text, count_of, join, say
-from aoe_reports.present.reports.rows import shown_columns
+from aoe_reports.present.answers import section_of
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.plan_folder import TunedOutcome
+from aoe_reports.tuning.reconciliation import Reconciliation
+from aoe_reports.tuning.tuner import Claim, Claims
+from aoe_reports.tuning.verdicts import Method, Row
+from aoe_reports.tuning.verification import Verdict
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""
@@ -23,18 +30,27 @@ _HOT = (
     Column("share", "Share of the step", "percent"),
     Column("expected_saving_us", "Expected saving (us of a step)", "us"),
 )
-_SAID = (
-    Column("op_type", "Operator type"),
-    Column("op_name", "Operator"),
-    Column("before_us", "Before (us)", "us"),
-    Column("after_us", "After (us)", "us"),
-    Column("speed_up", "Speed-up (before/after - 1)", "gain"),
-    Column("saved", "Time saved (1 - after/before)", "gain"),
-)
-_PARTS = (
-    Column("part", "Part"),
-    Column("saving_us", "Shortens a step by (us)", "us"),
-)
+
+
+@row
+class _Claimed:
+    """What a tuner says of one operator."""
+
+    op_name: str = column("Operator")
+    op_type: str = column("Operator type", before="op_name")
+    before_us: float = column("Before (us)", "us")
+    after_us: float = column("After (us)", "us")
+    speed_up: float = column("Speed-up (before/after - 1)", "gain")
+    saved: float = column("Time saved (1 - after/before)", "gain")
+
+
+@row
+class _Saving:
+    """What one part saves of a step."""
+
+    part: str = column("Part")
+    saving_us: float = column("Shortens a step by (us)", "us")
+
 
 VERDICTS = {
     "confirmed": say("Confirmed"),
@@ -46,44 +62,48 @@ VERDICTS = {
 """How a headline begins; what the verdict is about follows."""
 
 
-def verified_report(
-    plan: Mapping[str, Any],
-    claims: Mapping[str, Any],
-    *,
-    outcome: Mapping[str, Any],
-    rows: Sequence[Mapping[str, Any]],
-    facts: Mapping[str, Any],
-    findings: Sequence[Finding],
-) -> Report:
-    """The page; `claims` are a tuner's, `rows` and `facts` what `verify` found, `outcome` what `tune` left (or nothing)."""
-    tuner = str(claims["tuner"])
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the page tells of: the plan, what a tuner claims, what `tune` left (or nothing), what `verify` found."""
+
+    plan: Plan
+    claims: Claims
+    tuner: str
+    outcome: TunedOutcome | None
+    rows: Sequence[Row]
+    facts: VerifyFacts
+    findings: Sequence[Finding]
+
+
+def verified_report(page: Page) -> Report:
+    """The whole page."""
     sections = [
-        _hot(plan),
-        _tried(plan, outcome),
-        _said(claims, tuner),
-        _measured(rows, facts, tuner),
-        _reconciled(facts, tuner),
-        _next(facts, rows),
-        _findings(findings),
+        _hot(page.plan),
+        _tried(page.plan, page.outcome),
+        _said(page.claims, page.tuner),
+        _measured(page.rows, page.facts, page.tuner),
+        _reconciled(page.facts.reconciliation, page.tuner),
+        _next(page.facts, page.rows),
+        _findings(page.findings),
     ]
     shown = [section for section in sections if section is not None]
-    return Report("Tuning, verified", headline(rows, facts, tuner), shown)
+    return Report("Tuning, verified", headline(page.rows, page.facts, page.tuner), shown)
 
 
-def headline(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any], tuner: str) -> str:
+def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
     """The verdict, what it is about, and the rest: each part names its subject."""
-    subject = facts["verdict_is_about"]
-    if subject is None or not rows:
+    subject = facts.verdict_is_about
+    if subject is None or facts.method is None or not rows:
         return say("Not comparable: the profiles do not tell whether anything was gained.")
-    step = next(row for row in rows if row["scope"] == "step")
-    together = facts["method"]["operators_together"]
-    about_step = subject["scope"] == "step"
     parts = [_with_claim(_effect(subject), subject, tuner)]
-    other = together if about_step else step
-    if other is not None:
-        effect = _effect({**other, "scope": "operators" if about_step else "step"})
-        parts.append(effect if about_step or other["verdict"] != "partly" else _with_claim(effect, other, tuner))
-    return say("{verdict}: {parts}.", verdict=VERDICTS[facts["verdict"]], parts=join("; ", parts))
+    if subject.scope == "step":
+        together = facts.method.operators_together
+        if together is not None:
+            parts.append(_effect(replace(together, scope="operators")))
+    else:
+        step = next(row for row in rows if row.scope == "step")
+        parts.append(_with_claim(_effect(step), step, tuner) if step.verdict == "partly" else _effect(step))
+    return say("{verdict}: {parts}.", verdict=VERDICTS[facts.verdict], parts=join("; ", parts))
 
 
 _EFFECTS = {
@@ -105,20 +125,20 @@ _EFFECTS = {
 """What the clock says of a subject; changes are after/before - 1, so less time is the time saved (1 - after/before)."""
 
 
-def _effect(row: Mapping[str, Any]) -> Text:
-    said, change, low, high = _EFFECTS[row["scope"]], row["change"], row["ci_low"], row["ci_high"]
+def _effect(row: Row) -> Text:
+    said, change, low, high = _EFFECTS[row.scope], row.change, row.ci_low, row.ci_high
     if change is None:
         return said["unknown"]
-    if low is None:
+    if low is None or high is None:
         return say(said["unsure"], change=change)
     word = "slower" if low > 0 else "less" if high < 0 else "unchanged"
     return say(said[word], size=abs(change), low=low, high=high)
 
 
-def _with_claim(effect: Text, row: Mapping[str, Any], tuner: str) -> Text:
+def _with_claim(effect: Text, row: Row, tuner: str) -> Text:
     """The effect, and what the tuner claims of the same thing."""
-    claimed = row["claimed_change"]
-    if claimed is None or row["change"] is None:
+    claimed = row.claimed_change
+    if claimed is None or row.change is None:
         return effect
     return say(
         "{effect}, {tuner} claims {size:.1%} less" if claimed < 0 else "{effect}, {tuner} claims {size:.1%} more",
@@ -128,24 +148,24 @@ def _with_claim(effect: Text, row: Mapping[str, Any], tuner: str) -> Text:
     )
 
 
-def _hot(plan: Mapping[str, Any]) -> Section:
+def _hot(plan: Plan) -> Section:
     sentences = []
-    if plan["step_us"] is not None:
+    if plan.step_us is not None:
         parts = [
-            (plan["computing_share"], say("computing")),
-            (plan["communication_not_overlapped_share"], say("communication that nothing is computed beside")),
-            (plan["free_share"], say("free")),
+            (plan.computing_share, say("computing")),
+            (plan.communication_not_overlapped_share, say("communication that nothing is computed beside")),
+            (plan.free_share, say("free")),
         ]
         said = join(
             ", ", (say("{share:.1%} {what}", share=share, what=what) for share, what in parts if share is not None)
         )
-        sentences.append(say("A step took {step:,.3f} us: {shares}.", step=plan["step_us"], shares=said))
-        if plan["bound_saving_us"] is not None:
+        sentences.append(say("A step took {step:,.3f} us: {shares}.", step=plan.step_us, shares=said))
+        if plan.bound_saving_us is not None:
             sentences.append(
-                say("No tuning of operators could save more than {bound:,.3f} us of it.", bound=plan["bound_saving_us"])
+                say("No tuning of operators could save more than {bound:,.3f} us of it.", bound=plan.bound_saving_us)
             )
-    candidates = [one for one in plan["candidates"] if one["kind"] == "operator"]
-    shown = candidates[:SHOWN]
+    candidates = plan.operators
+    shown = [as_mapping(one) for one in candidates[:SHOWN]]
     if not shown:
         return Section("What was hot", sentences or [say("The plan chose no operator.")])
     if len(candidates) > len(shown):
@@ -154,43 +174,40 @@ def _hot(plan: Mapping[str, Any]) -> Section:
     return Section("What was hot", sentences, Grid(columns, shown))
 
 
-def _tried(plan: Mapping[str, Any], outcome: Mapping[str, Any]) -> Section:
-    operators = sum(one["kind"] == "operator" for one in plan["candidates"])
+def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
+    operators = len(plan.operators)
     what = []
     if operators:
         what.append(count_of(operators, "{number} operator or types", "{number} operators or types"))
-    if any(one["kind"] == "subgraph" for one in plan["candidates"]):
+    if len(plan.candidates) > operators:
         what.append(say("the model's subgraphs"))
     sentences = [
         say(
             "AOE was asked for {what} ({mode}, {scenario}); left out: {rejected}.",
             what=join(" and ", what) or say("nothing"),
-            mode=plan["mode"],
-            scenario=plan["scenario"],
-            rejected=len(plan["rejected"]),
+            mode=plan.mode,
+            scenario=plan.scenario,
+            rejected=len(plan.rejected),
         )
     ]
-    counts = outcome.get("counts")
-    if isinstance(counts, dict) and counts:
-        said = join(
-            ", ",
-            (say("{number} {outcome}", number=number, outcome=say(str(status))) for status, number in counts.items()),
-        )
-        sentences.append(say("What came of it: {said}.", said=said))
-    if not outcome:
+    if outcome is not None and outcome.counts:
+        counts = outcome.counts.items()
+        said = (say("{number} {outcome}", number=number, outcome=say(str(status))) for status, number in counts)
+        sentences.append(say("What came of it: {said}.", said=join(", ", said)))
+    if outcome is None:
         sentences.append(
             say("The job was not run by `tune`: what came of each operator is known by AOE's results alone.")
         )
     return Section("What was tried", sentences)
 
 
-def _said(claims: Mapping[str, Any], tuner: str) -> Section:
-    operators = sorted(claims["operators"], key=lambda one: (-one["saved"] * one["before_us"], one["op_name"]))
+def _said(claims: Claims, tuner: str) -> Section:
+    operators = sorted(map(_claimed, claims.operators), key=lambda one: (-one.saved * one.before_us, one.op_name))
     sentences = (
         [say("These are {tuner}'s own times, of single operators by themselves.", tuner=tuner)] if operators else []
     )
-    if claims["model_us"] is not None:
-        before, after = claims["model_us"]
+    if claims.model_us is not None:
+        before, after = claims.model_us
         sentences.append(
             say(
                 "Of the model it says {before:,.3f} us before and {after:,.3f} us after: time saved (1 - after/before) "
@@ -201,15 +218,15 @@ def _said(claims: Mapping[str, Any], tuner: str) -> Section:
                 speed_up=before / after - 1,
             )
         )
-    if claims["unproven"]:
+    if claims.unproven:
         text = say(
             "No claim is counted for {count} operators that an interrupted task changed: {names}.",
-            count=len(claims["unproven"]),
-            names=join(", ", claims["unproven"][:SHOWN]),
+            count=len(claims.unproven),
+            names=join(", ", claims.unproven[:SHOWN]),
         )
         sentences.append(text)
-    if claims["subgraphs"]:
-        sentences.append(say("It changed {count} subgraphs.", count=claims["subgraphs"]))
+    if claims.subgraphs:
+        sentences.append(say("It changed {count} subgraphs.", count=claims.subgraphs))
     if len(operators) > SHOWN:
         sentences.append(
             say("The {shown} with the largest saving of {count} operators:", shown=SHOWN, count=len(operators))
@@ -217,32 +234,44 @@ def _said(claims: Mapping[str, Any], tuner: str) -> Section:
     title = say("What {tuner} said", tuner=tuner)
     if not operators:
         return Section(title, sentences or [say("Nothing: no result claims a change.")])
-    return Section(title, sentences, Grid(_SAID, operators[:SHOWN]))
+    return Section(title, sentences, Grid(columns_of(_Claimed), [as_mapping(one) for one in operators[:SHOWN]]))
 
 
-def _measured(rows: Sequence[Mapping[str, Any]], facts: Mapping[str, Any], tuner: str) -> Section:
+def _claimed(claim: Claim) -> _Claimed:
+    return _Claimed(
+        op_name=claim.op_name,
+        op_type=", ".join(claim.op_types),
+        before_us=claim.before_us,
+        after_us=claim.after_us,
+        speed_up=claim.before_us / claim.after_us - 1,
+        saved=-claim.change,
+    )
+
+
+def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
     title = "What the clock said"
-    if not rows:
+    if not rows or facts.method is None:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
-    step = [row for row in rows if row["scope"] == "step"]
-    kinds = [row for row in rows if row["scope"] == "op_type"]
-    operators = [row for row in rows if row["scope"] == "operator"]
+    step = [row for row in rows if row.scope == "step"]
+    kinds = [row for row in rows if row.scope == "op_type"]
+    operators = [row for row in rows if row.scope == "operator"]
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
     sentences = [_noise_sentence(facts)]
     if len(shown) < len(rows):
         sentences.append(say("{shown} of {count} rows; verify.json has them all.", shown=len(shown), count=len(rows)))
     sentences += _two_claims(facts)
-    sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts["signs"]]
-    drawn = [row for row in operators if row["change"] is not None and row["claimed_change"] is not None][:SHOWN]
+    sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts.signs]
+    drawn = [row for row in operators if row.change is not None and row.claimed_change is not None][:SHOWN]
     chart = _chart(drawn, tuner) if drawn else None
     if chart is not None:
         sentences.append(say("{description}.", description=chart.description))
-    return Section(title, sentences, Grid(shown_columns("verify", shown), shown), chart, lines=_how(facts))
+    table = section_of(Rows(type=Row, rows=shown, title=title, sentences=sentences))
+    return replace(table, chart=chart, lines=_how(facts.method))
 
 
-def _two_claims(facts: Mapping[str, Any]) -> list[str]:
+def _two_claims(facts: VerifyFacts) -> list[str]:
     """The claim on a step that its verdict is not about."""
-    others = [one for one in facts["step_claims"] if not one["judged"]]
+    others = [one for one in facts.step_claims if not one["judged"]]
     return [
         say(
             "The step is held against AOE's times of the model. Its times of operators come to {change:+.2%} of a step, by the "
@@ -253,21 +282,20 @@ def _two_claims(facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _noise_sentence(facts: Mapping[str, Any]) -> str:
-    noise = facts["noise"]
-    if noise["drift"] is None:
+def _noise_sentence(facts: VerifyFacts) -> str:
+    noise = facts.noise
+    if noise is None or noise.drift is None:
         return say("The noise between two captures is not known: too few operators were left untouched.")
     return say(
         "Noise: {controls} operators that nobody tuned changed by {drift:+.2%} (median, by time), and by {spread:.2%} (robust "
         "standard deviation) around that.",
-        controls=noise["controls"],
-        drift=noise["drift"],
-        spread=noise["spread"],
+        controls=noise.controls,
+        drift=noise.drift,
+        spread=noise.spread,
     )
 
 
-def _how(facts: Mapping[str, Any]) -> list[str]:
-    method = facts["method"]
+def _how(method: Method) -> list[str]:
     change = say(
         "Change is after/before - 1: below 0 is faster. Times of operators are means of a call, of types and steps those of a "
         "step (types: their tuned operators, equal calls on both sides). Of several operators at once the claim is what "
@@ -276,10 +304,10 @@ def _how(facts: Mapping[str, Any]) -> list[str]:
     intervals = say(
         "Intervals: {level:.0%}, by a bootstrap of {resamples} resamples with steps as blocks ({before} before, {after} after; "
         "fewer than 5: single calls), fixed seed, made wider by the noise between captures.",
-        level=method["level"],
-        resamples=method["resamples"],
-        before=method["steps_before"],
-        after=method["steps_after"],
+        level=method.level,
+        resamples=method.resamples,
+        before=method.steps_before,
+        after=method.steps_after,
     )
     verdicts = say(
         "Confirmed: faster, and the claim lies in the interval or four fifths of it were measured; partly: faster, and less; "
@@ -288,12 +316,12 @@ def _how(facts: Mapping[str, Any]) -> list[str]:
     return [change, intervals, verdicts]
 
 
-def _chart(rows: Sequence[Mapping[str, Any]], tuner: str) -> BarChart:
+def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
     """Time saved as claimed and as measured, operator by operator."""
-    labels = [str(row["op_name"]) for row in rows]
-    claimed = [-row["claimed_change"] for row in rows]
-    measured = [-row["change"] for row in rows]
-    ends = [(-row["ci_high"], -row["ci_low"]) if row["ci_low"] is not None else None for row in rows]
+    labels = [str(row.op_name) for row in rows]
+    claimed = [-(row.claimed_change or 0.0) for row in rows]
+    measured = [-(row.change or 0.0) for row in rows]
+    ends = [None if row.ci_low is None or row.ci_high is None else (-row.ci_high, -row.ci_low) for row in rows]
     description = count_of(
         len(rows),
         "Time saved (1 - after/before) of {number} operator: claimed {claimed_low:.1%} to {claimed_high:.1%}, measured "
@@ -311,65 +339,57 @@ def _chart(rows: Sequence[Mapping[str, Any]], tuner: str) -> BarChart:
     )
 
 
-def _reconciled(facts: Mapping[str, Any], tuner: str) -> Section | None:
-    parts = facts["reconciliation"]
+def _reconciled(parts: Reconciliation | None, tuner: str) -> Section | None:
     if parts is None:
         return None
     signed = [
-        (say("Tuned operators take less device time"), parts["operators_us"]),
-        (say("Other operators take less"), parts["others_us"]),
-        (say("Hidden by overlap"), None if parts["hidden_by_overlap_us"] is None else -parts["hidden_by_overlap_us"]),
-        (say("Communication takes less"), parts["communication_us"]),
-        (say("Less free time"), parts["free_us"]),
-        (say("Unexplained"), parts["unexplained_us"]),
-        (say("The step is shorter by"), parts["step_saving_us"]),
+        (say("Tuned operators take less device time"), parts.operators_us),
+        (say("Other operators take less"), parts.others_us),
+        (say("Hidden by overlap"), None if parts.hidden_by_overlap_us is None else -parts.hidden_by_overlap_us),
+        (say("Communication takes less"), parts.communication_us),
+        (say("Less free time"), parts.free_us),
+        (say("Unexplained"), parts.unexplained_us),
+        (say("The step is shorter by"), parts.step_saving_us),
     ]
-    rows = [{"part": part, "saving_us": value} for part, value in signed if value is not None]
+    rows = [_Saving(part=part, saving_us=value) for part, value in signed if value is not None]
     claimed = say(
         "{tuner}'s claims come to {claimed:,.3f} us of a step, by the calls and times of the profile before.",
         tuner=tuner,
-        claimed=parts["claimed_us"],
+        claimed=parts.claimed_us,
     )
-    return Section("Where the savings went", [claimed], Grid(_PARTS, rows))
+    return Section("Where the savings went", [claimed], Grid(columns_of(_Saving), [as_mapping(one) for one in rows]))
 
 
-def _next(facts: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Section:
-    verdict, parts = facts["verdict"], facts["reconciliation"] or {}
-    lines = [
-        say(
-            "Rule: {rule} (--accept {accept}): passed."
-            if facts["accepted"]
-            else "Rule: {rule} (--accept {accept}): not passed.",
-            rule=facts["rule"],
-            accept=facts["accept"],
-        )
-    ]
-    if facts["signs"]:
-        lines.append(
-            say(
-                "See to it that the tuned bank is in use (TUNE_BANK_PATH, compiled anew: remeasure.md), measure and verify again."
-            )
-        )
-    elif verdict == "confirmed":
-        lines.append(say("Put the bank into use: aoe-reports adopt."))
-    elif verdict == "partly":
-        lines.append(say("The bank is worth having, and less than AOE says: aoe-reports adopt, or tune again."))
-    elif verdict == "regressed":
-        lines.append(
-            say(
-                "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
-            )
-        )
-    elif verdict == "not-reproduced":
-        lines.append(say("Leave the bank in use as it is. More steps in both profiles make intervals narrower."))
-    else:
-        lines.append(say("Measure both profiles with the same model, machine, CANN version and profiler options."))
-    hidden, saved = parts.get("hidden_by_overlap_us"), parts.get("operators_us")
-    if hidden is not None and saved and saved > 0 and hidden > saved / 2:
+_ADVICE: dict[Verdict, str] = {
+    "confirmed": say("Put the bank into use: aoe-reports adopt."),
+    "partly": say("The bank is worth having, and less than AOE says: aoe-reports adopt, or tune again."),
+    "regressed": say(
+        "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
+    ),
+    "not-reproduced": say("Leave the bank in use as it is. More steps in both profiles make intervals narrower."),
+    "not-comparable": say("Measure both profiles with the same model, machine, CANN version and profiler options."),
+}
+_NOT_IN_USE = say(
+    "See to it that the tuned bank is in use (TUNE_BANK_PATH, compiled anew: remeasure.md), measure and verify again."
+)
+
+
+def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
+    rule = say(
+        "Rule: {rule} (--accept {accept}): passed."
+        if facts.accepted
+        else "Rule: {rule} (--accept {accept}): not passed.",
+        rule=facts.rule,
+        accept=facts.accept,
+    )
+    lines: list[str] = [rule, _NOT_IN_USE if facts.signs else _ADVICE[facts.verdict]]
+    parts = facts.reconciliation
+    hidden = None if parts is None else parts.hidden_by_overlap_us
+    if parts is not None and hidden is not None and hidden > parts.operators_us / 2 > 0:
         lines.append(
             say("Most of what operators save is hidden by overlap: communication is what the step waits for now.")
         )
-    slower = [str(row["op_name"]) for row in rows if row["scope"] == "operator" and row["verdict"] == "regressed"]
+    slower = [str(row.op_name) for row in rows if row.scope == "operator" and row.verdict == "regressed"]
     if slower:
         lines.append(say("Slower than before: {names}.", names=join(", ", slower[:SHOWN])))
     return Section("What to do next", lines=lines)

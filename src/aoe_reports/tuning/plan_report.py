@@ -2,83 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from aoe_reports.model.report import Grid, Report, Section
-from aoe_reports.model.rows import Column
+from aoe_reports.model.report import Report, Section
+from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import Text, count_of, join, say
-from aoe_reports.present.reports.rows import shown_columns
+from aoe_reports.present.answers import section_of
+from aoe_reports.tuning.plan import PlacedCandidate, Plan, Rejected
 
 SHOWN_CANDIDATES = 50
 SHOWN_REJECTED = 50
 _PER_MINUTE = 60
 
-_REJECTED = (
-    Column("op_type", "Operator type"),
-    Column("op_name", "Operator"),
-    Column("total_us", "Total (us)", "us"),
-    Column("reason", "Reason", "sentence"),
-)
+
+@dataclass(frozen=True, slots=True)
+class GradientTail:
+    """What of an iteration all-reduce takes behind the backward pass, and what of that could be hidden at most."""
+
+    iteration_us: float
+    tail_us: float
+    bound_us: float
 
 
-def plan_report(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> Report:
+@dataclass(frozen=True, slots=True)
+class PlanFacts:
+    """What was known when the plan was made, beside what stands in it."""
+
+    steps: int
+    overlapped_share: float | None
+    min_share: float
+    budget_s: float | None
+    cost_s: float
+    cost_results: int
+    """How many results the cost is taken from; 0: the default."""
+    default_source: str
+    gradients: GradientTail | None = None
+    """Null where nothing tells of backward passes."""
+
+
+def plan_report(plan: Plan, facts: PlanFacts) -> Report:
     """The plan (as plan.json has it) and what was known when it was made."""
     sections = [
         Section("Where the step goes", _where(plan, facts)),
         _candidates(plan),
-        _rejected(plan["rejected"]),
-        Section("How it was ranked", lines=_how(facts)) if plan["candidates"] else None,
+        _rejected(plan.rejected),
+        Section("How it was ranked", lines=_how(facts)) if plan.candidates else None,
         Section("What to do", lines=_what_to_do(plan)),
     ]
-    title = say("Tuning plan ({mode}, {scenario})", mode=plan["mode"], scenario=plan["scenario"])
-    said = _gradients(facts) if plan["mode"] == "gdat" else headline(plan)
+    title = say("Tuning plan ({mode}, {scenario})", mode=plan.mode, scenario=plan.scenario)
+    said = _gradients(facts) if plan.mode == "gdat" else headline(plan)
     return Report(title, said, [section for section in sections if section is not None])
 
 
-def headline(plan: Mapping[str, Any]) -> str:
+def headline(plan: Plan) -> str:
     """The plan in one sentence."""
-    if plan["mode"] == "gdat":
+    if plan.mode == "gdat":
         return say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
-    candidates = plan["candidates"]
+    candidates = plan.candidates
     if not candidates:
         return say("Tuning compute cannot help here: {why}.", why=_why_not(plan))
-    expected = sum(candidate["expected_saving_us"] or 0.0 for candidate in candidates)
-    minutes = sum(candidate["cost_s"] or 0.0 for candidate in candidates) / _PER_MINUTE
-    operators = sum(candidate["kind"] == "operator" for candidate in candidates)
+    expected = sum(candidate.expected_saving_us or 0.0 for candidate in candidates)
+    minutes = sum(candidate.cost_s or 0.0 for candidate in candidates) / _PER_MINUTE
+    operators = sum(candidate.kind == "operator" for candidate in candidates)
     several = count_of(operators, "{number} candidate", "{number} candidates")
     said = {"what": several if operators else say("The model's subgraphs"), "expected": expected, "minutes": minutes}
-    if plan["step_us"] is None:
+    if plan.step_us is None:
         return say("{what}: expected {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
-    if not plan["step_us"]:
+    if not plan.step_us:
         return say(
             "{what}: expected {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of tuning.",
-            step=plan["step_us"],
+            step=plan.step_us,
             **said,
         )
     return say(
         "{what}: expected {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of "
         "tuning.",
-        share=expected / plan["step_us"],
-        step=plan["step_us"],
+        share=expected / plan.step_us,
+        step=plan.step_us,
         **said,
     )
 
 
-def _gradients(facts: Mapping[str, Any]) -> str:
+def _gradients(facts: PlanFacts) -> str:
     """What gradient tuning could save at most, where backward passes are told."""
-    tail = facts.get("gradients")
+    tail = facts.gradients
     whole = say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
     if tail is None:
         unknown = say("What that could save is not known: no step_trace with a backward pass.")
         return join(" ", (whole, unknown))
-    said = {"iteration": tail["iteration_us"], "tail": tail["tail_us"], "bound": tail["bound_us"]}
-    if tail["iteration_us"]:
-        said["share"] = tail["bound_us"] / tail["iteration_us"]
+    said = {"iteration": tail.iteration_us, "tail": tail.tail_us, "bound": tail.bound_us}
+    if tail.iteration_us:
+        said["share"] = tail.bound_us / tail.iteration_us
     text = say(
         "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
         "{bound:,.3f} us ({share:.2%}) can be hidden."
-        if tail["iteration_us"]
+        if tail.iteration_us
         else "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
         "{bound:,.3f} us can be hidden.",
         **said,
@@ -86,16 +105,16 @@ def _gradients(facts: Mapping[str, Any]) -> str:
     return join(" ", (whole, text))
 
 
-def _why_not(plan: Mapping[str, Any]) -> str:
+def _why_not(plan: Plan) -> str:
     """What speaks against most of the device time."""
     parts = []
-    if plan["computing_share"] is not None:
-        parts.append(say("computing is {share:.1%} of the step", share=plan["computing_share"]))
+    if plan.computing_share is not None:
+        parts.append(say("computing is {share:.1%} of the step", share=plan.computing_share))
     sums: dict[str, float] = {}
-    for one in plan["rejected"]:
-        word = _taken_apart(one["reason"])[0]
+    for one in plan.rejected:
+        word = _taken_apart(one.reason)[0]
         if word != "communication":
-            sums[word] = sums.get(word, 0.0) + (one["total_us"] or 0.0)
+            sums[word] = sums.get(word, 0.0) + (one.total_us or 0.0)
     whole = sum(sums.values())
     if whole:
         word, most = max(sums.items(), key=lambda item: (item[1], item[0]))
@@ -103,31 +122,31 @@ def _why_not(plan: Mapping[str, Any]) -> str:
     return join(", and ", parts) or say("no operator was measured")
 
 
-def _where(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
-    if plan["step_us"] is None:
+def _where(plan: Plan, facts: PlanFacts) -> list[str]:
+    if plan.step_us is None:
         return [
             say("Nothing tells how long a step is: shares are of computing, and what runs beside what is not known.")
         ]
     shares = [
-        (plan["computing_share"], say("computing")),
-        (facts["overlapped_share"], say("of it beside communication")),
-        (plan["communication_not_overlapped_share"], say("communication that nothing is computed beside")),
-        (plan["free_share"], say("free")),
+        (plan.computing_share, say("computing")),
+        (facts.overlapped_share, say("of it beside communication")),
+        (plan.communication_not_overlapped_share, say("communication that nothing is computed beside")),
+        (plan.free_share, say("free")),
     ]
     said = join(
         ", ", (say("{share:.1%} {what}", share=share, what=what) for share, what in shares if share is not None)
     )
     step = say(
         "A step takes {step:,.3f} us (mean of {steps}): {shares}."
-        if facts["steps"] > 1
+        if facts.steps > 1
         else "A step takes {step:,.3f} us: {shares}.",
-        step=plan["step_us"],
-        steps=facts["steps"],
+        step=plan.step_us,
+        steps=facts.steps,
         shares=said,
     )
-    bound = {"bound": plan["bound_saving_us"]}
-    if plan["bound_saving_share"] is not None:
-        bound["share"] = plan["bound_saving_share"]
+    bound = {"bound": plan.bound_saving_us}
+    if plan.bound_saving_share is not None:
+        bound["share"] = plan.bound_saving_share
     most = say(
         "No tuning of operators can save more than {bound:,.3f} us of it, {share:.1%}: what is overlapped or idle is not "
         "gained."
@@ -138,32 +157,31 @@ def _where(plan: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     return [step, most]
 
 
-def _candidates(plan: Mapping[str, Any]) -> Section:
-    candidates = plan["candidates"]
+def _candidates(plan: Plan) -> Section:
+    candidates = plan.candidates
     if not candidates:
-        nothing = say("All gradients together." if plan["mode"] == "gdat" else "Nothing.")
+        nothing = say("All gradients together." if plan.mode == "gdat" else "Nothing.")
         return Section("What to tune", [nothing])
-    rows = [{"position": place, **one} for place, one in enumerate(candidates, start=1)][:SHOWN_CANDIDATES]
+    rows = plan.placed[:SHOWN_CANDIDATES]
     sentences = [say("Total and tasks are those of the whole profile; bound and expected are us of one step.")]
     if len(candidates) > len(rows):
         sentences.append(_first(len(rows), len(candidates)))
-    return Section("What to tune", sentences, Grid(shown_columns("plan", rows), rows))
+    return section_of(Rows(type=PlacedCandidate, rows=rows, title="What to tune", sentences=sentences))
 
 
-def _rejected(rejected: Sequence[Mapping[str, Any]]) -> Section | None:
+def _rejected(rejected: Sequence[Rejected]) -> Section | None:
     if not rejected:
         return None
-    shown = rejected[:SHOWN_REJECTED]
-    sentences = [_first(len(shown), len(rejected))] if len(rejected) > len(shown) else []
-    rows: list[dict[str, Any]] = []
+    sentences = [_first(SHOWN_REJECTED, len(rejected))] if len(rejected) > SHOWN_REJECTED else []
+    rows: list[Rejected] = []
     meanings: dict[str, str] = {}
-    for one in shown:
-        word, meaning, number = _taken_apart(one["reason"])
+    for one in rejected[:SHOWN_REJECTED]:
+        word, meaning, number = _taken_apart(one.reason)
         several = None if number is None else say("({count} operators)", count=number)
-        rows.append({**one, "reason": word, "op_name": one["op_name"] or several})
+        rows.append(replace(one, reason=word, op_name=one.op_name or several))
         meanings.setdefault(word, say("{word}: {meaning}.", word=word, meaning=meaning))
-    columns = tuple(column for column in _REJECTED if any(row[column.key] is not None for row in rows))
-    return Section("What is left out", sentences, Grid(columns, rows), lines=sorted(meanings.values()))
+    table = section_of(Rows(type=Rejected, rows=rows, title="What is left out", sentences=sentences))
+    return replace(table, lines=sorted(meanings.values()))
 
 
 def _taken_apart(reason: str | None) -> tuple[str, str, int | None]:
@@ -181,31 +199,31 @@ def _first(shown: int, count: int) -> Text:
     return say("The first {shown} of {count}; plan.json has them all.", shown=shown, count=count)
 
 
-def _how(facts: Mapping[str, Any]) -> list[str]:
-    tasks = facts["cost_results"]
+def _how(facts: PlanFacts) -> list[str]:
+    tasks = facts.cost_results
     if tasks:
         cost = count_of(tasks, "median of {number} earlier tuning task", "median of {number} earlier tuning tasks")
     else:
-        cost = say("default: {source}", source=facts["default_source"])
+        cost = say("default: {source}", source=facts.default_source)
     lines: list[str] = [
         say("Order: expected saving of a step for each second of tuning."),
         say(
             "Expected saving: the time in which an operator alone keeps the step waiting, times the time saved (1 - after/before) "
             "that earlier tuning of its type brought (measured before claimed, one default counted among them), else times the "
             "default ({source}); never more than the operator's bound or the step's.",
-            source=facts["default_source"],
+            source=facts.default_source,
         ),
-        say("Tuning takes {seconds:,.1f} s an operator and shape ({how}).", seconds=facts["cost_s"], how=cost),
-        say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts["min_share"]),
+        say("Tuning takes {seconds:,.1f} s an operator and shape ({how}).", seconds=facts.cost_s, how=cost),
+        say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts.min_share),
     ]
-    if facts["budget_s"] is not None:
-        minutes = facts["budget_s"] / _PER_MINUTE
+    if facts.budget_s is not None:
+        minutes = facts.budget_s / _PER_MINUTE
         lines.append(say("Tuning is to take no more than {minutes:,.1f} minutes (--budget).", minutes=minutes))
     return lines
 
 
-def _what_to_do(plan: Mapping[str, Any]) -> list[str]:
-    if not plan["candidates"] and plan["mode"] != "gdat":
+def _what_to_do(plan: Plan) -> list[str]:
+    if not plan.candidates and plan.mode != "gdat":
         return [
             say("Nothing to tune: `aoe-reports advise` on the profile says what else could be gained. run.sh refuses.")
         ]
@@ -214,13 +232,13 @@ def _what_to_do(plan: Mapping[str, Any]) -> list[str]:
         say("Tune: aoe-reports tune in this folder; without aoe-reports, run.sh."),
         say("Measure again: remeasure.md says how (tune writes it)."),
     ]
-    if plan["mode"] == "both":
+    if plan.mode == "both":
         lines.append(
             say(
                 "Choose the operators: aoe-reports plan of the new profile with --after and this folder; tune that one."
             )
         )
-    if plan["soc"] is None:
+    if plan.soc is None:
         lines.insert(
             0, say("The profile does not name the chip: plan with --soc, else run.sh wants a folder bank/ first.")
         )

@@ -1,0 +1,35 @@
+"""What is asked of `verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from aoe_reports.model.options import option, options
+from aoe_reports.model.texts import Language, say
+from aoe_reports.tuning.options import DeviceOptions, flag, store_for
+
+Accept = Literal["confirmed", "partly", "step", "all"]
+
+
+@options
+class VerifyOptions(DeviceOptions):
+    """Which profiles are compared, and what a job has to show to pass."""
+
+    after: Path = option(metavar="PROFILE", help="A profile with the tuned bank.", only_here=say("what is compared"))
+    before: Path | None = option(
+        default=None,
+        metavar="PROFILE",
+        help="A profile before tuning [default: the plan's].",
+        only_here=say("what is compared"),
+    )
+    results: tuple[Path, ...] = option(
+        default=(), help="AOE's results, where they are not in DIR (repeatable).", only_here=say("what is known")
+    )
+    accept: Accept = option(
+        default="confirmed",
+        help="What passes: something confirmed, partly suffices, the step itself, every operator.",
+    )
+    store: str | None = store_for(" for the verdicts")
+    force: bool = flag("force", "Compare even what is known not to be comparable.", say("what is forced"))
+    language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)
