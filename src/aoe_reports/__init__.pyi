@@ -34,9 +34,9 @@ from .history.attribution import attribute_change as attribute_change
 from .history.detector import detect_changes as detect_changes
 from .history.detector import review_history as review_history
 from .jobs.report import NightReport as NightReport
-from .jobs.report import ReportOptions as ReportOptions
 from .jobs.report import report_night as report_night
 from .jobs.report import write_figures as write_figures
+from .jobs.report_options import ReportOptions as ReportOptions
 from .jobs.verify import verify as verify
 from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError

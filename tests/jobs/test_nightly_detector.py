@@ -9,7 +9,8 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.history import series
-from aoe_reports.history.regressions import RegressionSelection, find_regressions
+from aoe_reports.history.options import RegressionOptions
+from aoe_reports.history.regressions import find_regressions
 from aoe_reports.history.series import detect_changes
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.site.build import build_site
@@ -49,7 +50,7 @@ def test_pages_after_another_job_stored_a_night_are_of_that_night(
     nights, store = write_nights(tmp_path / "nights", nights=13), str(tmp_path / "store")
     for night in nights[:-1]:
         cli("ingest", night, "--store", store, "--workload", "net")
-    before = find_regressions(store, RegressionSelection()).detected
+    before = find_regressions(store, RegressionOptions()).detected
     cli("ingest", nights[-1], "--store", store, "--workload", "net")
     runs_of_the_detector.clear()
     build_site(store, tmp_path / "late", detected=before)

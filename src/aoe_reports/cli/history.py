@@ -5,30 +5,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import DEFAULT_STORE, Output, Store, render, write, write_pieces
+from aoe_reports.cli.output import Output, render, write, write_pieces
+from aoe_reports.history.options import HistoryOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 
 
 def history(
+    chosen: HistoryOptions,
+    place: StoreOptions,
     what: Annotated[
         Literal["runs", "records", "changes", "acks", "advice", "verdicts"], typer.Argument(help="What to list.")
     ] = "runs",
-    store: Store = DEFAULT_STORE,
-    workload: Annotated[
-        str | None, typer.Option(help="Only this model, or this record's workload.", show_default=False)
-    ] = None,
-    scope: Annotated[
-        Literal["model", "step", "op_type", "op", "communication", "subgraph"] | None,
-        typer.Option(help="Only records of this scope.", show_default=False),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only nights from this date on (YYYY-MM-DD).", show_default=False)
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(help="Only this run, of runs, records or advice.", show_default=False)
-    ] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", show_default=False)] = None,
     form: Annotated[
         Literal["text", "json", "jsonl", "csv", "markdown", "html"],
         typer.Option("--format", help="Form of the output; jsonl: the records of v0.1 themselves, one a line."),
@@ -39,20 +27,20 @@ def history(
     from aoe_reports.history.listing import list_history, stored_documents
 
     if form == "jsonl":
-        if what != "records" or last is not None or run is not None:
+        if what != "records" or chosen.last is not None or chosen.run is not None:
             raise UsageError(
                 say("--format jsonl gives whole records; expected `history records` without --last and --run")
             )
-        documents = stored_documents(store, workload=workload, scope=scope, since=since)
+        documents = stored_documents(place.store, chosen)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return
-    rows = list_history(store, what, workload=workload, scope=scope, since=since, last=last, run=run)
+    rows = list_history(place.store, what, chosen)
     write(
         render(
             form,
             "history",
             "History",
-            inputs=[store],
+            inputs=[place.store],
             rows=rows,
             findings=[],
             reasons=[],

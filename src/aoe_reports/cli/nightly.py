@@ -7,7 +7,6 @@ import typer
 
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
-    DEFAULT_STORE,
     EngineVersion,
     Hardware,
     MaxExpanded,
@@ -15,7 +14,6 @@ from aoe_reports.cli.output import (
     Paths,
     Raw,
     Renew,
-    Store,
     Strict,
     Workload,
     WorkloadFrom,
@@ -25,7 +23,7 @@ from aoe_reports.cli.output import (
     show_report,
     write,
 )
-from aoe_reports.cli.regressions import CODES, Alarms, BaselineText, FailOn, Gates, StrictData, baseline_of, gates_of
+from aoe_reports.history.options import EXIT_CODES, GateOptions, StoreOptions
 
 if TYPE_CHECKING:
     from aoe_reports.jobs.nightly import NightlyResult
@@ -33,7 +31,8 @@ if TYPE_CHECKING:
 
 def nightly(
     paths: Paths,
-    store: Store = DEFAULT_STORE,
+    place: StoreOptions,
+    gates: GateOptions,
     site: Annotated[
         Path | None,
         typer.Option(help="Folder for the pages of `site`, and for report.html, .md and .json.", show_default=False),
@@ -51,21 +50,12 @@ def nightly(
     max_expanded: MaxExpanded = None,
     raw: Raw = 0,
     renew: Renew = False,
-    alarms: Alarms = 12.0,
-    gate: Gates = None,
-    fail_on: FailOn = "confirmed",
-    strict_data: StrictData = False,
-    baseline: BaselineText = "segment",
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
-    from aoe_reports.history.regressions import RegressionSelection
     from aoe_reports.jobs.nightly import Strictness, run_nightly
     from aoe_reports.present.as_json import render_rows
     from aoe_reports.questions.records.options import IngestOptions
 
-    selection = RegressionSelection(
-        false_alarms_per_year=alarms, gates=gates_of(gate), fail_on=fail_on, baseline=baseline_of(baseline)
-    )
     options = IngestOptions(
         strict=strict,
         max_expanded=max_expanded,
@@ -90,15 +80,15 @@ def nightly(
     with progress_line() as progress:
         result = run_nightly(
             paths,
-            store,
+            place.store,
             site,
             options,
-            selection=selection,
-            strictness=Strictness(strict, strict_data),
+            gates=gates,
+            strictness=Strictness(strict, gates.strict_data),
             language=spoken(),
             report=show,
             progress=progress,
         )
     bad = [reason for reason in result.reasons if reason not in {"suspect", "not-enough-data"}]
     code = exit_code(result.findings, unreadable=result.unreadable, strict=strict, reasons=bad)
-    raise typer.Exit(code or next((CODES[reason] for reason in result.reasons if reason in CODES), 0))
+    raise typer.Exit(code or next((EXIT_CODES[reason] for reason in result.reasons if reason in EXIT_CODES), 0))

@@ -14,6 +14,7 @@ from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.options import shown_option
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
 from aoe_reports.engine.question import RunOptions, exit_code_of, only
+from aoe_reports.history.options import StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import declared, options
@@ -44,11 +45,9 @@ Strict = Annotated[bool, _SHARED["strict"]]
 MaxExpanded = Annotated[int | None, _SHARED["max_expanded"]]
 Rank = Annotated[int | None, _SHARED["rank"]]
 Device = Annotated[int | None, _SHARED["device"]]
-STORE_VARIABLE = "AOE_REPORTS_STORE"
-Store = Annotated[
-    str,
-    typer.Option("--store", envvar=STORE_VARIABLE, help="Folder or URI of the store."),
-]
+_STORE = declared(StoreOptions)[0]
+Store = Annotated[str, shown_option(_STORE)]
+DEFAULT_STORE: str = _STORE.default
 Workload = Annotated[str | None, typer.Option(help="Name of what was measured.", show_default=False)]
 WorkloadFrom = Annotated[
     str | None,
@@ -73,7 +72,6 @@ Raw = Annotated[
 Renew = Annotated[
     bool, typer.Option("--renew", help="Replace runs that an older version stored by what this one makes of them.")
 ]
-DEFAULT_STORE = "./aoe-history"
 
 if TYPE_CHECKING:
     Format = str

@@ -15,7 +15,7 @@ from typing import Any, get_origin
 
 from typer.core import TyperOption
 
-from aoe_reports.cli.output import STORE_VARIABLE
+from aoe_reports.history.options import STORE_VARIABLE
 from aoe_reports.model.texts import Text, say
 
 WORDS = frozenset(

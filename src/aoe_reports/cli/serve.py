@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.site.options import ServeOptions
+
 
 def serve(
-    folder: Annotated[Path, typer.Argument(help="Folder of the site.", show_default=False)],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = 8000,
+    folder: Annotated[Path, typer.Argument(help="Folder of the site.", show_default=False)], chosen: ServeOptions
 ) -> None:
     """Serve the folder of a site on 127.0.0.1, for this machine alone, until Ctrl-C."""
     from aoe_reports.cli.output import write
     from aoe_reports.site.serve import serve_folder
 
-    serve_folder(folder, port, lambda address: write(f"{address}\n", None))
+    serve_folder(folder, chosen.port, lambda address: write(f"{address}\n", None))

@@ -1,25 +1,24 @@
 """`site`: the static dashboard of a store."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import DEFAULT_STORE, Store, render, write
-from aoe_reports.cli.regressions import Alarms
+from aoe_reports.cli.output import reply
+from aoe_reports.engine.question import one_table
+from aoe_reports.history.options import StoreOptions
+from aoe_reports.model.rows import Rows
+from aoe_reports.site.options import SiteOptions
 
 
 def site(
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the site; it is replaced as a whole.", show_default=False)
-    ],
-    store: Store = DEFAULT_STORE,
-    alarms: Alarms = 12.0,
+    chosen: SiteOptions,
+    place: StoreOptions,
     form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
 ) -> None:
     """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
-    from aoe_reports.site.build import build_site
+    from aoe_reports.site.build import BuiltPages, build_site
 
-    built = build_site(store, folder, alarms, spoken())
-    write(render(form, "site", "Site", inputs=[store], rows=built.rows, findings=[], reasons=[]), None)
+    built = build_site(place.store, chosen.folder, chosen.false_alarms_per_year, spoken())
+    reply(one_table("site", "Site", [place.store], Rows(type=BuiltPages, rows=built)), form, None)

@@ -6,8 +6,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from aoe_reports.cli.language import LanguageOption
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Store, reply
+from aoe_reports.cli.output import Format, Output, reply
 from aoe_reports.engine.question import one_table
+from aoe_reports.history.options import StoreOptions, VacuumOptions
 from aoe_reports.model.rows import Rows
 
 store = typer.Typer(
@@ -26,82 +27,81 @@ def options(language: LanguageOption = "en") -> None:
 
 
 @store.command()
-def info(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
+def info(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
     """Say what the store holds: runs, records, bytes, files, version, format, last compaction."""
     from aoe_reports.history.care import store_info
 
-    _reply("info", where, store_info(where), form, output)
+    _reply("info", place.store, store_info(place.store), form, output)
 
 
 @store.command()
-def verify(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
+def verify(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
     """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
     from aoe_reports.history.care import verify_store
 
-    verified, findings, unreadable = verify_store(where)
-    _reply("verify", where, verified, form, output, findings=findings, unreadable=unreadable)
+    verified, findings, unreadable = verify_store(place.store)
+    _reply("verify", place.store, verified, form, output, findings=findings, unreadable=unreadable)
 
 
 @store.command()
-def compact(where: Store = DEFAULT_STORE, form: Form = "text", output: Output = None) -> None:
+def compact(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
     """Merge small files and sort their rows; others may write meanwhile."""
     from aoe_reports.history.care import compact_store
 
-    _reply("compact", where, compact_store(where), form, output)
+    _reply("compact", place.store, compact_store(place.store), form, output)
 
 
 @store.command()
 def vacuum(
-    where: Store = DEFAULT_STORE,
-    days: Annotated[int, typer.Option(min=0, help="Keep what was in force in the last so many days.")] = 7,
-    force: Annotated[bool, typer.Option("--force", help="Fewer than 7 days; nobody may be writing meanwhile.")] = False,
+    chosen: VacuumOptions,
+    place: StoreOptions,
     form: Form = "text",
     output: Output = None,
 ) -> None:
     """Delete files that are no part of the store any more."""
     from aoe_reports.history.care import vacuum_store
 
-    _reply("vacuum", where, vacuum_store(where, days, force=force), form, output)
+    _reply("vacuum", place.store, vacuum_store(place.store, chosen), form, output)
 
 
 @store.command()
 def undo(
     run: Annotated[str, typer.Argument(help="Id of a run, as `history runs` shows it.", show_default=False)],
-    where: Store = DEFAULT_STORE,
+    place: StoreOptions,
     form: Form = "text",
     output: Output = None,
 ) -> None:
     """Take a run out of the store, and note who did and when; it can be ingested again."""
     from aoe_reports.history.care import undo_run
 
-    _reply("undo", where, undo_run(where, run), form, output)
+    _reply("undo", place.store, undo_run(place.store, run), form, output)
 
 
 @store.command("export")
 def export_(
     target: Annotated[Path, typer.Argument(help="A new folder (hive Parquet), .jsonl or .csv.", show_default=False)],
-    where: Store = DEFAULT_STORE,
+    place: StoreOptions,
     form: Form = "text",
     output: Output = None,
 ) -> None:
     """Write every row into files that need no Delta reader."""
     from aoe_reports.history.exchange import Exported, export_store
 
-    _reply("export", where, Exported(path=str(target), rows=export_store(where, target)), form, output)
+    _reply("export", place.store, Exported(path=str(target), rows=export_store(place.store, target)), form, output)
 
 
 @store.command("import")
 def import_(
     source: Annotated[Path, typer.Argument(help="What `store export` wrote: folder or .jsonl.", show_default=False)],
-    where: Store = DEFAULT_STORE,
+    place: StoreOptions,
     form: Form = "text",
     output: Output = None,
 ) -> None:
     """Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1."""
     from aoe_reports.history.exchange import import_store
 
-    done = import_store(source, where)
-    _reply("import", where, done.outcomes, form, output, findings=done.findings)
+    done = import_store(source, place.store)
+    _reply("import", place.store, done.outcomes, form, output, findings=done.findings)
 
 
 def _reply(command: str, where: str, done: Any, form: Format, output: Path | None, **more: Any) -> NoReturn:

@@ -11,10 +11,11 @@ from datetime import date, timedelta
 from typing import Any
 
 from aoe_reports.history.baselines import Acceptance, limit_of
+from aoe_reports.history.options import AckOptions, ExpectOptions, RegressionOptions, TagOptions, WhoOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
-from aoe_reports.history.regressions import Examination, RegressionSelection, examine
+from aoe_reports.history.regressions import Examination, examine
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
@@ -67,10 +68,12 @@ EXPECTED_DAYS = 7
 _RANGE = re.compile(r"\s*(?:(?P<low>[+-]?[0-9.]+)\s*%?\s*\.\.\s*)?(?P<high>[+-]?[0-9.]+)\s*%\s*")
 
 
-def acknowledge(store: str, subject: str, reason: str, who: str | None) -> Acknowledgement:
+def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
     """Accept the level that a series, or all series of an incident, have now; what is not told yet is told with it."""
+    if chosen.revoke:
+        return _revoke(store, subject, chosen)
     history = History.open(store, origin=origin_of("ack"))
-    examined = examine(history, RegressionSelection())
+    examined = examine(history, RegressionOptions())
     indexes = _open_series(examined, subject)
     accepted = [_acceptance(examined, index) for index in indexes if examined.active_changes[index].open]
     if not accepted:
@@ -81,7 +84,7 @@ def acknowledge(store: str, subject: str, reason: str, who: str | None) -> Ackno
             )
         return _answer(subject, "unchanged", id=active.id, who=active.who, reason=active.reason, series=len(indexes))
     examined.record({one["series_id"] for one in accepted})
-    body: Row = {"reason": reason, "who": _who(history, who), "accepted": accepted}
+    body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "accepted": accepted}
     return _store(history, subject, "acknowledged", body, len(accepted))
 
 
@@ -108,7 +111,7 @@ def _active_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | N
     return next((one for one in accepted if isinstance(one, Acceptance)), None)
 
 
-def revoke(store: str, subject: str, reason: str, who: str | None) -> Acknowledgement:
+def _revoke(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
     """Take acknowledgements and expectations back: one by its id, or all of a series, an incident or a workload."""
     history = History.open(store, origin=origin_of("ack"))
     told = read_recorded(history)
@@ -119,18 +122,17 @@ def revoke(store: str, subject: str, reason: str, who: str | None) -> Acknowledg
                 "{subject}: no acknowledgement or expectation that stands is called so, or is about it", subject=subject
             )
         )
-    body: Row = {"reason": reason, "who": _who(history, who), "ids": ids}
+    body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "ids": ids}
     timestamp_ns = time.time_ns()
     history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
-    return _answer(subject, "revoked", id=", ".join(ids), who=body["who"], reason=reason)
+    return _answer(subject, "revoked", id=", ".join(ids), who=body["who"], reason=chosen.reason)
 
 
-def expect(
-    store: str, workload: str, *, since: str, until: str | None, change: str, reason: str, who: str | None
-) -> Expectation:
+def expect(store: str, workload: str, chosen: ExpectOptions) -> Expectation:
     """Announce a change: slow-downs of this size, of this workload, that begin between two nights fail no job."""
-    low, high = parse_range(change)
-    until = _later(since) if until is None else until
+    low, high = parse_range(chosen.change)
+    since, reason = chosen.since, chosen.reason
+    until = _later(since) if chosen.until is None else chosen.until
     for name, night in (("--from", since), ("--until", until)):
         if not is_date(night):
             raise UsageError(say("{name} {night!r}: expected a date such as 2026-01-31", name=name, night=night))
@@ -138,7 +140,7 @@ def expect(
         raise UsageError(say("--until {until} is before --from {since}", until=until, since=since))
     history = History.open(store, origin=origin_of("expect"))
     places: Row = {"since": since, "until": until, "low": low, "high": high}
-    body = {"reason": reason, "who": _who(history, who), **places}
+    body = {"reason": reason, "who": _who(history, chosen), **places}
     told = read_recorded(history)
     for subject, one in told.expectations:
         same = {"since": one.since, "until": one.until, "low": one.low, "high": one.high}
@@ -173,9 +175,9 @@ def _later(since: str) -> str:
         return since
 
 
-def tag(store: str, name: str, run: str, who: str | None) -> Tag:
+def tag(store: str, name: str, chosen: TagOptions) -> Tag:
     """Give a run a name, by which `--baseline tag:NAME` finds it; the newest of equal names counts."""
-    history = History.open(store, origin=origin_of("tag"))
+    history, run = History.open(store, origin=origin_of("tag")), chosen.run
     found = history.runs([equals("run_id", run)])
     if not found:
         raise UsageError(say("--run {run}: there is no such run; `history runs` lists them", run=run))
@@ -183,7 +185,7 @@ def tag(store: str, name: str, run: str, who: str | None) -> Tag:
     named = Tag(tag=name, run=run, night=found[0].night, workload=found[0].model, outcome="added")
     if name in told.tags and told.tags[name].run == run:
         return replace(named, outcome="unchanged")
-    body = {"run": run, "night": found[0].night, "who": _who(history, who)}
+    body = {"run": run, "night": found[0].night, "who": _who(history, chosen)}
     history.add_extra(ack_rows(name, "tag", body, time.time_ns()))
     return named
 
@@ -195,8 +197,8 @@ def _store(history: History, subject: str, state: str, body: Row, series: int | 
     return _answer(subject, "added", id=name, who=body["who"], reason=body["reason"], series=series)
 
 
-def _who(history: History, who: str | None) -> str | None:
-    return who if who is not None else history.log.origin.user
+def _who(history: History, chosen: WhoOptions) -> str | None:
+    return chosen.who if chosen.who is not None else history.log.origin.user
 
 
 def _answer(subject: str, outcome: str, **more: Any) -> Acknowledgement:

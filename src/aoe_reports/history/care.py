@@ -13,6 +13,7 @@ import pyarrow as pa
 from aoe_reports.formats.records import payloads
 from aoe_reports.formats.records.payloads import NotDecodableError
 from aoe_reports.history import stored_advice
+from aoe_reports.history.options import VacuumOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.recorded import change_of, word_of
 from aoe_reports.model.errors import LeftOutWarning, UsageError
@@ -168,9 +169,10 @@ def compact_store(store: str) -> Compacted:
     return Compacted(files_before=done.before, files=done.after, rows_merged=done.rows)
 
 
-def vacuum_store(store: str, days: int, *, force: bool) -> Vacuumed:
+def vacuum_store(store: str, chosen: VacuumOptions) -> Vacuumed:
     """Delete files that are no part of the store any more."""
-    if days < KEPT_DAYS and not force:
+    days = chosen.days
+    if days < KEPT_DAYS and not chosen.force:
         raise UsageError(
             say(
                 "--days {days}: whoever still reads an older view of the store, or is writing into it, "

@@ -12,6 +12,7 @@ from aoe_reports.formats.records.payloads import NotDecodableError, body_of, lea
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.records.row import record_of_row
 from aoe_reports.history.export import documents_of
+from aoe_reports.history.options import HistoryOptions
 from aoe_reports.history.stored_advice import listed_rows
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
@@ -25,19 +26,13 @@ _COLUMNS = (
 
 
 def list_history(
-    store: str,
-    what: Literal["runs", "records", "changes", "acks", "advice", "verdicts"],
-    *,
-    workload: str | None = None,
-    scope: str | None = None,
-    since: str | None = None,
-    last: int | None = None,
-    run: str | None = None,
+    store: str, what: Literal["runs", "records", "changes", "acks", "advice", "verdicts"], chosen: HistoryOptions
 ) -> list[dict[str, Any]]:
     """Runs, records, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
 
     Oldest first, `last` keeps the newest; `run` is asked of runs, records and advice.
     """
+    workload, scope, since, run = chosen.workload, chosen.scope, chosen.since, chosen.run
     _refuse_no_date(since)
     if run is not None and what not in {"runs", "records", "advice"}:
         raise UsageError(say("--run goes with runs, records and advice; {what} belong to no run", what=what))
@@ -54,13 +49,12 @@ def list_history(
         rows = verdict_rows(history, where, workload, scope)
     else:
         rows = _words(history, what, workload, scope, since)
-    return rows[-last:] if last is not None else rows
+    return rows if chosen.last is None else rows[-chosen.last :]
 
 
-def stored_documents(
-    store: str, *, workload: str | None = None, scope: str | None = None, since: str | None = None
-) -> Iterator[dict[str, Any]]:
+def stored_documents(store: str, chosen: HistoryOptions) -> Iterator[dict[str, Any]]:
     """Records as the JSON objects they were, run by run, oldest first."""
+    workload, scope, since = chosen.workload, chosen.scope, chosen.since
     _refuse_no_date(since)
     history = History.open(store)
     where = [*_conditions(workload, scope), *([] if since is None else [equals("night", since, ">=")])]

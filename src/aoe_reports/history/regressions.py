@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,11 +23,11 @@ from aoe_reports.history.baselines import (
 )
 from aoe_reports.history.detector import Change
 from aoe_reports.history.dictionary_encoded import read_coded
-from aoe_reports.history.gate import Gate
 from aoe_reports.history.incidents import Incident, SeriesShift, group_incidents
 from aoe_reports.history.metadata import COLUMNS as METADATA_COLUMNS
 from aoe_reports.history.metadata import NIGHTS as METADATA_NIGHTS
 from aoe_reports.history.metadata import changed_metadata
+from aoe_reports.history.options import EVERYTHING, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.pinned import Baseline, hold_against
 from aoe_reports.history.recorded import News, Recorded, read_recorded, record_news
@@ -36,11 +36,10 @@ from aoe_reports.history.stored_attribution import attribute, tuned_operators
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
-from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
 
-FailOn = Literal["confirmed", "suspect", "never"]
 Row = dict[str, Any]
 
 _COLUMNS = (
@@ -67,26 +66,6 @@ CLOCK_GAP_DAYS = 365
 TUNINGS_NAMED = 5
 ENDED_NIGHTS = 10
 """A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
-
-
-@dataclass(frozen=True, slots=True)
-class RegressionSelection:
-    """What is shown (None for all), how many false alarms a year are bearable, against what, and what fails."""
-
-    workload: str | None = None
-    scope: str | None = None
-    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR
-    gates: tuple[Gate, ...] = (Gate(),)
-    fail_on: FailOn = "confirmed"
-    every: bool = False
-    baseline: Baseline = field(default_factory=Baseline)
-    record: bool = False
-    whole_history: bool = False
-    """Every change since the first night, looked at once, instead of what the watch says now; fails on nothing."""
-    series: Collection[str] | None = None
-    """Only these series are shown and recorded; all share the budget."""
-    until: str | None = None
-    """The store as it was when this night was its newest (None: as it is)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +114,10 @@ class DetectorRun:
 
 def find_regressions(
     store: str | History,
-    selection: RegressionSelection,
+    selection: RegressionOptions,
+    *,
     command: str = "regressions",
+    view: View = EVERYTHING,
     detected: DetectorRun | None = None,
 ) -> Regressions:
     """Every series of the store that changed; `every` also those that did not, and those that cannot be judged.
@@ -145,8 +126,9 @@ def find_regressions(
     the budget, whatever is shown of them. Nothing is written, unless `record` asks to remember what changed. What the detector
     said before is taken from `detected` where the store's nights are still the same.
     """
+    selection.check()
     history = store if isinstance(store, History) else History.open(store, origin=origin_of(command))
-    examined = examine(history, selection, detected)
+    examined = examine(history, selection, view, detected)
     if selection.record:
         examined.record()
     rows = [row for row in examined.rows() if _is_shown(row, selection)]
@@ -174,7 +156,7 @@ def find_regressions(
 _REASONS = ("regression", "suspect", "not-enough-data")
 
 
-def _mark_failing(rows: Sequence[Row], selection: RegressionSelection) -> set[str]:
+def _mark_failing(rows: Sequence[Row], selection: RegressionOptions) -> set[str]:
     """Why the exit code is not 0, all rows together; each row says for which of the reasons it does."""
     reasons: set[str] = set()
     for row in rows:
@@ -192,7 +174,7 @@ def _budget_row(examined: Examination) -> Row:
         "series": len(judged.verdicts),
         "eligible": judged.eligible,
         "detector": judged.version,
-        "baseline": str(selection.baseline),
+        "baseline": str(examined.baseline),
         "whole_history": selection.whole_history,
     }
 
@@ -207,35 +189,46 @@ def _finished(rows: Sequence[Row], incidents: Sequence[Row]) -> list[Row]:
     return list(rows)
 
 
-def examine(history: History, selection: RegressionSelection, detected: DetectorRun | None = None) -> Examination:
+def examine(
+    history: History, selection: RegressionOptions, view: View = EVERYTHING, detected: DetectorRun | None = None
+) -> Examination:
     """Judge the series of a store, and hold each against what was told, acknowledged and announced of it."""
-    every = [row for row in _runs(history) if _is_by(row["night"], selection.until)]
+    every = [row for row in _runs(history) if view.reaches(row["night"])]
     runs = [row for row in every if row["run_kind"] != "tuning"]
     tunings = [row for row in every if row["run_kind"] == "tuning"]
-    recorded = _recorded_by(history, selection.until)
-    chosen = _chosen_nights(history, selection.baseline, runs, recorded)
+    recorded = _recorded_by(history, view)
+    baseline = selection.held_against()
+    chosen = _chosen_nights(history, baseline, runs, recorded)
     wanted = DetectorInput(
         parts=frozenset(part.path for kind in ("run", "record") for part in history.log.parts(kind)),
         false_alarms_per_year=selection.false_alarms_per_year,
         within=None if selection.whole_history else WATCHED_NIGHTS,
-        until=selection.until,
+        until=view.until,
         chosen=tuple(chosen or ()),
     )
     if detected is None or detected.input != wanted:
         detected = _detect(history, wanted, runs)
-    findings = _odd_nights(detected, runs, selection.series)
+    findings = _odd_nights(detected, runs, view.series)
     return Examination(
-        history, selection, detected, recorded=recorded, chosen=chosen, findings=findings, tunings=tunings
+        history,
+        selection,
+        view,
+        detected,
+        recorded=recorded,
+        baseline=baseline,
+        chosen=chosen,
+        findings=findings,
+        tunings=tunings,
     )
 
 
-def _recorded_by(history: History, until: str | None) -> Recorded:
-    """What the store remembered by a night (None: all of it)."""
+def _recorded_by(history: History, view: View) -> Recorded:
+    """What the store remembered by then."""
     recorded = read_recorded(history)
     for series, shifts in recorded.shifts.items():
-        recorded.shifts[series] = [shift for shift in shifts if shift.found is None or _is_by(shift.found, until)]
+        recorded.shifts[series] = [shift for shift in shifts if shift.found is None or view.reaches(shift.found)]
     for incident, seen in recorded.incidents.items():
-        recorded.incidents[incident] = [one for one in seen if _is_by(one[0], until)]
+        recorded.incidents[incident] = [one for one in seen if view.reaches(one[0])]
     return recorded
 
 
@@ -266,15 +259,23 @@ class Examination:
     def __init__(
         self,
         history: History,
-        selection: RegressionSelection,
+        selection: RegressionOptions,
+        view: View,
         detected: DetectorRun,
         *,
         recorded: Recorded,
+        baseline: Baseline,
         chosen: Sequence[str] | None,
         findings: list[Finding],
         tunings: Sequence[Row],
     ) -> None:
-        self.history, self.selection, self.detected = history, selection, detected
+        self.history, self.selection, self.view, self.detected, self.baseline = (
+            history,
+            selection,
+            view,
+            detected,
+            baseline,
+        )
         self.records, self.judged = detected.records, detected.judged
         self.recorded, self.chosen, self.findings, self.tunings = recorded, chosen, findings, tunings
         facts = self.judged.histories.facts
@@ -350,7 +351,7 @@ class Examination:
         return last_night is not None and cutoff is not None and last_night < cutoff
 
     def _is_ours(self, index: int) -> bool:
-        return self.selection.series is None or self.facts[index]["series_id"] in self.selection.series
+        return self.view.shows(self.facts[index]["series_id"])
 
     def rows(self) -> Iterator[Row]:
         """A row a series."""
@@ -435,7 +436,7 @@ class Examination:
 
     def _pinned_row(self, index: int) -> Row:
         """A series held against the baseline that was chosen."""
-        course, row, baseline = self.judged_series[index], self._common(index), self.selection.baseline
+        course, row, baseline = self.judged_series[index], self._common(index), self.baseline
         assert self.chosen is not None
         newest = None
         chosen = self.chosen
@@ -479,8 +480,7 @@ class Examination:
 
     def _attribute(self, index: int, change: Change) -> Row | None:
         if self._tuned is None:
-            until = self.selection.until
-            self._tuned = [one for one in tuned_operators(self.history) if _is_by(one.night, until)]
+            self._tuned = [one for one in tuned_operators(self.history) if self.view.reaches(one.night)]
         return attribute(self.records, self.judged, index, change, self._tuned)
 
     def _metadata_around(self, incidents: Iterable[Incident]) -> None:
@@ -674,7 +674,7 @@ class Examination:
         elif nights >= least:
             message = say(
                 "no series has {baseline} as its baseline and a newer level of three nights",
-                baseline=self.selection.baseline,
+                baseline=self.baseline,
             )
         return message
 
@@ -719,10 +719,6 @@ def _title(lead: SeriesShift) -> str:
     else:
         what = say("{name}{rank}", name=facts.get("workload"), rank=rank)
     return say("{what} {change:+.1%}", what=what, change=lead.shift.change)
-
-
-def _is_by(night: str, until: str | None) -> bool:
-    return until is None or night <= until
 
 
 def _records(
@@ -858,16 +854,16 @@ def _of_hardware(model: str, kinds: set[str]) -> Finding:
     return Finding("info", "several-hardware", model, message)
 
 
-def _is_asked(facts: Mapping[str, Any], selection: RegressionSelection) -> bool:
+def _is_asked(facts: Mapping[str, Any], selection: RegressionOptions) -> bool:
     of_workload = selection.workload in {None, facts["model"], facts["workload"]}
     return of_workload and selection.scope in {None, facts["scope"]}
 
 
-def _is_shown(told: Mapping[str, Any], selection: RegressionSelection) -> bool:
+def _is_shown(told: Mapping[str, Any], selection: RegressionOptions) -> bool:
     return _is_asked(told, selection) and (selection.every or told["state"] is not None)
 
 
-def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
+def _why(told: Mapping[str, Any], selection: RegressionOptions) -> set[str]:
     """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
     settled = told["acknowledged"] is not None or told["ended"]
     if settled or selection.fail_on == "never" or selection.whole_history:
@@ -884,9 +880,9 @@ def _why(told: Mapping[str, Any], selection: RegressionSelection) -> set[str]:
     return {"suspect"} if _fails(told, suspected, selection) else set()
 
 
-def _fails(told: Mapping[str, Any], change: float | None, selection: RegressionSelection) -> bool:
+def _fails(told: Mapping[str, Any], change: float | None, selection: RegressionOptions) -> bool:
     slower = change is not None and change > 0
-    return slower and any(gate.holds({**told, "change": change}) for gate in selection.gates)
+    return slower and any(gate.holds({**told, "change": change}) for gate in selection.gates())
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -10,7 +10,8 @@ from typing import Any
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, write_whole
 from aoe_reports.history.ingest import Gathered, Progress, Stored, ingest, stored_row, unseen
-from aoe_reports.history.regressions import Regressions, RegressionSelection, find_regressions
+from aoe_reports.history.options import GateOptions, RegressionOptions, View
+from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
@@ -53,7 +54,7 @@ def run_nightly(
     site: Path | None,
     options: IngestOptions,
     *,
-    selection: RegressionSelection | None = None,
+    gates: GateOptions | None = None,
     strictness: Strictness | None = None,
     simulated: bool = False,
     language: Language = "en",
@@ -62,12 +63,13 @@ def run_nightly(
 ) -> NightlyResult:
     """Do the main job over everything below `paths`; the report and the pages go into `site` where one is given.
 
-    `selection` says against what the series of these runs are held, and what fails; what changed is remembered. `report` is
+    `gates` say against what the series of these runs are held, and what fails; what changed is remembered. `report` is
     given the result before the site is touched: that takes its time, may have to wait for others, and may fail.
     """
+    watch = RegressionOptions.of(gates or GateOptions(), record=True)
+    watch.check()
     if site is not None:
         _refuse_misuse(site)
-    selection = selection or RegressionSelection()
     gathered = Gathered(progress=progress)
     stored = ingest(paths, store, options, gathered, "nightly", renew=options.renew)
     findings = [*gathered.findings, *(finding for item in stored for finding in item.run.findings)]
@@ -76,7 +78,7 @@ def run_nightly(
     if measured:
         ours = _series_of(measured, store)
         progress(say("comparing with the history"))
-        found = find_regressions(store, replace(selection, series=ours, record=True), "nightly")
+        found = find_regressions(store, watch, command="nightly", view=View(series=ours))
         findings += [one for one in found.findings if one.rule != "not-enough-data"]
     findings = in_order(findings)
     rows = [
@@ -102,7 +104,7 @@ def run_nightly(
             if stored:  # else there may be no store, and the pages are what they were
                 progress(say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None
-                build_site(store, site, selection.false_alarms_per_year, language, detected)
+                build_site(store, site, watch.false_alarms_per_year, language, detected)
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error

@@ -16,11 +16,13 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.records.payloads import body_of
 from aoe_reports.history.detector import Parameters
 from aoe_reports.history.listing import verdict_rows
+from aoe_reports.history.options import RegressionOptions, View
 from aoe_reports.history.pinned import is_date
-from aoe_reports.history.regressions import Regressions, RegressionSelection, find_regressions
+from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import FACTS, put_together
 from aoe_reports.history.site_facts import RunFacts
 from aoe_reports.history.stored_advice import read_advice
+from aoe_reports.jobs.report_options import ReportOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.report import BarChart, Report
@@ -39,7 +41,7 @@ from aoe_reports.present.reports.night_content import (
     lead_of,
 )
 from aoe_reports.site.stored import read_details
-from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS, message_of
 
@@ -47,15 +49,6 @@ Row = dict[str, Any]
 
 SHOWN_NIGHTS = 5
 """Nights and workloads that are named where another was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """Which night (None: the newest) of which workload (None: all), and how many false alarms a year are bearable."""
-
-    workload: str | None = None
-    night: str | None = None
-    false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +108,8 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
     until = night if night is not None and newest is not None and night < newest else None
     found = find_regressions(
         history,
-        RegressionSelection(
-            workload=options.workload, false_alarms_per_year=options.false_alarms_per_year, until=until
-        ),
+        RegressionOptions(workload=options.workload, false_alarms_per_year=options.false_alarms_per_year),
+        view=View(until=until),
     )
     mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
     content = read_night(history, found, night, mine, _incomplete(runs))

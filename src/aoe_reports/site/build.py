@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from aoe_reports.history.regressions import DetectorRun
 from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.comparison import (
@@ -56,11 +57,15 @@ _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 KINDS = ("overview", "series", "run", "comparison", "asset")
 
 
-@dataclass(slots=True)
-class BuiltSite:
-    """A row a kind of page: how many there are, were written, stayed what they were, and are no more."""
+@row
+class BuiltPages:
+    """How many pages of a kind there are, were written, stayed what they were, and are no more."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    kind: str = column("Kind", "word")
+    pages: int = column("Pages", "integer")
+    written: int = column("Written", "integer")
+    unchanged: int = column("Unchanged", "integer")
+    removed: int = column("Removed", "integer")
 
 
 def build_site(
@@ -69,7 +74,7 @@ def build_site(
     false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
     language: Language = "en",
     detected: DetectorRun | None = None,
-) -> BuiltSite:
+) -> list[BuiltPages]:
     """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms.
 
     What the detector said before is taken from `detected` where the store's nights are still the same.
@@ -121,9 +126,7 @@ class _Builder:
     ) -> None:
         self.store, self.history, self.facts, self.generation, self.text = store, history, facts, generation, text
         self.report = report
-        self.counts: dict[str, dict[str, Any]] = {
-            kind: {"kind": kind, "pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS
-        }
+        self.counts = {kind: {"pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS}
         self.pages = frozenset(series.id for series in facts.series)
         self.accepted = {
             series.id: series.row["acknowledged"] for series in facts.series if state_of(series.row) == "acknowledged"
@@ -140,7 +143,7 @@ class _Builder:
         )
         self.lost = bool(self._gone())
 
-    def build(self) -> BuiltSite:
+    def build(self) -> list[BuiltPages]:
         for name in ASSETS:
             content = asset(name)
             self._put("asset", [f"assets/{name}"], key_of(content), lambda content=content: [content])
@@ -153,7 +156,7 @@ class _Builder:
         gone = set(self.generation.known) - set(self.generation.files)
         for name in gone:
             self.counts[_kind_of(name)]["removed"] += 1
-        return BuiltSite(list(self.counts.values()))
+        return [BuiltPages(kind=kind, **counts) for kind, counts in self.counts.items()]
 
     def _gone(self) -> list[str]:
         """Pages of series that are no more: pages of runs that led there are made anew."""

@@ -16,7 +16,8 @@ import pyarrow as pa
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
-from aoe_reports.history.regressions import DetectorRun, Regressions, RegressionSelection, find_regressions
+from aoe_reports.history.options import RegressionOptions
+from aoe_reports.history.regressions import DetectorRun, Regressions, find_regressions
 from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.history.site_facts import (
     Claim,
@@ -58,9 +59,8 @@ def read_facts(
 ) -> tuple[History, StoreFacts]:
     """Everything that pages need but the records of single runs; the store stays open for those."""
     history = History.open(store)
-    told = find_regressions(
-        history, RegressionSelection(None, None, false_alarms_per_year, every=True), detected=detected
-    )
+    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True)
+    told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]

@@ -28,13 +28,6 @@ _OF_VERDICTS = (
 """What `verify` says of a step, a type or an operator."""
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
-    "site": (
-        Column("kind", "Kind", "word"),
-        Column("pages", "Pages", "integer"),
-        Column("written", "Written", "integer"),
-        Column("unchanged", "Unchanged", "integer"),
-        Column("removed", "Removed", "integer"),
-    ),
     "regressions": (
         Column("state", "State", "alarm"),
         Column("workload", "Workload"),

@@ -1,0 +1,229 @@
+"""What the commands of a store may be told: which store, what is shown of it, what counts as a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import declared, option, options
+from aoe_reports.model.texts import say
+from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
+
+if TYPE_CHECKING:
+    from aoe_reports.history.gate import Gate
+    from aoe_reports.history.pinned import Baseline
+
+STORE_VARIABLE = "AOE_REPORTS_STORE"
+EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
+"""The exit code of each reason that the history gives, the one that counts first."""
+ScopeName = Literal["model", "step", "op_type", "op", "communication", "subgraph"]
+FailOn = Literal["confirmed", "suspect", "never"]
+_VOUCHED = say("what somebody vouches for")
+
+
+@options
+class StoreOptions:
+    """Which store it is."""
+
+    store: str = option(
+        default="./aoe-history", help="Folder or URI of the store.", env=STORE_VARIABLE, shared=True, names="store"
+    )
+
+
+@options
+class AlarmOptions:
+    """How sure a change must be."""
+
+    false_alarms_per_year: float = option(
+        default=FALSE_ALARMS_PER_YEAR,
+        help="How many false alarms a year the whole store may raise; its series share them.",
+        flags=["--max-false-alarms-per-year"],
+        minimum=1e-6,
+        maximum=1e9,
+    )
+
+
+@options
+class StrictDataOptions(AlarmOptions):
+    """Whether too few nights are a reason to fail."""
+
+    strict_data: bool = option(
+        default=False, help="Exit with 4 when no series has enough nights.", flags=["--strict-data"]
+    )
+
+
+@options
+class GateOptions(StrictDataOptions):
+    """Which changes fail a job, and what the newest level is held against."""
+
+    gate: tuple[str, ...] = option(
+        default=(), help='Fail only on such changes: "scope=step,effect>=3%"; may be repeated.', names="nothing"
+    )
+    fail_on: FailOn = option(
+        default="confirmed",
+        help="Exit with 1 on what is confirmed; with suspect, with 5 on what is only suspected, too.",
+    )
+    baseline: str = option(
+        default="segment",
+        help="What the newest level is held against: segment (the level since the last accepted change), run:RUN_ID, "
+        "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three).",
+        names="nothing",
+    )
+
+    def gates(self) -> tuple[Gate, ...]:
+        """The gates; any change is one where none is given. Raises UsageError."""
+        from aoe_reports.history.gate import Gate, parse_gate  # noqa: PLC0415 -- msgspec
+
+        try:
+            return tuple(map(parse_gate, self.gate)) or (Gate(),)
+        except ValueError as error:
+            raise UsageError(say("--gate {why}", why=error.args[0])) from error
+
+    def held_against(self) -> Baseline:
+        """The baseline. Raises UsageError."""
+        from aoe_reports.history.pinned import parse_baseline  # noqa: PLC0415 -- numpy
+
+        try:
+            return parse_baseline(self.baseline)
+        except ValueError as error:
+            raise UsageError(say("--baseline {why}", why=error.args[0])) from error
+
+    def check(self) -> None:
+        """Refuse, before anything is done, what says nothing or does not go together. Raises UsageError."""
+        self.gates()
+        self.held_against()
+
+
+@options
+class RegressionOptions(GateOptions):
+    """Which series are shown (None: all), and whether the store remembers what changed."""
+
+    workload: str | None = option(default=None, help="Only this model, or workload.", names="nothing")
+    scope: ScopeName | None = option(default=None, help="Only series of this scope.")
+    record: bool = option(
+        default=False,
+        help="Remember in the store what changed, as `nightly` does.",
+        flags=["--record"],
+        only_here=say("what is remembered"),
+    )
+    every: bool = option(
+        default=False,
+        help="Series that did not change, or cannot be judged, too.",
+        flags=["--all"],
+        only_here=say("what else is shown"),
+    )
+    whole_history: bool = option(
+        default=False,
+        help="Every change since the first night, looked at once; the false alarms are then those of this look. Fails on none.",
+        flags=["--whole-history"],
+    )
+
+    @classmethod
+    def of(cls, gates: GateOptions, **more: Any) -> RegressionOptions:
+        """Those of a job that has gates among its options."""
+        return cls(**{one.name: getattr(gates, one.name) for one in declared(GateOptions)}, **more)
+
+    def check(self) -> None:
+        """Refuse what does not go together, too. Raises UsageError."""
+        super().check()
+        if self.whole_history and (self.record or self.baseline != "segment"):
+            raise UsageError(
+                say("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is looked at of a store, where it is not all of it."""
+
+    series: Collection[str] | None = None
+    """Only these series are shown and recorded; all share the budget."""
+    until: str | None = None
+    """The store as it was when this night was its newest (None: as it is)."""
+
+    def shows(self, series_id: str) -> bool:
+        """Whether a series is among those that are shown."""
+        return self.series is None or series_id in self.series
+
+    def reaches(self, night: str) -> bool:
+        """Whether a night was there already."""
+        return self.until is None or night <= self.until
+
+
+EVERYTHING = View()
+
+
+@options
+class HistoryOptions:
+    """Which rows of the store are listed."""
+
+    workload: str | None = option(default=None, help="Only this model, or this record's workload.", names="nothing")
+    scope: ScopeName | None = option(default=None, help="Only records of this scope.")
+    since: str | None = option(default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing")
+    run: str | None = option(
+        default=None, help="Only this run, of runs, records or advice.", only_here=say("what is named")
+    )
+    last: int | None = option(default=None, help="Only the newest N.", minimum=1)
+
+
+@options
+class VacuumOptions:
+    """How much of what is no part of the store any more is kept."""
+
+    days: int = option(default=7, help="Keep what was in force in the last so many days.", minimum=0)
+    force: bool = option(
+        default=False,
+        help="Fewer than 7 days; nobody may be writing meanwhile.",
+        flags=["--force"],
+        only_here=say("what is forced"),
+    )
+
+
+@options
+class WhoOptions:
+    """Whose word it is."""
+
+    who: str | None = option(
+        default=None,
+        help="Who says so; unless told, whom the CI system or $AOE_REPORTS_USER names.",
+        only_here=_VOUCHED,
+    )
+
+
+@options
+class ReasonOptions(WhoOptions):
+    """Whose word it is, and why."""
+
+    reason: str = option(help="Why; it stands in the store, and in every report.", only_here=_VOUCHED)
+
+
+@options
+class AckOptions(ReasonOptions):
+    """What is said of a series or an incident."""
+
+    revoke: bool = option(
+        default=False,
+        help="Take back what was acknowledged or expected instead.",
+        flags=["--revoke"],
+        only_here=_VOUCHED,
+    )
+
+
+@options
+class ExpectOptions(ReasonOptions):
+    """Which change is announced."""
+
+    since: str = option(help="First night at which it may begin.", flags=["--from"], only_here=_VOUCHED)
+    change: str = option(help="How much slower or faster: 5% (either way), 0..5%, -3%..5%.", only_here=_VOUCHED)
+    until: str | None = option(
+        default=None, help="Last night at which it may begin [default: 7 days later].", only_here=_VOUCHED
+    )
+
+
+@options
+class TagOptions(WhoOptions):
+    """Which run gets the name."""
+
+    run: str = option(help="Id of a run, as `history runs` shows it.", only_here=say("what is named"))

@@ -1,0 +1,21 @@
+"""What `report` may be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aoe_reports.history.options import StrictDataOptions
+from aoe_reports.model.options import option, options
+
+
+@options
+class ReportOptions(StrictDataOptions):
+    """Which night (None: the newest) of which workload (None: all)."""
+
+    workload: str | None = option(default=None, help="Only this workload.", names="nothing")
+    night: str | None = option(
+        default=None, help="The night [default: the newest].", metavar="YYYY-MM-DD", names="nothing"
+    )
+    png: Path | None = option(
+        default=None, help="Write the figures as PNG files with alt text, too.", metavar="DIR", names="figures"
+    )
