@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.jobs.nightly import NightlyResult, run_nightly
+from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.model.texts import Language
-from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
 
@@ -26,10 +26,15 @@ class DemoResult:
 def run_demo(folder: Path, language: Language = "en") -> DemoResult:
     """Write the simulated nights into `folder`, do the main job over them, compare with what was planted."""
     nights = write_nights(folder / "nights")
-    options = IngestOptions(workload=MODEL, hardware="simulated-npu", engine_version="simulated", tz="UTC")
-    result = run_nightly(
-        [folder / "nights"], str(folder / "history"), folder / "site", options, simulated=True, language=language
+    chosen = NightlyOptions(
+        workload=MODEL,
+        hardware="simulated-npu",
+        engine_version="simulated",
+        tz="UTC",
+        store=str(folder / "history"),
+        site=folder / "site",
     )
+    result = run_nightly([folder / "nights"], chosen, simulated=True, language=language)
     planted_night = nights[SLOW_NIGHT - 1].name
     found = _names(result, SLOW_OPERATOR, planted_night)
     return DemoResult(result, folder, found, SLOW_OPERATOR, planted_night)

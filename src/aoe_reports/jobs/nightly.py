@@ -10,8 +10,9 @@ from typing import Any
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, write_whole
 from aoe_reports.history.ingest import Gathered, Progress, Stored, ingest, stored_row, unseen
-from aoe_reports.history.options import GateOptions, RegressionOptions, View
+from aoe_reports.history.options import RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
+from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
@@ -23,7 +24,6 @@ from aoe_reports.present.as_json import render_rows
 from aoe_reports.present.night import night_report
 from aoe_reports.present.reports.language import report_in
 from aoe_reports.present.reports.night_content import Job, Night
-from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.site.build import build_site, refuse_other_folder
 from aoe_reports.store import History, equals
 
@@ -40,83 +40,83 @@ class NightlyResult:
     unreadable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Strictness:
-    """What makes the exit code other than 0 beside errors and regressions: warnings, too few nights to judge."""
-
-    findings: bool = False
-    data: bool = False
-
-
 def run_nightly(
     paths: Sequence[Path],
-    store: str,
-    site: Path | None,
-    options: IngestOptions,
+    chosen: NightlyOptions,
     *,
-    gates: GateOptions | None = None,
-    strictness: Strictness | None = None,
     simulated: bool = False,
     language: Language = "en",
     report: Callable[[NightlyResult], None] | None = None,
     progress: Progress = unseen,
 ) -> NightlyResult:
-    """Do the main job over everything below `paths`; the report and the pages go into `site` where one is given.
+    """Do the main job over everything below `paths`; what changed is remembered, the report and the pages go into the site.
 
-    `gates` say against what the series of these runs are held, and what fails; what changed is remembered. `report` is
-    given the result before the site is touched: that takes its time, may have to wait for others, and may fail.
+    `report` is given the result before the site is touched: that takes its time, may have to wait for others, and may fail.
     """
-    watch = RegressionOptions.of(gates or GateOptions(), record=True)
-    watch.check()
-    if site is not None:
-        _refuse_misuse(site)
+    chosen.check()
+    if chosen.site is not None:
+        _refuse_misuse(chosen.site)
     gathered = Gathered(progress=progress)
-    stored = ingest(paths, store, options, gathered, "nightly", renew=options.renew)
-    findings = [*gathered.findings, *(finding for item in stored for finding in item.run.findings)]
-    measured = [item for item in stored if item.run.header.run_kind != "tuning"]
-    found = None
-    if measured:
-        ours = _series_of(measured, store)
-        progress(say("comparing with the history"))
-        found = find_regressions(store, watch, command="nightly", view=View(series=ours))
-        findings += [one for one in found.findings if one.rule != "not-enough-data"]
-    findings = in_order(findings)
+    stored = ingest(paths, chosen.store, chosen, gathered, "nightly", renew=chosen.renew)
+    found = _compared(stored, chosen, progress)
+    findings = _findings(gathered, stored, found)
     rows = [
         as_mapping(stored_row(item))
         for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))
     ]
-    content = replace(_night_of(store, stored, found), findings=findings, job=Job(rows, simulated))
+    content = replace(_night_of(chosen.store, stored, found), findings=findings, job=Job(rows, simulated))
     result = NightlyResult(
         report=_report(content),
         rows=rows,
         changes=found.rows if found is not None else [],
         findings=findings,
-        reasons=_reasons(found, findings, strictness or Strictness()),
+        reasons=_reasons(found, findings, chosen),
         unreadable=gathered.unreadable,
     )
     if report is not None:
         report(result)
-    if site is None:
+    if chosen.site is None:
         return result
     try:
-        with locked(site):
-            _write_report(site, result, [str(path) for path in paths], language)
+        with locked(chosen.site):
+            _write_report(chosen.site, result, [str(path) for path in paths], language)
             if stored:  # else there may be no store, and the pages are what they were
-                progress(say("writing the pages of {site}", site=site))
+                progress(say("writing the pages of {site}", site=chosen.site))
                 detected = found.detected if found is not None else None
-                build_site(store, site, watch.false_alarms_per_year, language, detected)
+                build_site(chosen.store, chosen.site, chosen.false_alarms_per_year, language, detected)
     except OSError as error:
         why = error.strerror or error
-        raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error
+        raise AoeReportsError(
+            say("{folder}: the site cannot be written: {why}", folder=chosen.site, why=why)
+        ) from error
     return result
 
 
-def _reasons(found: Regressions | None, findings: Sequence[Finding], strictness: Strictness) -> list[str]:
+def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progress) -> Regressions | None:
+    """What the history says of the series of these runs; None where none of them measured anything."""
+    measured = [item for item in stored if item.run.header.run_kind != "tuning"]
+    if not measured:
+        return None
+    ours = _series_of(measured, chosen.store)
+    progress(say("comparing with the history"))
+    watch = RegressionOptions.of(chosen, record=True)
+    return find_regressions(chosen.store, watch, command="nightly", view=View(series=ours))
+
+
+def _findings(gathered: Gathered, stored: Sequence[Stored], found: Regressions | None) -> list[Finding]:
+    """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
+    findings = [*gathered.findings, *(finding for item in stored for finding in item.run.findings)]
+    if found is not None:
+        findings += [one for one in found.findings if one.rule != "not-enough-data"]
+    return in_order(findings)
+
+
+def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: NightlyOptions) -> list[str]:
     """Why the exit code is not 0."""
-    reasons = reasons_of(findings, strict=strictness.findings)
+    reasons = reasons_of(findings, strict=chosen.strict)
     if found is not None:
         reasons += [reason for reason in found.reasons if reason != "not-enough-data"]
-    if strictness.data and (found is None or "not-enough-data" in found.reasons):
+    if chosen.strict_data and (found is None or "not-enough-data" in found.reasons):
         reasons.append("not-enough-data")
     return reasons
 
