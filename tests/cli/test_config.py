@@ -10,16 +10,22 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from commandline import FIXTURES, ROOT, Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.cli.configuration import known_options
 from aoe_reports.cli.configuration_files import find_configuration, read_configuration
+from aoe_reports.cli.main import app
+from aoe_reports.cli.places import is_classified, names_place, why_not_in_project
 from aoe_reports.formats import expand
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import Option
 
 PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 PAGE = (ROOT / "docs" / "configuration.md").read_text()
@@ -218,10 +224,9 @@ def test_the_page_is_a_configuration(cli: Cli, folder: Path) -> None:
 
 
 def test_the_page_names_what_may_not_stand_in_a_file_and_what_is_shared() -> None:
-    from aoe_reports.cli.configuration import COMMAND_LINE_ONLY, SHARED
-
-    assert [key for key in COMMAND_LINE_ONLY if key != "help" and f"--{key}`" not in PAGE] == []
-    assert [key for key in SHARED if f"`{key}`" not in PAGE] == []
+    known = list(known_options(SimpleNamespace(command=typer.main.get_command(app))))
+    assert [one.key for one in known if one.what.only_here and f"--{one.key}`" not in PAGE] == []
+    assert [one.key for one in known if one.what.shared and f"`{one.key}`" not in PAGE] == []
 
 
 @dataclass(frozen=True)
@@ -429,23 +434,14 @@ def test_a_file_that_came_with_a_bomb_does_not_let_it_expand(
 
 def test_what_every_option_can_do_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """An option that is added later is refused in a project's file until somebody has said what it can do."""
-    from types import SimpleNamespace
-
-    import typer
-
-    from aoe_reports.cli.configuration import COMMAND_LINE_ONLY, _options
-    from aoe_reports.cli.main import app
-    from aoe_reports.cli.places import PLACES, WORDS, is_classified, names_place, why_not_in_project
-
-    options = list(_options(SimpleNamespace(command=typer.main.get_command(app))))
-    unknown = [f"{' '.join(command)} --{key}" for command, key, option in options if not is_classified(key, option)]
-    assert [one for one in unknown if one.rpartition("--")[2] not in COMMAND_LINE_ONLY] == []
-    assert {key for _, key, option in options if names_place(option)} <= {*PLACES, *COMMAND_LINE_ONLY}
-    assert not set(WORDS) & ({*PLACES} | {key for _, key, option in options if names_place(option)})
-    text = next(option for command, key, option in options if (command, key) == (("ack",), "reason"))
-    path = next(option for command, key, option in options if key == "model")
-    for option in (text, path):
-        assert why_not_in_project("later", option, Path("/"), "x") == "stands on the command line only"
+    known = list(known_options(SimpleNamespace(command=typer.main.get_command(app))))
+    unknown = [one for one in known if not is_classified(one.what, one.option) and not one.what.only_here]
+    assert [f"{' '.join(one.command)} --{one.key}" for one in unknown] == []
+    paths = [one for one in known if one.option.type_descriptor.is_path and not one.what.only_here]
+    assert [one.key for one in paths if not names_place(one.what)] == []
+    later = Option(help="An option that is added later.")
+    for one in (*paths, next(one for one in known if one.key == "reason")):
+        assert why_not_in_project(later, one.option, Path("/"), "x") == "stands on the command line only"
 
 
 def test_the_nearest_file_wins_over_the_users_own_key_by_key(

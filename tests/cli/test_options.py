@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from aoe_reports.cli.options import declared_of, with_options
 from aoe_reports.engine.question import RunOptions
-from aoe_reports.model.options import option, options
+from aoe_reports.model.options import declared, option, options
 
 
 @options
@@ -77,8 +77,7 @@ def test_options_of_every_run_stand_last() -> None:
         "--place",
         "--number",
         "--quiet",
-        "--strict",
-        "--max-expanded",
+        *(f"--{one.key}" for one in declared(RunOptions)),
         "--help",
     ]
 

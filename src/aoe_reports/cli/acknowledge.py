@@ -6,14 +6,13 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, reply
+from aoe_reports.cli.output import ChosenForm, Format, Output, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import AckOptions, ExpectOptions, ReasonOptions, StoreOptions, TagOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import N_, say
 
-Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]
 _Reason = TypeVar("_Reason", bound=ReasonOptions)
 
 
@@ -28,7 +27,7 @@ def ack(
     ],
     chosen: AckOptions,
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Accept what got slower as the new level: the baseline moves there, and it fails no gate any more."""
@@ -45,7 +44,7 @@ def expect(
     ],
     chosen: ExpectOptions,
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Announce a change: a slow-down of such a size that begins there is told as expected, and fails no gate."""
@@ -61,7 +60,7 @@ def tag(
     name: Annotated[str, typer.Argument(help="The name.", show_default=False)],
     chosen: TagOptions,
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Name a run, so that `--baseline tag:NAME` finds its night."""

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aoe_reports.cli.job_options import Form, PlanFolder
-from aoe_reports.cli.output import Output, notify, print_findings, show
+from aoe_reports.cli.job_options import PlanFolder
+from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, show
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import AdoptOptions
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aoe_reports.tuning.adopt import InUse
 
 
-def adopt(folder: PlanFolder, chosen: AdoptOptions, form: Form = "text", output: Output = None) -> None:
+def adopt(folder: PlanFolder, chosen: AdoptOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Put a job's private bank into use, if `verify` has confirmed it: the old one is kept, nobody sees half of a bank."""
     import os
 

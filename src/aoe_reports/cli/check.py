@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, notify, reply
+from aoe_reports.cli.output import FORM, Output, notify, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import Rows
@@ -28,7 +28,7 @@ def check(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders.", show_default=False)] = None,
     *,
     chosen: CheckOptions,
-    form: Annotated[CheckFormat, typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[CheckFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
     """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""

@@ -6,33 +6,36 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Output, Strict, exit_code, print_findings, show_report, write
+from aoe_reports.cli.output import FORM, Output, exit_code, print_findings, show_report, write
+from aoe_reports.engine.question import StrictOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order, reasons_of
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 
 
 def collect(
     framework: Annotated[
         Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"] | None,
-        typer.Option(help="What runs the model.", show_default=False),
+        Option(help="What runs the model."),
     ] = None,
     question: Annotated[
         Literal["hotspots", "steps", "timeline", "communication", "tuning"],
-        typer.Option("--for", help="What the profile is to tell."),
+        Option(help="What the profile is to tell.", flags=("--for",)),
     ] = "hotspots",
     check: Annotated[
         str | None,
-        typer.Option(
-            "--check",
-            metavar="JSON",
+        Option(
             help="Check a string of profiling_options (empty: the default set).",
-            show_default=False,
+            flags=("--check",),
+            metavar="JSON",
+            only_here=say("what is checked"),
         ),
     ] = None,
-    form: Annotated[Literal["text", "json", "markdown"], typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[Literal["text", "json", "markdown"], FORM] = "text",
     output: Output = None,
-    strict: Strict = False,
+    *,
+    chosen: StrictOptions,
 ) -> None:
     """Say how to take a profile: a snippet or command, the files that each key yields, how to switch profiling off."""
     if check is not None:
@@ -40,7 +43,7 @@ def collect(
 
         rows, found = check_options(check)
         findings = in_order(found)
-        reasons = reasons_of(findings, strict=strict)
+        reasons = reasons_of(findings, strict=chosen.strict)
         if form == "json":
             from aoe_reports.present.as_json import render_rows
 
@@ -50,7 +53,7 @@ def collect(
 
             write(show_report(form, options_report(rows)), output)
             print_findings(findings)
-        raise typer.Exit(exit_code(findings, strict=strict))
+        raise typer.Exit(exit_code(findings, strict=chosen.strict))
     if framework is None:
         raise UsageError(say("collect: expected --framework, or --check"))
     from aoe_reports.formats.ascend.profiling.recipes import recipe

@@ -4,15 +4,19 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, reply
+from aoe_reports.cli.output import ChosenForm, Output, reply
 from aoe_reports.engine.question import one_table
+from aoe_reports.model.options import Option
 from aoe_reports.model.rows import Rows
+from aoe_reports.model.texts import say
 
 
 def config(
     ctx: typer.Context,
-    every: Annotated[bool, typer.Option("--all", help="Options that nobody changed, too.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    every: Annotated[
+        bool, Option(help="Options that nobody changed, too.", flags=("--all",), only_here=say("what else is shown"))
+    ] = False,
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Show which options of which command the configuration files or the environment set."""

@@ -20,65 +20,14 @@ from aoe_reports.cli.configuration_files import (
     user_configuration,
 )
 from aoe_reports.cli.help import error_text
-from aoe_reports.cli.places import PLACES, names_place, why_not_in_project, why_not_to_write
+from aoe_reports.cli.options import declared_of
+from aoe_reports.cli.places import names_place, why_not_in_project, why_not_to_write
+from aoe_reports.model.options import Option
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
     from aoe_reports.questions.advice.thresholds import Thresholds
-
-SHARED = (
-    "store",
-    "workload",
-    "workload-from",
-    "hardware",
-    "engine-version",
-    "tz",
-    "strict",
-    "max-expanded",
-    "jobs",
-    "raw",
-    "lang",
-)
-"""Options that mean the same wherever they stand: one line above all tables says them for every command."""
-_MEANS_OTHER = {("history", "workload"), ("regressions", "workload"), ("report", "workload")}
-"""Where an option of that name chooses what is shown."""
-COMMAND_LINE_ONLY = {
-    "output": say("what is written where"),
-    "force": say("what is forced"),
-    "renew": say("what is replaced"),
-    "watch": say("what is waited for"),
-    "rules": say("what else is shown"),
-    "list": say("what else is shown"),
-    "check": say("what is checked"),
-    "all": say("what else is shown"),
-    "help": say("help"),
-    "resume": say("what is gone on with"),
-    "restart": say("what is put away"),
-    "dry-run": say("what is not run"),
-    "describe-host": say("what else is shown"),
-    "host": say("what is checked"),
-    "declare": say("what somebody vouches for"),
-    "to": say("what is replaced"),
-    "soc": say("what is tuned"),
-    "model": say("what is tuned"),
-    "weight": say("what is tuned"),
-    "model-path": say("what is tuned"),
-    "aoe-option": say("what is run"),
-    "working-folder": say("where it is run"),
-    "before": say("what is compared"),
-    "after": say("what is compared"),
-    "results": say("what is known"),
-    "reason": say("what somebody vouches for"),
-    "who": say("what somebody vouches for"),
-    "revoke": say("what somebody vouches for"),
-    "from": say("what somebody vouches for"),
-    "until": say("what somebody vouches for"),
-    "change": say("what somebody vouches for"),
-    "run": say("what is named"),
-    "record": say("what is remembered"),
-}
-"""Options that belong to one call; a file that came with somebody's data must not overwrite others."""
 
 
 @row
@@ -94,12 +43,29 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """An option of a command, and what is known of it."""
+
+    command: tuple[str, ...]
+    """The command, and the group before it."""
+    key: str
+    """Its long name, as a file says it."""
+    option: TyperOption
+    what: Option
+
+    @property
+    def parameter(self) -> tuple[tuple[str, ...], str]:
+        """(command, parameter), by which defaults are found."""
+        return self.command, str(self.option.name)
+
+
+@dataclass(frozen=True, slots=True)
 class Stated:
     """A value that a file gives to an option, and under which keys."""
 
     file: Configuration
     keys: tuple[str, ...]
-    option: str
+    known: Known
     value: Any
 
 
@@ -171,7 +137,7 @@ def check_places(ctx: typer.Context) -> None:
         if said is None or said.file.by_user or source is None or source.name != "DEFAULT_MAP":
             continue
         folder = said.file.path.absolute().parent
-        if said.option in PLACES and (why := why_not_to_write(said.option, Path(said.value), folder)):
+        if names_place(said.known.what) and (why := why_not_to_write(said.known.what, Path(said.value), folder)):
             raise said.file.refused(join("; ", (why, _TRUSTED)), *said.keys)
 
 
@@ -180,12 +146,12 @@ def settings(ctx: typer.Context) -> list[Setting]:
     group = ctx.find_root()
     stated = group.obj.stated if group.obj is not None else {}
     found = []
-    for command, key, option in _options(group):
-        if key in COMMAND_LINE_ONLY:
+    for known in known_options(group):
+        if known.what.only_here:
             continue
-        name = " ".join(command)
+        option, key, name = known.option, known.key, " ".join(known.command)
         variable = option.resolve_envvar_value(group)
-        said: Stated | None = stated.get((command, option.name))
+        said: Stated | None = stated.get(known.parameter)
         if variable is not None:
             found.append(_setting(name, key, variable, f"${option.envvar}"))
         elif said is not None:
@@ -236,63 +202,58 @@ _TRUSTED = say(
 )
 
 _Stated = tuple[tuple[tuple[str, ...], str], Stated]
-_Known = dict[str, dict[str, tuple[tuple[str, ...], TyperOption]]]
-"""(command, option) by the name of the command's table, by the option's long name."""
+_Tables = dict[str, dict[str, Known]]
+"""Options by the name of their command's table, by their long names."""
 
 
 def _stated(ctx: Any, configuration: Configuration) -> Iterator[_Stated]:
     """((command, parameter), what is stated) of all that a file says; what it may not say is an error."""
-    known: _Known = {}
-    for command, key, option in _options(ctx):
-        known.setdefault("-".join(command), {})[key] = (command, option)
-    table = _by_option(configuration, configuration.table, ())
-    for key, (written, value) in table.items():
-        if key in SHARED:
-            yield from _for_all(ctx, configuration, known, table, key)
-        elif key in known:
-            yield from _for_one(ctx, configuration, known[key], written, value)
+    tables: _Tables = {}
+    for known in known_options(ctx):
+        tables.setdefault("-".join(known.command), {})[known.key] = known
+    shared = _shared(tables)
+    stated = _by_option(configuration, configuration.table, ())
+    for key, (written, value) in stated.items():
+        if key in shared:
+            for known in shared[key]:
+                checked = _value(ctx, configuration, (written,), known, value)
+                if key not in _own(stated, "-".join(known.command)):
+                    yield known.parameter, Stated(configuration, (written,), known, checked)
+        elif key in tables:
+            yield from _for_one(ctx, configuration, tables[key], written, value)
         elif key != THRESHOLDS:
-            raise configuration.refused(_unknown(key, known), written)
+            raise configuration.refused(_unknown(key, tables), written)
 
 
-def _for_all(
-    ctx: Any, configuration: Configuration, known: _Known, table: dict[str, tuple[str, Any]], key: str
-) -> Iterator[_Stated]:
-    """A line above all tables, for each command whose own table does not say otherwise."""
-    written, value = table[key]
-    for name, options in known.items():
-        if key in options and (name, key) not in _MEANS_OTHER:
-            command, option = options[key]
-            checked = _value(ctx, configuration, (written,), option, value)
-            if key not in _own(table, name):
-                yield (command, str(option.name)), Stated(configuration, (written,), key, checked)
+def _shared(tables: _Tables) -> dict[str, list[Known]]:
+    """The options that a line above all tables says for every command that has them."""
+    found: dict[str, list[Known]] = {}
+    for known in (one for table in tables.values() for one in table.values() if one.what.shared):
+        found.setdefault(known.key, []).append(known)
+    return found
 
 
 def _for_one(
-    ctx: Any,
-    configuration: Configuration,
-    options: dict[str, tuple[tuple[str, ...], TyperOption]],
-    head: str,
-    value: Any,
+    ctx: Any, configuration: Configuration, table: Mapping[str, Known], head: str, value: Any
 ) -> Iterator[_Stated]:
     """The table of one command."""
     if not isinstance(value, dict):
         raise configuration.refused(say("expected a table"), head)
     for key, (written, given) in _by_option(configuration, value, (head,)).items():
-        if key not in options:
-            allowed = [name for name in options if name not in COMMAND_LINE_ONLY]
+        if key not in table:
+            allowed = [one.key for one in table.values() if not one.what.only_here]
             raise configuration.refused(say("no such option") + nearest(key, allowed), head, written)
-        if key in COMMAND_LINE_ONLY:
-            message = say("{what} stands on the command line only", what=COMMAND_LINE_ONLY[key])
+        known = table[key]
+        if known.what.only_here:
+            message = say("{what} stands on the command line only", what=known.what.only_here)
             raise configuration.refused(message, head, written)
-        command, option = options[key]
-        checked = _value(ctx, configuration, (head, written), option, given)
-        yield (command, str(option.name)), Stated(configuration, (head, written), key, checked)
+        checked = _value(ctx, configuration, (head, written), known, given)
+        yield known.parameter, Stated(configuration, (head, written), known, checked)
 
 
-def _own(table: dict[str, tuple[str, Any]], command: str) -> set[str]:
+def _own(stated: dict[str, tuple[str, Any]], command: str) -> set[str]:
     """The options that the table of a command says itself."""
-    value = table[command][1] if command in table and command not in SHARED else None
+    value = stated[command][1] if command in stated else None
     return {key.replace("_", "-") for key in value} if isinstance(value, dict) else set()
 
 
@@ -307,15 +268,16 @@ def _by_option(configuration: Configuration, table: Any, keys: tuple[str, ...]) 
     return found
 
 
-def _unknown(key: str, options: _Known) -> str:
-    having = sorted(name for name, of_command in options.items() if key in of_command and key not in COMMAND_LINE_ONLY)
+def _unknown(key: str, tables: _Tables) -> str:
+    having = sorted(name for name, table in tables.items() if key in table and not table[key].what.only_here)
     if having:
         return say("stands in the table of a command: {names}", names=join(", ", (f"[{name}]" for name in having)))
-    return say("no such option or command") + nearest(key, [*SHARED, *options, THRESHOLDS])
+    return say("no such option or command") + nearest(key, [*_shared(tables), *tables, THRESHOLDS])
 
 
-def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], option: TyperOption, value: Any) -> Any:
+def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known: Known, value: Any) -> Any:
     """A value as the command line would have given it; paths are those of the file's folder."""
+    option = known.option
     kind = option.type_descriptor
     expected, fits = (
         (say("a list of words"), isinstance(value, list) and all(isinstance(one, str) for one in value))
@@ -333,9 +295,9 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], option
         message = say("expected {expected}, not {given}", expected=expected, given=given)
         raise configuration.refused(message, *keys)
     folder = configuration.path.absolute().parent
-    if not configuration.by_user and (why := why_not_in_project(_key_of(option), option, folder, value)):
+    if not configuration.by_user and (why := why_not_in_project(known.what, option, folder, value)):
         raise configuration.refused(join("; ", (why, _TRUSTED)), *keys)
-    if names_place(option) and "://" not in value:
+    if names_place(known.what) and "://" not in value:
         value = str(folder / os.path.expanduser(value))  # noqa: PTH111 - never raises
     try:
         option.get_runtime_param().coerce(value, option, ctx)
@@ -344,22 +306,20 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], option
     return value
 
 
-def _options(ctx: Any) -> Iterator[tuple[tuple[str, ...], str, TyperOption]]:
-    """(command, long name, option) of all commands, those of groups among them."""
-    group = ctx.command
-    waiting: list[tuple[tuple[str, ...], Any]] = []
-    if isinstance(group, TyperGroup):
-        waiting = [((name,), command) for name, command in group.commands.items()]
-    for names, command in waiting:
-        inner = (
-            [((*names, name), one) for name, one in command.commands.items()] if isinstance(command, TyperGroup) else []
-        )
-        for path, one in inner or [(names, command)]:
-            for parameter in one.params:
-                if isinstance(parameter, TyperOption):
-                    yield path, _key_of(parameter), parameter
+def known_options(ctx: Any) -> Iterator[Known]:
+    """The options of all commands, those of groups among them."""
+    waiting = _commands(ctx.command, ())
+    for path, command in waiting:
+        declared = declared_of(command.callback)
+        for option in command.params:
+            if isinstance(option, TyperOption):
+                what = declared[str(option.name)].option
+                yield Known(path, max(option.opts, key=len).removeprefix("--"), option, what)
 
 
-def _key_of(option: TyperOption) -> str:
-    """The long name of an option, as a file says it."""
-    return max(option.opts, key=len).removeprefix("--")
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if not isinstance(command, TyperGroup):
+        yield path, command
+        return
+    for name, one in command.commands.items():
+        yield from _commands(one, (*path, name))

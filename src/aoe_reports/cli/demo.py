@@ -7,6 +7,7 @@ import typer
 
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import exit_code, show_report, write
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 
 DEFAULT_FOLDER = Path("aoe-reports-demo")
@@ -14,7 +15,12 @@ DEFAULT_FOLDER = Path("aoe-reports-demo")
 
 def demo(
     folder: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for nights, history and site.")
+        Path,
+        Option(
+            help="Folder for nights, history and site.",
+            flags=("--output", "-o"),
+            only_here=say("what is written where"),
+        ),
     ] = DEFAULT_FOLDER,
 ) -> None:
     """Write 45 simulated nights, one operator slower from night 38 on, and do the main job over them."""

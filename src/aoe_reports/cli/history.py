@@ -8,6 +8,7 @@ import typer
 from aoe_reports.cli.output import Output, render, write, write_pieces
 from aoe_reports.history.options import HistoryOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 
 
@@ -19,7 +20,7 @@ def history(
     ] = "runs",
     form: Annotated[
         Literal["text", "json", "jsonl", "csv", "markdown", "html"],
-        typer.Option("--format", help="Form of the output; jsonl: the records of v0.1 themselves, one a line."),
+        Option(help="Form of the output; jsonl: the records of v0.1 themselves, one a line.", flags=("--format",)),
     ] = "text",
     output: Output = None,
 ) -> None:

@@ -1,21 +1,17 @@
 """`ingest`: into the store, once."""
 
-from typing import Annotated
-
-import typer
-
-from aoe_reports.cli.output import DEFAULT_STORE, Format, Output, Paths, Store, progress_line, reply
+from aoe_reports.cli.output import ChosenForm, Output, Paths, progress_line, reply
 from aoe_reports.engine.question import one_table
+from aoe_reports.history.options import StoreOptions
 from aoe_reports.model.rows import Rows
 from aoe_reports.questions.records.options import IngestOptions
 
 
 def ingest(
     paths: Paths,
-    store: Store = DEFAULT_STORE,
-    *,
+    place: StoreOptions,
     chosen: IngestOptions,
-    form: Annotated[Format, typer.Option("--format", help="Form of the output.")] = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Check, normalise and store every run; doing it twice adds nothing."""
@@ -25,7 +21,7 @@ def ingest(
 
     with progress_line() as progress:
         gathered = Gathered(progress=progress)
-        stored = ingest_paths(paths, store, chosen, gathered, renew=chosen.renew)
+        stored = ingest_paths(paths, place.store, chosen, gathered, renew=chosen.renew)
     findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = Rows(type=StoredRow, rows=[stored_row(item) for item in stored])
     answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=gathered.unreadable)

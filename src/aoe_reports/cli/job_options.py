@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.output import Format
-
 PlanFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A plan's folder.", show_default=False)]
 Command = Annotated[
     list[str] | None,
@@ -16,4 +14,3 @@ Command = Annotated[
         show_default=False,
     ),
 ]
-Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]

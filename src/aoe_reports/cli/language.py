@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from aoe_reports.cli.ending import past_typer
+from aoe_reports.cli.options import declare
 from aoe_reports.locale import ENGLISH, languages
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import Language, in_language
 
 VARIABLE = "AOE_REPORTS_LANG"
@@ -30,6 +32,8 @@ def _innermost(ctx: typer.Context, option: typer.CallbackParam, value: Language)
     return asked
 
 
+_HELP = "Language of reports, pages and messages; JSON and CSV are always the same."
+
 if TYPE_CHECKING:
     _Choice = Language
 else:
@@ -41,7 +45,7 @@ LanguageOption = Annotated[
         "--lang",
         envvar=VARIABLE,
         callback=_innermost,
-        help="Language of reports, pages and messages; JSON and CSV are always the same.",
+        help=_HELP,
     ),
 ]
 _spoken: ContextVar[Language] = ContextVar("spoken", default=ENGLISH)
@@ -60,6 +64,7 @@ def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
     option = inspect.Parameter("language", inspect.Parameter.KEYWORD_ONLY, default=ENGLISH, annotation=LanguageOption)
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
     run.__annotations__ = {**inspect.get_annotations(command, eval_str=True), "language": LanguageOption}
+    declare(run, "language", Option(help=_HELP, shared=True))
     return run
 
 

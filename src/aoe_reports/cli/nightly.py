@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Output, Paths, exit_code, progress_line, show_report, write
+from aoe_reports.cli.output import FORM, Output, Paths, exit_code, progress_line, show_report, write
 from aoe_reports.history.options import EXIT_CODES
 from aoe_reports.jobs.nightly_options import NightlyOptions
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def nightly(
     paths: Paths,
     chosen: NightlyOptions,
-    form: Annotated[
-        Literal["text", "json", "markdown", "html"], typer.Option("--format", help="Form of the output.")
-    ] = "text",
+    form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
     output: Output = None,
 ) -> None:
     """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""

@@ -1,4 +1,7 @@
-"""Options of commands: a parameter whose type is a class of options stands for each of its options."""
+"""Options of commands: a parameter whose type is a class of options stands for each of its options.
+
+What only one command has, or has no meaning below the command line, is a parameter that is annotated with its `Option`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
 from types import GenericAlias
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from aoe_reports.model.classes import is_record
-from aoe_reports.model.options import Declared, chosen_of, declared
+from aoe_reports.model.classes import is_record, without_none
+from aoe_reports.model.options import Declared, Option, chosen_of, declared
 
 _DECLARED = "__declared__"
 
@@ -22,6 +25,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(command, eval_str=True)
     classes = {one.name: one.annotation for one in signature.parameters.values() if _has_options(one.annotation)}
     found = {each.name: each for kind in classes.values() for each in declared(kind) if each.option.cli}
+    own = {one.name: each for one in signature.parameters.values() if (each := _own(one)) is not None}
 
     @functools.wraps(command)
     def run(**values: Any) -> Any:
@@ -30,7 +34,9 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     parameters: list[inspect.Parameter] = []
     for one in signature.parameters.values():
-        if one.name not in classes:
+        if one.name in own:
+            parameters.append(parameter_of(own[one.name]))
+        elif one.name not in classes:
             parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         else:
             known = {each.name for each in parameters}
@@ -40,14 +46,23 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     parameters.sort(key=lambda one: one.name in last)
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
-    setattr(run, _DECLARED, found)
+    setattr(run, _DECLARED, found | own)
     return run
 
 
 def declared_of(command: Callable[..., Any] | None) -> Mapping[str, Declared]:
-    """The options that a command takes from its classes, by parameter."""
+    """What is known of the options of a command, by parameter."""
     found: Mapping[str, Declared] = getattr(command, _DECLARED, {})
     return found
+
+
+def declare(command: Callable[..., Any], name: str, option: Option) -> None:
+    """Keep what is known of one more option of a command."""
+    setattr(
+        command,
+        _DECLARED,
+        {**declared_of(command), name: Declared(name=name, type=Any, annotation=Any, default=None, option=option)},
+    )
 
 
 def parameter_of(one: Declared) -> inspect.Parameter:
@@ -69,6 +84,22 @@ def shown_option(one: Declared) -> Any:
         envvar=what.env,
         metavar=what.metavar,
         show_default=one.default is not None and one.default is not MISSING and not one.many,
+    )
+
+
+def _own(one: inspect.Parameter) -> Declared | None:
+    """The option that a parameter is annotated with."""
+    if get_origin(one.annotation) is not Annotated:
+        return None
+    kind, *more = get_args(one.annotation)
+    default = MISSING if one.default is inspect.Parameter.empty else one.default
+    found = (each for each in more if isinstance(each, Option))
+    return next(
+        (
+            Declared(name=one.name, type=without_none(kind), annotation=kind, default=default, option=each)
+            for each in found
+        ),
+        None,
     )
 
 

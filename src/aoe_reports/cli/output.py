@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.cli.options import shown_option
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
-from aoe_reports.engine.question import RunOptions, exit_code_of, only
-from aoe_reports.history.options import StoreOptions
+from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
-from aoe_reports.model.options import declared, options
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.forms import FORMS, Shown
 
@@ -29,54 +27,21 @@ if TYPE_CHECKING:
 
 Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write into this file instead of printing.", show_default=False)
-]
-
-
-@options
-class _Shared(RunOptions):
-    rank: int | None = only("rank")
-    device: int | None = only("device")
-
-
-_SHARED = {one.name: shown_option(one) for one in declared(_Shared)}
-"""What commands that are written by hand have in common with questions."""
-Strict = Annotated[bool, _SHARED["strict"]]
-MaxExpanded = Annotated[int | None, _SHARED["max_expanded"]]
-Rank = Annotated[int | None, _SHARED["rank"]]
-Device = Annotated[int | None, _SHARED["device"]]
-_STORE = declared(StoreOptions)[0]
-Store = Annotated[str, shown_option(_STORE)]
-DEFAULT_STORE: str = _STORE.default
-Workload = Annotated[str | None, typer.Option(help="Name of what was measured.", show_default=False)]
-WorkloadFrom = Annotated[
-    str | None,
-    typer.Option(
-        help="Which folder names what was measured: `folder` (those below PATHS, without dates), or a pattern such as "
-        "*/{workload} or /**/nights/{workload}.",
-        show_default=False,
+    Path | None,
+    Option(
+        help="Write into this file instead of printing.",
+        flags=("--output", "-o"),
+        only_here=say("what is written where"),
     ),
 ]
-Hardware = Annotated[str | None, typer.Option(help="Name of the hardware.", show_default=False)]
-EngineVersion = Annotated[str | None, typer.Option(help="Version of CANN.", show_default=False)]
-Zone = Annotated[
-    str | None, typer.Option("--tz", help="Time zone of times without one [default: UTC].", show_default=False)
-]
-
-Raw = Annotated[
-    int,
-    typer.Option(
-        min=0, help="Keep every single time (runtime_raw) of records of at most so many tasks or steps; 0: of none."
-    ),
-]
-Renew = Annotated[
-    bool, typer.Option("--renew", help="Replace runs that an older version stored by what this one makes of them.")
-]
+FORM = Option(help="Form of the output.", flags=("--format",))
+"""The option of every command that prints; which forms there are is the type that it stands beside."""
 
 if TYPE_CHECKING:
     Format = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
+ChosenForm = Annotated[Format, FORM]
 
 
 def exit_code(

@@ -9,37 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from typing import Any, get_origin
 
 from typer.core import TyperOption
 
-from aoe_reports.history.options import STORE_VARIABLE
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import Text, say
-
-WORDS = frozenset(
-    {
-        "workload",
-        "workload-from",
-        "hardware",
-        "engine-version",
-        "tz",
-        "select",
-        "ignore",
-        "gate",
-        "since",
-        "baseline",
-        "night",
-        "timeout",
-    }
-)
-"""Options of free text that name no place, start nothing and reach nobody.
-
-An option of free text or of a path that stands neither here nor in PLACES is refused in a project's file.
-"""
-LIMITS = frozenset({"max-expanded", "max-size", "jobs"})
-"""Options that protect from hostile data: a project's file, which may have come with it, does not set them."""
 
 
 def _is_store(folder: Path) -> bool:
@@ -73,36 +50,33 @@ def _object(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-PLACES: dict[str, Callable[[Path], bool] | None] = {
+_FOLDERS: Mapping[str | None, Callable[[Path], bool]] = {
     "store": _is_store,
     "site": _is_site,
-    "png": _is_figures,
-    "bank": None,
+    "figures": _is_figures,
 }
-"""Options that name a folder, and how one that we wrote is known; None where it is only read."""
+"""How a folder that we wrote is known, by what an option names."""
 
 
-def names_place(option: TyperOption) -> bool:
+def names_place(what: Option) -> bool:
     """Whether the value of an option is a folder, a file or a URI."""
-    return bool(option.type_descriptor.is_path or option.envvar == STORE_VARIABLE)
+    return what.names not in {None, "nothing"}
 
 
-def is_classified(key: str, option: TyperOption) -> bool:
+def is_classified(what: Option, option: TyperOption) -> bool:
     """Whether it is known what a value of this option can do: a number, a flag or a choice never names a place."""
-    if names_place(option):
-        return key in PLACES
     kind = option.type_descriptor.annotation
     closed = option.is_flag or kind in {int, float, bool} or (get_origin(kind) is not None and not option.multiple)
-    return closed or key in WORDS
+    return closed or what.names is not None
 
 
-def why_not_in_project(key: str, option: TyperOption, folder: Path, value: Any) -> Text | None:
+def why_not_in_project(what: Option, option: TyperOption, folder: Path, value: Any) -> Text | None:
     """Why a project's file in `folder` may not give this value to an option; None where it may."""
-    if not is_classified(key, option):
+    if not is_classified(what, option):
         return say("stands on the command line only")
-    if key in LIMITS:
+    if what.protects:
         return say("a project's file sets no limit (it may have come with the data)")
-    if not names_place(option):
+    if not names_place(what):
         return None
     if "://" in value:
         return say("a project's file names no URI (it may have come with the data)")
@@ -123,9 +97,9 @@ def _is_below(place: str, folder: str) -> bool:
     return place.startswith(folder.rstrip("/") + "/")
 
 
-def why_not_to_write(key: str, place: Path, folder: Path) -> Text | None:
+def why_not_to_write(what: Option, place: Path, folder: Path) -> Text | None:
     """Why nothing is written to a place that a project's file in `folder` names; None where it is new, empty or ours."""
-    is_ours = PLACES[key]
+    is_ours = _FOLDERS.get(what.names)
     if is_ours is None or not os.path.lexists(place):
         return None
     if not place.is_dir():

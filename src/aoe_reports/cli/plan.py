@@ -8,6 +8,7 @@ import typer
 from aoe_reports.cli.job_options import Command
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import Format, notify, print_findings, show
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import PlanOptions
 
@@ -15,11 +16,14 @@ from aoe_reports.tuning.options import PlanOptions
 def plan(
     profile: Annotated[Path, typer.Argument(help="A profile: one run.", show_default=False)],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="The plan's folder.", show_default=False)
+        Path,
+        Option(
+            help="The plan's folder.", flags=("--output", "-o"), metavar="DIR", only_here=say("what is written where")
+        ),
     ],
     chosen: PlanOptions,
     command: Command = None,
-    form: Annotated[Format, typer.Option("--format", help="Form of what is printed.")] = "text",
+    form: Annotated[Format, Option(help="Form of what is printed.", flags=("--format",))] = "text",
 ) -> None:
     """Plan a tuning job from a profile: what is worth tuning, bounded by the whole step; what is left out, and why."""
     import os

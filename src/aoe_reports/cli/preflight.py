@@ -4,14 +4,14 @@ from pathlib import Path
 
 import typer
 
-from aoe_reports.cli.job_options import Form, PlanFolder
-from aoe_reports.cli.output import Output, print_findings, show, write
+from aoe_reports.cli.job_options import PlanFolder
+from aoe_reports.cli.output import ChosenForm, Output, print_findings, show, write
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import PreflightOptions
 
 
-def preflight(folder: PlanFolder, chosen: PreflightOptions, form: Form = "text", output: Output = None) -> None:
+def preflight(folder: PlanFolder, chosen: PreflightOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Hold a machine against what a tuning job needs: seen, needed, verdict; what cannot be seen has to be declared."""
     from aoe_reports.tuning.aoe.machine import preflight as check
 

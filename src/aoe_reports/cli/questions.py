@@ -12,7 +12,7 @@ import typer
 
 from aoe_reports.cli.output import Format, Output, reply
 from aoe_reports.engine.question import Argument, Question
-from aoe_reports.model.options import declared
+from aoe_reports.model.options import Option, declared
 
 
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
@@ -25,7 +25,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         answer = ask(question, paths, replace(chosen, **_configured(ctx, question)))
         reply(answer, form, output, strict=chosen.strict)
 
-    form = Annotated[Format, typer.Option("--format", help=question.form_help)]
+    form = Annotated[Format, Option(help=question.form_help, flags=("--format",))]
     parameters = [
         _parameter("ctx", typer.Context),
         *(_argument(one) for one in question.arguments),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, print_findings, show_report, write
+from aoe_reports.cli.output import FORM, Output, print_findings, show_report, write
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, StoreOptions
 
 RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"]
@@ -13,7 +13,7 @@ RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "
 def regressions(
     chosen: RegressionOptions,
     place: StoreOptions,
-    form: Annotated[RegressionFormat, typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[RegressionFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
     """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""

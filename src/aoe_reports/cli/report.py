@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Output, notify, print_findings, show_report, write
+from aoe_reports.cli.output import FORM, Output, notify, print_findings, show_report, write
 from aoe_reports.history.options import EXIT_CODES, StoreOptions
 from aoe_reports.jobs.report_options import ReportOptions
 
@@ -14,9 +14,7 @@ from aoe_reports.jobs.report_options import ReportOptions
 def report(
     chosen: ReportOptions,
     place: StoreOptions,
-    form: Annotated[
-        Literal["text", "json", "markdown", "html"], typer.Option("--format", help="Form of the output.")
-    ] = "text",
+    form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
     output: Output = None,
 ) -> None:
     """Report one night from the stored history: what got slower, since when, which operator; hotspots, AOE's claims."""

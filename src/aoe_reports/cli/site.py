@@ -2,10 +2,8 @@
 
 from typing import Annotated, Literal
 
-import typer
-
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import reply
+from aoe_reports.cli.output import FORM, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
 from aoe_reports.model.rows import Rows
@@ -15,7 +13,7 @@ from aoe_reports.site.options import SiteOptions
 def site(
     chosen: SiteOptions,
     place: StoreOptions,
-    form: Annotated[Literal["text", "json"], typer.Option("--format", help="Form of the output.")] = "text",
+    form: Annotated[Literal["text", "json"], FORM] = "text",
 ) -> None:
     """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
     from aoe_reports.site.build import BuiltPages, build_site

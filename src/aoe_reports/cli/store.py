@@ -6,7 +6,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from aoe_reports.cli.language import LanguageOption
-from aoe_reports.cli.output import Format, Output, reply
+from aoe_reports.cli.output import ChosenForm, Format, Output, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions, VacuumOptions
 from aoe_reports.model.rows import Rows
@@ -17,7 +17,6 @@ store = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]
 
 
 @store.callback()
@@ -27,7 +26,7 @@ def options(language: LanguageOption = "en") -> None:
 
 
 @store.command()
-def info(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
+def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Say what the store holds: runs, records, bytes, files, version, format, last compaction."""
     from aoe_reports.history.care import store_info
 
@@ -35,7 +34,7 @@ def info(place: StoreOptions, form: Form = "text", output: Output = None) -> Non
 
 
 @store.command()
-def verify(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
+def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
     from aoe_reports.history.care import verify_store
 
@@ -44,7 +43,7 @@ def verify(place: StoreOptions, form: Form = "text", output: Output = None) -> N
 
 
 @store.command()
-def compact(place: StoreOptions, form: Form = "text", output: Output = None) -> None:
+def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Merge small files and sort their rows; others may write meanwhile."""
     from aoe_reports.history.care import compact_store
 
@@ -55,7 +54,7 @@ def compact(place: StoreOptions, form: Form = "text", output: Output = None) -> 
 def vacuum(
     chosen: VacuumOptions,
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Delete files that are no part of the store any more."""
@@ -68,7 +67,7 @@ def vacuum(
 def undo(
     run: Annotated[str, typer.Argument(help="Id of a run, as `history runs` shows it.", show_default=False)],
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Take a run out of the store, and note who did and when; it can be ingested again."""
@@ -81,7 +80,7 @@ def undo(
 def export_(
     target: Annotated[Path, typer.Argument(help="A new folder (hive Parquet), .jsonl or .csv.", show_default=False)],
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Write every row into files that need no Delta reader."""
@@ -94,7 +93,7 @@ def export_(
 def import_(
     source: Annotated[Path, typer.Argument(help="What `store export` wrote: folder or .jsonl.", show_default=False)],
     place: StoreOptions,
-    form: Form = "text",
+    form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
     """Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1."""

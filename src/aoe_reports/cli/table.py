@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Output, print_findings, write_pieces
+from aoe_reports.cli.output import FORM, Output, print_findings, write_pieces
 from aoe_reports.engine.question import ReadOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
+from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 from aoe_reports.present.forms import FORMS, Shown
 
@@ -19,8 +20,10 @@ TableFormat = Literal["csv", "json", "parquet"]
 def table(
     kind: Annotated[str | None, typer.Argument(help="Kind of table, as `--list` names it.", show_default=False)] = None,
     path: Annotated[Path | None, typer.Argument(help="File or folder.", show_default=False)] = None,
-    form: Annotated[TableFormat, typer.Option("--format", help="Form of the output.")] = "csv",
-    listed: Annotated[bool, typer.Option("--list", help="List every kind that can be read.")] = False,
+    form: Annotated[TableFormat, FORM] = "csv",
+    listed: Annotated[
+        bool, Option(help="List every kind that can be read.", flags=("--list",), only_here=say("what else is shown"))
+    ] = False,
     output: Output = None,
     *,
     chosen: ReadOptions,

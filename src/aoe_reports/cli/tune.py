@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aoe_reports.cli.job_options import Command, Form, PlanFolder
+from aoe_reports.cli.job_options import Command, PlanFolder
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.cli.output import Output, notify, print_findings, reply, show
+from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, reply, show
 from aoe_reports.cli.terminal import ERASE_LINE, write_control
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import TuneOptions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    folder: PlanFolder, chosen: TuneOptions, command: Command = None, form: Form = "text", output: Output = None
+    folder: PlanFolder, chosen: TuneOptions, command: Command = None, form: ChosenForm = "text", output: Output = None
 ) -> None:
     """Run a planned tuning job on a private bank: what came of each operator, the tuned bank, how to measure again."""
     from dataclasses import replace

@@ -1,12 +1,12 @@
 """`verify`: AOE's claim against the clock."""
 
-from aoe_reports.cli.job_options import Form, PlanFolder
+from aoe_reports.cli.job_options import PlanFolder
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Output, reply
+from aoe_reports.cli.output import ChosenForm, Output, reply
 from aoe_reports.jobs.verify_options import VerifyOptions
 
 
-def verify(folder: PlanFolder, chosen: VerifyOptions, form: Form = "text", output: Output = None) -> None:
+def verify(folder: PlanFolder, chosen: VerifyOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Hold AOE's claims against two profiles: confirmed, partly, not-reproduced, regressed, not-comparable; why, what next."""
     from dataclasses import replace
 

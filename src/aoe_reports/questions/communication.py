@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 class CommunicationOptions(RunOptions):
     """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
 
-    bank: Path | None = option(default=None, help="A bank of gradient tuning (<soc>_gradient_fusion.json).")
+    bank: Path | None = option(
+        default=None, help="A bank of gradient tuning (<soc>_gradient_fusion.json).", names="input"
+    )
     rank: int | None = only("rank")
     step: int | None = only("step")
     top: int = option(default=20, minimum=1, help="How many operators and links of each run.")

@@ -43,7 +43,12 @@ class CompareOptions(RunOptions):
     device: int | None = only("device")
     step: int | None = only("step")
     all_tasks: bool = all_tasks()
-    force: bool = option(default=False, help="Compare even what is known not to be comparable.", flags=["--force"])
+    force: bool = option(
+        default=False,
+        help="Compare even what is known not to be comparable.",
+        flags=["--force"],
+        only_here=say("what is forced"),
+    )
 
 
 @row
