@@ -66,48 +66,55 @@ def rules() -> str:
 
 ADVICE = """# Advice
 
-`aoe-reports advise PATH…` says of each device what its steps went on, where to look first, and what could be gained: a
-ranked list, the largest bound first. It may say nothing.
+`aoe-reports advise PATH…` shows for each device a step breakdown, where to look first, and the potential gains: a
+ranked list, the largest upper bound first. The list may be empty.
 
-## What a bound is
+## Upper bounds
 
-`bound_us` is the most by which following one piece of advice could make a step shorter: us of a step (a mean over the
-steps of the capture; without steps the capture is taken as one). It is no forecast, and bounds do not add up: one
-operator may have several. `bound_share` is its part of the step.
+`bound_us` is the maximum by which one piece of advice could shorten a step, in us per step (a mean over the
+steps of the capture; a capture without steps counts as one step). It is not a forecast. Bounds do not add up, because one
+operator may have several. `bound_share` is its share of the step.
 
 | advice on | bound |
 |---|---|
-| operators | T x (1 - A x U): device time T, without the part A in which cube or vector worked, on the part U of the cores that its blocks keep busy. Arithmetic stays, all else is hidden or gone, all cores work. Without counters A is 0: then it is the operator's own time (Amdahl). Never more than `bound_saving_us` |
-| AI CPU operators, conversions | all of their device time, and never more than `bound_saving_us` |
-| waiting, small kernels, shapes | idle time before the tasks, and never more than the free time of a step |
-| communication, free time | what of it stands in the table of steps |
+| operators | T x (1 - A x U): device time T, share A of it in which cube or vector worked, share U of the cores that its blocks keep busy. The arithmetic remains, everything else is hidden or removed, and all cores work. Without counters A is 0, and the bound is the operator's own time (Amdahl). At most `bound_saving_us` |
+| AI CPU operators, conversions | all of their device time, at most `bound_saving_us` |
+| waiting, small kernels, shapes | idle time before the tasks, at most the free time of a step |
+| communication, free time | the time in the step table |
 
-`bound_saving_us` (in `headlines`) is what no tuning of operators can exceed: computing that no communication runs beside. A
-step cannot be shorter than its communication and free time, which operators do not change. It is not looked at what runs
-beside a single operator: when one gets shorter, all behind it begin earlier. Communication is taken to be as long as it
-was measured; where one rank waits for another, see `slow-rank`.
+`bound_saving_us` (in `headlines`) is the limit for all tuning of operators: computing that is not overlapped by communication. Operators
+do not change communication and free time, so a step cannot become shorter than these. Work that overlaps a single operator is
+not considered, because all later tasks begin earlier when an operator becomes shorter. Communication keeps its
+measured duration; if one rank waits for another, see `slow-rank`.
 
-What steps went on is told by, in this order: `step_trace_time`; unions of the intervals of the tasks (on the real exports
-the same to 0.02 us a step); a timeline, where tasks tell of no communication and other files do; else nothing, and bounds are
-those of the operators' own time. `source` in `headlines` names which it was.
+The step breakdown comes from the first available source, which `source` in `headlines` names:
+
+1. `step_trace_time`
+2. unions of the task intervals (on the real exports equal to 0.02 us per step)
+3. a timeline, if the tasks contain no communication and other files do
+4. none: the bounds are those of the operators' own time
 
 ## What bounds an operator
 
-`bound_by` is the unit (cube, vector, scalar, mte1, mte2, mte3, fixpipe) with the highest ratio of cycles, where that is above
-`bound_ratio`; `none` where every ratio is at most that, and transfers were measured, too; `memory-bandwidth`, where only
-bandwidths were measured (aic_metrics Memory); `ai-cpu`; else `unknown`. Ratios are means over the calls weighted by
-their time; of a task on both kinds of cores the core that works longer decides. Columns with `aic_`, with `aiv_` and
-without a prefix are read alike. `aic_metrics` ArithmeticUtilization tells cube and vector alone, so it never says `none`.
+| `bound_by` | condition |
+|---|---|
+| cube, vector, scalar, mte1, mte2, mte3, fixpipe | the unit with the highest ratio of cycles, if this ratio is above `bound_ratio` |
+| `none` | no ratio is above `bound_ratio`, and transfers were also measured |
+| `memory-bandwidth` | only bandwidths were measured (aic_metrics Memory) |
+| `ai-cpu` | the operator runs on the AI CPU |
+| `unknown` | otherwise |
 
-Blocks go over the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
-kept 42.67 of them busy, which is that. Cores and their rated frequency are those of `info.json`; where it is not here, the most
-blocks that the counters saw at work at once, so that there are at least so many cores; where there are no counters either, the
-number of blocks that at least half of the time is run with (`usual_blocks`).
-
-The frequency is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
-
-Shapes are dynamic by `OP State`; where the export has none, by files that msprof writes of models with dynamic shapes alone
-(`thread_group_*`, `ge_op_execute_*`); else it is unknown, never static.
+- **Ratios** are means over the calls, weighted by their time. For a task on both kinds of cores, the core that works longer
+  decides. Columns with `aic_`, with `aiv_` and without a prefix are treated alike. `aic_metrics` ArithmeticUtilization contains
+  only cube and vector, so the result is never `none`.
+- **Blocks** run on the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
+  kept 42.67 of them busy, as this formula predicts.
+- **Cores** and their rated frequency come from `info.json`. Without this file, the number of cores is the largest number of blocks that the
+  counters show at work at once, which is a lower limit. Without counters, it is the number of blocks used for at least half
+  of the time (`usual_blocks`).
+- **Frequency** is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
+- **Shapes** are dynamic according to `OP State`. If the export does not have it, the files that msprof writes only for models with dynamic shapes
+  decide (`thread_group_*`, `ge_op_execute_*`). Otherwise the state is unknown, never static.
 
 ## From Python
 
