@@ -21,8 +21,8 @@ def report_of(answer: Answer) -> Report:
 def _sections(answer: Answer) -> list[Section]:
     """The tables one after another, empty ones without their titles."""
     tables = [table for table in answer.tables if table.rows or not table.title]
-    runs = {one.run for table in tables for one in table.rows if hasattr(one, "run")} if answer.run_above else set()
-    if len(runs) != 1:
+    runs = {one.run for table in tables for one in table.rows if hasattr(one, "run")}
+    if not answer.run_above or len(runs) != 1:
         return [section_of(table) for table in tables]
     above = Section("", [say("Run: {run}", run=runs.pop())])
     return [above, *(section_of(replace(table, without=table.without | {"run"})) for table in tables)]
@@ -33,13 +33,11 @@ def section_of(table: Rows[Any]) -> Section:
     if not table.rows:
         return Section(table.title, table.sentences, None)
     rows = _Cells(table.rows)
-    columns = tuple(one for one in telling_columns(columns_of(table.type), rows) if one.key not in table.without)
     runs = {row.get("run") for row in rows} if table.of_runs else set()
-    sentences = list(table.sentences)
-    if len(runs) == 1:
-        columns = tuple(column for column in columns if column.key != "run")
-        sentences = sentences or [say("Run: {run}", run=runs.pop())]
-    return Section(table.title, sentences, Grid(columns, rows))
+    said = [say("Run: {run}", run=run) for run in runs] if len(runs) == 1 else []
+    without = table.without | {"run"} if said else table.without
+    columns = tuple(one for one in telling_columns(columns_of(table.type), rows) if one.key not in without)
+    return Section(table.title, list(table.sentences) or said, Grid(columns, rows))
 
 
 class _Cells(Sequence[Mapping[str, Any]]):

@@ -56,9 +56,15 @@ def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
     text = show(value, column.kind)
     if column.kind in STATES:
         word = (value.template if isinstance(value, Text) else text).partition(":")[0]
-        looks = _STATES if column.kind == "state" else _QUICKER if (row.get("change") or 0) < 0 else _ALARMS
-        return {"text": text, "kind": looks.get(word, "text")}
+        return {"text": text, "kind": _looks(row, column).get(word, "text")}
     return {"text": text, "kind": "text long" if column.kind in WORDS and len(text) > LONG else _class(column)}
+
+
+def _looks(row: Mapping[str, Any], column: Column) -> Mapping[str, str]:
+    """How the words of a column of states look in a row."""
+    if column.kind == "state":
+        return _STATES
+    return _QUICKER if (row.get("change") or 0) < 0 else _ALARMS
 
 
 def _class(column: Column) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from aoe_reports.model.findings import Finding
@@ -26,11 +26,15 @@ def render(checked: Shown) -> Iterator[str]:
     kinds |= {path: NO_KIND for path in by_path if path not in kinds}
     failures = sum(any(map(checked.fails, findings)) for findings in by_path.values())
     counts = f'tests="{len(kinds)}" failures="{failures}" errors="0" skipped="0" time="0"'
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{SUITE}" {counts}>\n'
-    yield f'  <testsuite name="{SUITE}" {counts}>\n'
-    yield from (
-        f"{line}\n" for path, kind in kinds.items() for line in _case(path, kind, by_path.get(path, []), checked)
-    )
+    lines = (line for path, kind in kinds.items() for line in _case(path, kind, by_path.get(path, []), checked))
+    yield from suite(SUITE, counts, lines)
+
+
+def suite(name: str, counts: str, lines: Iterable[str]) -> Iterator[str]:
+    """A document of one suite."""
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{name}" {counts}>\n'
+    yield f'  <testsuite name="{name}" {counts}>\n'
+    yield from (f"{line}\n" for line in lines)
     yield "  </testsuite>\n</testsuites>\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from aoe_reports.present.junit import attribute, clean
+from aoe_reports.present.junit import attribute, clean, suite
 from aoe_reports.present.reports.changes import Changes, describe_attribution, describe_change
 
 SUITE = "aoe-reports regressions"
@@ -21,18 +21,8 @@ def render(changes: Changes) -> str:
     skipped = sum(_skipped(row) is not None for row in changes.rows)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}" time="0"'
     told = _text(finding.as_text() for finding in changes.findings)
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<testsuites name="{SUITE}" {counts}>',
-            f'  <testsuite name="{SUITE}" {counts}>',
-            *(line for case in cases for line in case),
-            *([f"    <system-err>{told}</system-err>"] if told else []),
-            "  </testsuite>",
-            "</testsuites>",
-            "",
-        ]
-    )
+    lines = [line for case in cases for line in case]
+    return "".join(suite(SUITE, counts, [*lines, *([f"    <system-err>{told}</system-err>"] if told else [])]))
 
 
 def _case_of_series(row: Mapping[str, Any]) -> list[str]:

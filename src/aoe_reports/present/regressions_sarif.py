@@ -74,8 +74,6 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
     rules = list(_HELP)
     words = "; ".join([describe_change(row), *(line.strip() for line in describe_attribution(row))])
     name = row["op_name"] or row["op_type"] or row["workload"]
-    accepted = describe_acknowledgement(row)
-    suppression = {"kind": "external", "status": "accepted", "justification": plain(accepted or "")}
     return {
         "ruleId": f"series-{row['state']}",
         "ruleIndex": rules.index(row["state"]),
@@ -89,9 +87,17 @@ def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
         ],
         # the same change of the same series is the same alert, night after night
         "partialFingerprints": {"seriesSince/v1": f"{row['series_id']}:{row['first_since'] or row['since']}"},
-        **({"suppressions": [suppression]} if accepted is not None else {}),
+        **_suppressions(row),
         "properties": {name: plain(v) if isinstance(v := row[name], str) else v for name in _FACTS},
     }
+
+
+def _suppressions(row: Mapping[str, Any]) -> dict[str, Any]:
+    """That somebody accepted a change, where somebody did."""
+    accepted = describe_acknowledgement(row)
+    if accepted is None:
+        return {}
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": plain(accepted)}]}
 
 
 def _notification(finding: Finding) -> dict[str, Any]:

@@ -46,17 +46,8 @@ class Operator:
 
 
 def _operators() -> list[Operator]:
-    found = [
-        Operator(
-            name="trans_input",
-            op_type="TransData",
-            core="AI_VECTOR_CORE",
-            mean_us=48.0,
-            shapes="32,3,224,224",
-            data_type="FLOAT",
-            data_format="NCHW",
-        )
-    ]
+    shape = "32,3,224,224"
+    found = [Operator("trans_input", "TransData", "AI_VECTOR_CORE", 48.0, shape, data_type="FLOAT", data_format="NCHW")]
     for block in range(1, 9):
         channels = 32 * block
         shape = f"32,{channels},{224 >> (block // 2)},{224 >> (block // 2)}"
@@ -68,24 +59,8 @@ def _operators() -> list[Operator]:
     return [
         *found,
         Operator("head/pool", "ReduceMeanD", "MIX_AIV", 31.0, "32,256,14,14"),
-        Operator(
-            name="head/matmul",
-            op_type="MatMulV2",
-            core="AI_CORE",
-            mean_us=118.0,
-            shapes="32,256;256,1000",
-            data_type="FLOAT16",
-            data_format="ND",
-        ),
-        Operator(
-            name="head/softmax",
-            op_type="SoftmaxV2",
-            core="AI_VECTOR_CORE",
-            mean_us=14.0,
-            shapes="32,1000",
-            data_type="FLOAT",
-            data_format="ND",
-        ),
+        Operator("head/matmul", "MatMulV2", "AI_CORE", 118.0, "32,256;256,1000", data_format="ND"),
+        Operator("head/softmax", "SoftmaxV2", "AI_VECTOR_CORE", 14.0, "32,1000", data_type="FLOAT", data_format="ND"),
     ]
 
 
@@ -233,9 +208,8 @@ def _write_tuning(home: Path, when: datetime, kind: str, noise: random.Random) -
         operator = OPERATORS[index]
         before, gain = operator.mean_us, 1 + abs(noise.gauss(0.1, 0.05)) + 0.01
         if kind == "opat":
-            entries.append(
-                {"op_name": operator.name, "op_type": operator.op_type.lower(), **_times(before, gain, "us")}
-            )
+            names = {"op_name": operator.name, "op_type": operator.op_type.lower()}
+            entries.append({**names, **_times(before, gain, "us")})
         else:
             entries.append({**_times(before / 100, gain, "ms"), "repo_key": str(10**18 + noise.randrange(10**17))})
     whole = sum(operator.mean_us for operator in OPERATORS) / 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -64,27 +64,15 @@ def history_chart(
     first = float(across[0])  # Python's own numbers are quicker, one at a time
     x = _Axis(first, max(float(across[-1]), first + 1), _LEFT, WIDTH - _RIGHT)
     y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">']
-    parts += [
-        f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
-        f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
-        for tick in ticks
+    drawn = [
+        *_frame(ticks, x, y, int(days[0]), int(days[-1])),
+        *(_band(one, across, x, y, spread) for one in levels if sigma is not None),
+        _line(across[known], times, x, y),
+        *(_level(one, across, x, y) for one in levels),
+        *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes),
     ]
-    parts += [
-        f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
-        for day, label, side in _dates(int(days[0]), int(days[-1]))
-    ]
-    if sigma is not None:
-        parts += [_band(one, across, x, y, spread) for one in levels]
-    parts.append(_line(across[known], times, x, y))
-    parts += [
-        f'<path class="level" d="M{x(across[one.start]):.0f} {y(one.first):.1f}'
-        f'L{x(across[one.until - 1]):.0f} {y(one.last):.1f}"/>'
-        for one in levels
-    ]
-    parts += [f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes]
-    parts.append("</svg>")
-    return Markup("".join(parts))
+    lead = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">'
+    return Markup(lead + "".join(drawn) + "</svg>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +84,22 @@ class _Axis:
 
     def __call__(self, value: Any) -> Any:
         return self.start + (value - self.low) * ((self.end - self.start) / (self.high - self.low))
+
+
+def _frame(ticks: Sequence[float], x: _Axis, y: _Axis, first: int, last: int) -> Iterator[str]:
+    """Lines and numbers of the values, and dates below."""
+    for tick in ticks:
+        yield (
+            f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
+            f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
+        )
+    for day, label, side in _dates(first, last):
+        yield f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
+
+
+def _level(one: Level, across: Floats, x: _Axis, y: _Axis) -> str:
+    left, right = x(across[one.start]), x(across[one.until - 1])
+    return f'<path class="level" d="M{left:.0f} {y(one.first):.1f}L{right:.0f} {y(one.last):.1f}"/>'
 
 
 def _band(one: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -19,7 +20,7 @@ from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, 
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import NEW_NIGHTS, grouped, state_of, sure_effect
+from aoe_reports.site.triage import NEW_NIGHTS, Group, grouped, state_of, sure_effect
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
@@ -53,17 +54,13 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
-    findings = [finding for run in tonight for finding in run.findings]
+    findings = list(chain.from_iterable(run.findings for run in tonight))
     return {
         "headline": said,
         "more": more,
         "tone": tone,
         "facts": _facts(facts, text) if facts.nights else [],
-        "tiles": [
-            {"key": key, "title": text(_GROUPS[key].title), "count": len(members)}
-            for key, members in groups.items()
-            if facts.nights and (members or key != "acknowledged")
-        ],
+        "tiles": _tiles(groups, text) if facts.nights else [],
         "groups": [_group(key, members, text) for key, members in groups.items() if members],
         "model_columns": _model_columns(text),
         "models": [_model(model, facts, text) for model in _models(facts)],
@@ -75,6 +72,15 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in _worst(findings)[:SHOWN_FINDINGS]],
     }
+
+
+def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[dict[str, Any]]:
+    """How many series each group has; that nobody acknowledged anything is not told."""
+    return [
+        {"key": key, "title": text(_GROUPS[key].title), "count": len(members)}
+        for key, members in groups.items()
+        if members or key != "acknowledged"
+    ]
 
 
 def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
@@ -288,7 +294,8 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
 
 def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:
     """Dates without a profile of a model, where it runs every night or nearly; and models that stopped."""
-    ran = {run.night for run in facts.runs if run.model == model and not run.is_tuning and run.night >= since}
+    nights = {run.night for run in facts.runs if run.model == model and not run.is_tuning}
+    ran = {night for night in nights if night >= since}
     if not ran:
         return
     last = max(ran)
@@ -297,15 +304,18 @@ def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[st
     dates = list(_dates(min(ran), last))
     missing = [day for day in dates if day not in ran]
     if missing and 2 * len(missing) < len(dates):
-        shown = ", ".join(missing[-SHOWN_DATES:])
-        rest = len(missing) - SHOWN_DATES
         yield text(
             "{model}: {missing} of the last {dates} dates have no run ({which}).",
             model=short(model),
             missing=len(missing),
             dates=len(dates),
-            which=text("{list} and {count} more", list=shown, count=rest) if rest > 0 else shown,
+            which=_newest_of(missing, text),
         )
+
+
+def _newest_of(dates: Sequence[str], text: Texts) -> str:
+    shown, rest = ", ".join(dates[-SHOWN_DATES:]), len(dates) - SHOWN_DATES
+    return text("{list} and {count} more", list=shown, count=rest) if rest > 0 else shown
 
 
 def _dates(first: str, last: str) -> Iterator[str]:

@@ -158,19 +158,15 @@ def series_page(
     text: Texts,
 ) -> dict[str, Any]:
     """The context of the page of a series; `together` are the series that moved with it."""
-    row, watch, hindsight = series.row, watch_of(series), hindsight_of(series)
+    row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = _newest_sides(series, runs) if state in _COMPARED else []
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
-    watched, every = (
-        text("The last {nights} nights", nights=series.watched),
-        text("All {nights} nights", nights=len(series.nights)),
-    )
-    looks_back = bool(hindsight.levels) and _is_older(series)
+    watched = text("The last {nights} nights", nights=series.watched)
     return {
         "title": str(row["workload"]),
         "state_word": state,
-        "said": " ".join(part for part in (_said(series, text), accepted_words(row, text)) if part),
+        "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         "facts": list(_facts(series, text)),
         "todo": text(_TO_DO[state]) if row["state"] else "",
         "command": _command(sides),
@@ -180,8 +176,7 @@ def series_page(
         "banded": series.sigma is not None,
         "level_columns": _level_columns(text),
         "levels": _level_rows(series, watch, text),
-        "hindsight_chart": _chart(series, hindsight, every, text) if looks_back else None,
-        "hindsight": _level_rows(series, hindsight, text) if looks_back else [],
+        **_hindsight(series, text),
         "newest_title": newest_title,
         "newest_columns": [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")],
         "newest": list(_newest(series, runs)),
@@ -201,6 +196,15 @@ def series_page(
         "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
         "data": _data(series, watch, text),
     }  # fmt: skip
+
+
+def _hindsight(series: SeriesFacts, text: Texts) -> dict[str, Any]:
+    """What a look back over all nights shows, where that is more than the watch."""
+    look = hindsight_of(series)
+    if not look.levels or not _is_older(series):
+        return {"hindsight_chart": None, "hindsight": []}
+    title = text("All {nights} nights", nights=len(series.nights))
+    return {"hindsight_chart": _chart(series, look, title, text), "hindsight": _level_rows(series, look, text)}
 
 
 def _is_older(series: SeriesFacts) -> bool:

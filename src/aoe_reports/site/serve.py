@@ -109,14 +109,8 @@ def _handler(root: Path) -> type[BaseHTTPRequestHandler]:
 
 def open_below(root: Path, target: str) -> tuple[int, str] | None:
     """Open what a request asks for, if it is a file of ours inside the folder: step by step, and through no link."""
-    parts = unquote(re.split("[?#]", target)[0]).split("/")[1:] if target.startswith("/") else []
-    if not parts:
-        return None
-    if parts[-1] == "":
-        parts[-1] = "index.html"
-    if any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or "\\" in part for part in parts):
-        return None
-    if Path(parts[-1]).suffix not in TYPES:
+    parts = _asked_for(target)
+    if parts is None:
         return None
     with contextlib.suppress(OSError):
         folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
@@ -132,3 +126,13 @@ def open_below(root: Path, target: str) -> tuple[int, str] | None:
             return handle, "/".join(parts)
         os.close(handle)
     return None
+
+
+def _asked_for(target: str) -> list[str] | None:
+    """The names that lead to what a request asks for; None where it is no file that we have."""
+    parts = unquote(re.split("[?#]", target)[0]).split("/")[1:] if target.startswith("/") else []
+    if not parts:
+        return None
+    parts[-1] = parts[-1] or "index.html"
+    odd = any(part in {"", ".", ".."} or part.startswith(".") or "\0" in part or "\\" in part for part in parts)
+    return None if odd or Path(parts[-1]).suffix not in TYPES else parts

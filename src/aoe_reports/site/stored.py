@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,8 @@ def read_facts(
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
-    incomplete = [run.run_id for run in runs if run.status == "incomplete"]
     facts = StoreFacts(
-        series=_series(history, told, nights, incomplete) if told.rows else [],
+        series=_series(history, told, runs, nights) if told.rows else [],
         runs=runs,
         verdicts=_stored_verdicts(history),
         budget=told.budget,
@@ -76,7 +76,7 @@ def read_facts(
         findings=[finding.as_dict() for finding in told.findings],
         by_id={run.run_id: run for run in runs},
         claims=_claims_of_runs(history, runs),
-        failed={run.run_id: [join_name(name) for name in run.body.get("failed_operators") or ()] for run in runs},
+        failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
         incidents={incident["incident"]: incident for incident in told.incidents},
     )
     return history, facts
@@ -147,12 +147,9 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
     gone: Counter[str] = Counter()
     for month, parts in sorted(_months(history.log.parts("record")).items()):
         records = pa.concat_tables([history.log.folder.read(part, _TIMES, coded=True) for part in parts])
-        numbers, words = codes(records["series_id"])
-        rows = _looked_up(numbers, [row_of.get(series_id, _GONE) for series_id in words], _NONE)
-        numbers, words = codes(records["night"])
-        kept = _looked_up(numbers, [night.startswith(month) for night in words], False)
-        numbers, words = codes(records["run_id"])
-        kept &= _looked_up(numbers, [run_id not in incomplete for run_id in words], False)
+        rows = _looked_up(records["series_id"], lambda series_id: row_of.get(series_id, _GONE), _NONE)
+        kept = _looked_up(records["night"], methodcaller("startswith", month), False)
+        kept &= _looked_up(records["run_id"], lambda run_id: run_id not in incomplete, False)
         gone.update(_counted_nights(records, kept & (rows == _GONE)))
         blocks.append(_block(records, rows, kept & (rows >= 0), row_of))
     nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
@@ -174,9 +171,10 @@ _GONE, _NONE = -1, -2
 """Instead of a row: of a series that is measured no more, of a record without a series."""
 
 
-def _looked_up(numbers: Ints, told: Sequence[Any], of_none: Any) -> Any:
-    """What is told of the word of each row, by the numbers that `codes` gives."""
-    return np.array([of_none, *told])[numbers]
+def _looked_up(column: pa.ChunkedArray, tell: Callable[[str], Any], of_none: Any) -> Any:
+    """What is told of the word of each row."""
+    numbers, words = codes(column)
+    return np.array([of_none, *map(tell, words)])[numbers]
 
 
 def _counted_nights(records: pa.Table, gone: Mask) -> dict[str, int]:
@@ -249,7 +247,8 @@ def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
     return found
 
 
-def _series(history: History, told: Regressions, nights: Sequence[str], incomplete: Sequence[str]) -> list[SeriesFacts]:
+def _series(history: History, told: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]) -> list[SeriesFacts]:
+    incomplete = [run.run_id for run in runs if run.status == "incomplete"]
     histories, gone = _histories(history, [row["series_id"] for row in told.rows], incomplete)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)

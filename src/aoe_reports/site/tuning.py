@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 
-from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.history.site_facts import Row, RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Columns, cell, head, stated
@@ -21,6 +22,7 @@ from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
 
+T = TypeVar("T")
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""
 SHOWN_NAMES = 100
@@ -89,10 +91,17 @@ def jobs_of(facts: StoreFacts) -> list[TuningJob]:
     """A row a tuning job, the newest first."""
     tunings = [run for run in facts.runs if run.is_tuning]
     tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
-    models = {run.model for run in tunings}
-    proven = {model: _proven(model, facts) for model in models}
-    steps = {model: slowest_of(model, facts) for model in models}
+    jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, itemgetter("model"))
+    proven = {model: _proven(runs, verdicts[model]) for model, runs in jobs.items()}
+    steps = {model: slowest_of(model, facts) for model in jobs}
     return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
+
+
+def _by_model(every: Iterable[T], model_of: Callable[[T], str]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = defaultdict(list)
+    for one in every:
+        found[model_of(one)].append(one)
+    return found
 
 
 def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | None) -> TuningJob:
@@ -125,14 +134,13 @@ def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | N
     )
 
 
-def _proven(model: str, facts: StoreFacts) -> dict[str, Proven]:
-    """Of each night of jobs that changed something the newest verdict before the next one: stored under the model's name."""
-    jobs = (run for run in facts.runs if run.is_tuning and run.model == model)
-    nights = sorted({run.night for run in jobs if run.body.get("modified")})
+def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Row]) -> dict[str, Proven]:
+    """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
+    nights = sorted({run.night for run in runs if run.body.get("modified")})
     found: dict[str, Proven] = {}
-    for row in facts.verdicts:
+    for row in verdicts:
         place = bisect_left(nights, f"{row['night']}\uffff") - 1
-        if row["model"] != model or place < 0:
+        if place < 0:
             continue
         told = found.get(nights[place])
         if told is None or told.night != row["night"]:
@@ -172,6 +180,19 @@ class TunedOperator:
 
 def never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
+    operators = _named_operators(facts)
+    for row in facts.verdicts:
+        if row.get("scope") == "operator" and (told := operators.get((row["model"], row.get("op_name") or ""))):
+            told.verdicts += 1
+            told.confirmed += row["verdict"] == "confirmed"
+    for one in operators.values():
+        one.reason = _reason(one)
+    found = [one for one in operators.values() if one.reason is not None]
+    return sorted(found, key=lambda one: (-one.failed - one.changed, one.workload, one.op_name))
+
+
+def _named_operators(facts: StoreFacts) -> dict[tuple[str, str], TunedOperator]:
+    """Every operator that AOE named, by model and name, with what its jobs did."""
     operators: dict[tuple[str, str], TunedOperator] = {}
 
     def known(run: RunFacts, name: str) -> TunedOperator:
@@ -187,14 +208,7 @@ def never_improved(facts: StoreFacts) -> list[TunedOperator]:
                 one = known(run, claim.name)
                 one.changed += 1
                 one.gains += claim.after_us < claim.before_us
-    for row in facts.verdicts:
-        if row.get("scope") == "operator" and (told := operators.get((row["model"], row.get("op_name") or ""))):
-            told.verdicts += 1
-            told.confirmed += row["verdict"] == "confirmed"
-    for one in operators.values():
-        one.reason = _reason(one)
-    found = [one for one in operators.values() if one.reason is not None]
-    return sorted(found, key=lambda one: (-one.failed - one.changed, one.workload, one.op_name))
+    return operators
 
 
 def _reason(one: TunedOperator) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
 
@@ -112,20 +112,19 @@ def drawing_in(drawing: Shape, language: Language) -> Shape:
 
 def _parts(drawing: Drawing, language: Language) -> dict[str, Any]:
     """What a drawing shows, under names in a language."""
-    if isinstance(drawing, Chart):
-        return {"lines": {_told(name, language): line for name, line in drawing.lines.items()}}
-    if isinstance(drawing, BarChart):
-        return {
-            "labels": [_told(label, language) for label in drawing.labels],
-            "bars": {in_language(name, language): bar for name, bar in drawing.bars.items()},
-            "intervals": {in_language(name, language): bar for name, bar in drawing.intervals.items()},
-        }
-    if isinstance(drawing, Ranking):
-        return {
-            "labels": [_told(one, language) for one in drawing.labels],
-            "words": [_told(one, language) for one in drawing.words],
-        }
-    return {
-        "parts": [(_told(name, language), value) for name, value in drawing.parts],
-        "whole": (_told(drawing.whole[0], language), drawing.whole[1]),
-    }
+
+    def told(names: Iterable[str]) -> list[Any]:
+        return [_told(name, language) for name in names]
+
+    def words(bars: Mapping[str, Any]) -> dict[str, Any]:
+        return {in_language(name, language): bar for name, bar in bars.items()}
+
+    match drawing:
+        case Chart(lines=lines):
+            return {"lines": dict(zip(told(lines), lines.values(), strict=True))}
+        case BarChart():
+            return {"labels": told(drawing.labels), "bars": words(drawing.bars), "intervals": words(drawing.intervals)}
+        case Ranking():
+            return {"labels": told(drawing.labels), "words": told(drawing.words)}
+    parts = [(_told(name, language), value) for name, value in drawing.parts]
+    return {"parts": parts, "whole": (_told(drawing.whole[0], language), drawing.whole[1])}

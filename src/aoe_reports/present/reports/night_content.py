@@ -150,10 +150,10 @@ def lead_of(changes: Sequence[Row]) -> Row | None:
 
     Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
     """
-    slower = [row for row in changes if is_open(row)] or [row for row in changes if is_slower(row)]
-    wholes = [row for row in slower or changes if row["state"] is not None and row["scope"] in WHOLE]
-    if wholes or not slower:
-        return wholes[0] if wholes else None
+    slower = list(filter(is_open, changes)) or list(filter(is_slower, changes))
+    whole = next((row for row in slower or changes if row["state"] is not None and row["scope"] in WHOLE), None)
+    if whole is not None or not slower:
+        return whole
     return min(slower, key=lambda row: (row["scope"] != "op", -(row["impact_ms"] or 0.0)))
 
 
