@@ -20,16 +20,15 @@ COMMUNICATION_BYTES_A_MEGABYTE = 1_000_000
 """CommAnalyzer* divides by 10**6: the packages of COMMUNICATION_TASK_INFO are the same numbers in bytes."""
 
 _PARTS = {
-    "computing": "computing",
-    "communication_not_overlapped": "communication_not_overlapped",
-    "overlapped": "overlapped",
-    "communication": "communication",
-    "free": "free",
-    "stage": "stage",
-    "bubble": "bubble",
+    **{
+        name: name
+        for name in (
+            "computing", "communication_not_overlapped", "overlapped", "communication", "free", "stage", "bubble",
+        )
+    },
     "communication_not_overlapped_excluding_receive": "communication_not_overlapped_and_exclude_receive",
     "preparing": "preparing",
-}
+}  # fmt: skip
 
 NEEDED_PARTS = frozenset({"computing", "communication_not_overlapped", "overlapped", "communication", "free"})
 
@@ -90,6 +89,14 @@ def _nanoseconds(cells: Cells, factor: float) -> Cells:
     return Cells(np.where(fits, whole, 0).astype(np.int64), fits)
 
 
+def _usable(database: Database, rows: Rows, column: str) -> tuple[Cells, Mask]:
+    """(lengths of time in ms as ns, the rows to be used: not those whose length is longer than anything can take)."""
+    lengths = _nanoseconds(rows.cells[column], 1_000_000.0)
+    endless = rows.good & ~lengths.there
+    database.implausible(rows.table, say("{column} is longer than anything can take", column=column), endless)
+    return lengths, rows.good & ~endless
+
+
 OPERATOR = {"step": "step", "type": "type", "op_name": "hccl_op_name", "group": "group_name"}
 
 
@@ -112,11 +119,7 @@ def comm_times(database: Database, _: Wanted) -> Built:
     columns |= {**dict.fromkeys(_TIMES.values(), "number"), "start_timestamp": "number"}
     rows = database.fetch("CommAnalyzerTime", columns, frozenset({"elapse_time"}))
     lengths = {name: _nanoseconds(rows.cells[column], 1_000_000.0) for name, column in _TIMES.items()}
-    endless = rows.good & ~lengths["elapsed"].there
-    database.implausible(
-        "CommAnalyzerTime", say("{column} is longer than anything can take", column="elapse_time"), endless
-    )
-    good = rows.good & ~endless
+    good = _usable(database, rows, "elapse_time")[1]
     series = _operator_words(rows, good)
     series["start"] = _moments(rows.cells["start_timestamp"]).take(good)
     series |= {name: cells.take(good) for name, cells in lengths.items()}
@@ -164,12 +167,7 @@ def comm_bandwidth(database: Database, _: Wanted) -> Built:
     columns: dict[str, CellType] = dict.fromkeys(OPERATOR.values(), "words")
     columns |= {"transport_type": "words", **dict.fromkeys(numbers, "number")}
     rows = database.fetch("CommAnalyzerBandwidth", columns, frozenset({"transit_time"}))
-    times = _nanoseconds(rows.cells["transit_time"], 1_000_000.0)
-    endless = rows.good & ~times.there
-    database.implausible(
-        "CommAnalyzerBandwidth", say("{column} is longer than anything can take", column="transit_time"), endless
-    )
-    good = rows.good & ~endless
+    times, good = _usable(database, rows, "transit_time")
     words = [rows.words[name] for name in (*OPERATOR.values(), "transport_type")]
     values = [rows.cells[name].values.tolist() for name in numbers]
     firsts: dict[tuple[Any, ...], int] = {}
@@ -200,12 +198,7 @@ def comm_matrix(database: Database, _: Wanted) -> Built:
     columns: dict[str, CellType] = dict.fromkeys((*OPERATOR.values(), "transport_type", "op_name"), "words")
     columns |= {**dict.fromkeys(numbers, "number"), "src_rank": "integer", "dst_rank": "integer"}
     rows = database.fetch("CommAnalyzerMatrix", columns, frozenset({"transit_time"}))
-    times = _nanoseconds(rows.cells["transit_time"], 1_000_000.0)
-    endless = rows.good & ~times.there
-    database.implausible(
-        "CommAnalyzerMatrix", say("{column} is longer than anything can take", column="transit_time"), endless
-    )
-    good = rows.good & ~endless
+    times, good = _usable(database, rows, "transit_time")
     series = _operator_words(rows, good)
     series |= {
         "source_rank": rows.cells["src_rank"].take(good),

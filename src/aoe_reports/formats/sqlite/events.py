@@ -9,10 +9,10 @@ import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.sqlite.marks import thread_of
-from aoe_reports.formats.sqlite.series import Series, first_of
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.formats.sqlite.series import SPAN, Index, Series, cells_of, first_of, nothing, repeated, without_no_id
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.sqlite.statistics import api_level
-from aoe_reports.formats.table import NO_ID, NULL_TOKENS
+from aoe_reports.formats.table import NULL_TOKENS
 from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.texts import say
 
@@ -40,7 +40,6 @@ EVENT_TYPES: dict[str, CellType] = {
 }
 """The columns of an event, of which every timeline has the same."""
 
-_SPAN: Mapping[str, CellType] = {"startNs": "time", "endNs": "time"}
 _LAYERS = {"acl": "AscendCL", "runtime": "Runtime", "node": "Node", "model": "Model", "hccl": "Hccl"}
 """What stands before `@` in the names of CANN's events, by level; a level that is not here has nothing before it."""
 _OVERLAPS = {0: "Computing", 1: "Communication", 2: "Communication(Not Overlapped)", 3: "Free"}
@@ -63,11 +62,9 @@ def events_of(database: Database) -> dict[str, Series]:
         if database.has(table) and database.filled(table)
         for part in [read(database)]
     ]
-    counts = [len(part["start_ns"].values) for part in parts if isinstance(part["start_ns"], Cells)]
+    counts = [len(cells_of(part, "start_ns").values) for part in parts]
     columns = {name: _below(name, kind, parts, counts) for name, kind in EVENT_TYPES.items()}
-    start = columns["start_ns"]
-    assert isinstance(start, Cells)
-    order = np.argsort(start.values, kind="stable")
+    order = np.argsort(cells_of(columns, "start_ns").values, kind="stable")
     return {name: column.take(order) for name, column in columns.items()}
 
 
@@ -93,13 +90,9 @@ def _below(name: str, kind: CellType, parts: Sequence[Mapping[str, Series]], cou
     return Cells(np.concatenate(values), np.concatenate(there))
 
 
-def _all(word: str, count: int) -> Words:
-    return Words(np.zeros(count, dtype=np.int64), (word,))
-
-
 def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) -> tuple[Rows, Mask, dict[str, Series]]:
     """Rows with start and end that can be events, which they are, and the columns that every event has."""
-    rows = database.fetch(table, {**_SPAN, **columns}, frozenset(_SPAN))
+    rows = database.fetch(table, {**SPAN, **columns}, frozenset(SPAN))
     length = np.where(rows.good, rows.ints("endNs") - rows.ints("startNs"), 0)
     endless = (np.abs(length) >= LONGEST_NS) | (length < 0)
     what = say("endNs is before startNs or farther from it than anything can take")
@@ -111,21 +104,17 @@ def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) ->
         rows,
         good,
         {
-            "ph": _all("X", count),
+            "ph": repeated("X", count),
             "start_ns": Cells(rows.ints("startNs")[good], everywhere),
             "duration_ns": Cells(length[good], everywhere),
         },
     )
 
 
-def _known(cells: Cells) -> Cells:
-    return Cells(cells.values, cells.there & (cells.values != NO_ID))
-
-
-def _numbered(prefix: str, cells: Cells) -> Words:
+def _numbered(cells: Cells, kind: str = "") -> Words:
     """`Stream 2`, `Thread 4711` …"""
     numbers, places = np.unique(cells.values, return_inverse=True)
-    words = [f"{prefix} {number}" for number in numbers.tolist()]
+    words = [f"{kind} {number}".lstrip() for number in numbers.tolist()]
     return Words(np.where(cells.there, places.reshape(-1), -1), words)
 
 
@@ -142,11 +131,10 @@ def _tasks(database: Database) -> dict[str, Series]:
     if database.has("COMPUTE_TASK_INFO", "globalTaskId", "name", "taskType"):
         numbers: dict[str, CellType] = dict.fromkeys(("globalTaskId", "name", "taskType"), "integer")
         info = database.fetch("COMPUTE_TASK_INFO", numbers, quiet=True)
-        order = np.argsort(info.ints("globalTaskId"), kind="stable")
-        keys, ids = info.ints("globalTaskId")[order], cells["globalTaskId"].ints
-        near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
-        found = (keys[near] == ids) & cells["globalTaskId"].there if len(keys) else np.zeros(len(ids), dtype=bool)
-        own = {name: info.cells[name].take(order[near]) for name in ("name", "taskType")} if len(keys) else {}
+        index = Index.of(info.ints("globalTaskId"))
+        near, known = index.find(cells["globalTaskId"].ints)
+        found = known & cells["globalTaskId"].there
+        own = {name: info.cells[name].take(index.rows[near]) for name in ("name", "taskType") if len(index.keys)}
         of_operator = {
             name: database.lookup(Cells(column.values, column.there & found), f"COMPUTE_TASK_INFO.{name}")
             for name, column in own.items()
@@ -156,16 +144,16 @@ def _tasks(database: Database) -> dict[str, Series]:
     found_events: dict[str, Series] = {
         **events,
         "name": names,
-        "connection_id": _known(cells["connectionId"]),
+        "connection_id": without_no_id(cells["connectionId"]),
         "pid": cells["deviceId"],
         "tid": cells["streamId"],
-        "process": _all("Ascend Hardware", int(good.sum())),
-        "thread": _numbered("Stream", cells["streamId"]),
+        "process": repeated("Ascend Hardware", int(good.sum())),
+        "thread": _numbered(cells["streamId"], "Stream"),
         "task_type": kinds,
-        "stream_id": _known(cells["streamId"]),
-        "task_id": _known(cells["taskId"]),
-        "model_id": _known(cells["modelId"]),
-        "subtask_id": _known(cells["contextId"]),
+        "stream_id": without_no_id(cells["streamId"]),
+        "task_id": without_no_id(cells["taskId"]),
+        "model_id": without_no_id(cells["modelId"]),
+        "subtask_id": without_no_id(cells["contextId"]),
     }
     start, length = rows.ints("startNs")[good], rows.ints("endNs")[good] - rows.ints("startNs")[good]
     shown = ~_shells(cells, start, start + length)
@@ -181,7 +169,7 @@ def _shells(cells: Mapping[str, Cells], start: Ints, end: Ints) -> Mask:
     for name in ("deviceId", "streamId", "taskId"):
         _, code = np.unique(cells[name].ints, return_inverse=True)
         _, group = np.unique(group * (len(start) + 1) + code, return_inverse=True)
-    part = _known(cells["contextId"]).there
+    part = without_no_id(cells["contextId"]).there
     if not part.any():
         return part
     moments = np.unique(start[part])
@@ -197,16 +185,16 @@ def _calls(database: Database) -> dict[str, Series]:
     columns: dict[str, CellType] = dict.fromkeys(("type", "globalTid", "connectionId", "name"), "integer")
     rows, good, events = _spanned(database, "CANN_API", columns)
     level = api_level(database, rows.cells["type"].take(good))
-    plain = database.lookup(rows.cells["name"].take(good), "CANN_API.name")
+    plain = database.words(rows, "name", good)
     process, thread = thread_of(rows.cells["globalTid"].take(good))
     return {
         **events,
         "name": _with_layer(level, plain),
-        "connection_id": _known(rows.cells["connectionId"].take(good)),
+        "connection_id": without_no_id(rows.cells["connectionId"].take(good)),
         "pid": process,
         "tid": thread,
-        "process": _all("CANN", int(good.sum())),
-        "thread": _numbered("Thread", thread),
+        "process": repeated("CANN", int(good.sum())),
+        "thread": _numbered(thread, "Thread"),
         "level": level,
     }
 
@@ -227,16 +215,16 @@ def _operators(database: Database) -> dict[str, Series]:
     columns: dict[str, CellType] = dict.fromkeys(numbers, "integer")
     rows, good, events = _spanned(database, "COMMUNICATION_OP", columns)
     count = int(good.sum())
-    groups = database.lookup(rows.cells["groupName"].take(good), "COMMUNICATION_OP.groupName")
-    algorithm = database.lookup(rows.cells["algType"].take(good), "COMMUNICATION_OP.algType")
+    groups = database.words(rows, "groupName", good)
+    algorithm = database.words(rows, "algType", good)
     elements = rows.cells["count"].take(good)
     return {
         **events,
-        "name": database.lookup(rows.cells["opName"].take(good), "COMMUNICATION_OP.opName"),
-        "connection_id": _known(rows.cells["connectionId"].take(good)),
-        "process": _all("Communication", count),
+        "name": database.words(rows, "opName", good),
+        "connection_id": without_no_id(rows.cells["connectionId"].take(good)),
+        "process": repeated("Communication", count),
         "thread": groups.renamed(lambda word: f"Group {word} Communication"),
-        "task_type": database.lookup(rows.cells["opType"].take(good), "COMMUNICATION_OP.opType"),
+        "task_type": database.words(rows, "opType", good),
         "args": _arguments({"alg_type": algorithm, "count": elements}),
     }
 
@@ -247,17 +235,16 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
     numbers = ("globalTaskId", "name", "taskType", "planeId", "srcRank", "dstRank", "size", *dictionaries)
     columns: dict[str, CellType] = dict.fromkeys(numbers, "integer")
     parts = database.fetch("COMMUNICATION_TASK_INFO", columns, frozenset({"globalTaskId"}))
-    wanted: dict[str, CellType] = {**_SPAN, "globalTaskId": "integer", "streamId": "integer", "taskId": "integer"}
+    wanted: dict[str, CellType] = {**SPAN, "globalTaskId": "integer", "streamId": "integer", "taskId": "integer"}
     tasks = database.fetch("TASK", wanted, quiet=True)
     usable = np.flatnonzero(
         tasks.cells["globalTaskId"].there & tasks.cells["startNs"].there & tasks.cells["endNs"].there
     )
     length = tasks.ints("endNs")[usable] - tasks.ints("startNs")[usable]
     usable = usable[(length >= 0) & (length < LONGEST_NS)]
-    order = usable[np.argsort(tasks.ints("globalTaskId")[usable], kind="stable")]
-    keys, ids = tasks.ints("globalTaskId")[order], parts.ints("globalTaskId")
-    near = np.minimum(np.searchsorted(keys, ids), max(len(keys) - 1, 0))
-    good = parts.good & (keys[near] == ids) if len(keys) else np.zeros(parts.count, dtype=bool)
+    index = Index.of(tasks.ints("globalTaskId")[usable], usable)
+    near, known = index.find(parts.ints("globalTaskId"))
+    good = parts.good & known
     if lost := int((parts.good & ~good).sum()):
         message = say(
             "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
@@ -265,33 +252,31 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
             count=lost,
         )
         database.report("warning", "db-dangling-id", message)
-    rows, count = (order[near[good]] if len(keys) else np.zeros(0, dtype=np.int64)), int(good.sum())
+    rows, count = index.rows[near[good]], int(good.sum())
     start, everywhere = tasks.ints("startNs")[rows], np.ones(count, dtype=bool)
     plane = parts.cells["planeId"].take(good)
     enums: dict[str, Series] = {
-        name: database.lookup(parts.cells[name].take(good), f"COMMUNICATION_TASK_INFO.{name}", table)
-        for name, table in dictionaries.items()
-        if database.filled(table)
+        name: database.words(parts, name, good, table) for name, table in dictionaries.items() if database.filled(table)
     }
     shown = {
         "src rank": parts.cells["srcRank"].take(good),
-        "dst rank": _known(parts.cells["dstRank"].take(good)),
+        "dst rank": without_no_id(parts.cells["dstRank"].take(good)),
         "transport type": enums.get("transportType"),
         "size(Byte)": parts.cells["size"].take(good),
         "link type": enums.get("linkType"),
     }
-    kinds = database.lookup(parts.cells["taskType"].take(good), "COMMUNICATION_TASK_INFO.taskType")
+    kinds = database.words(parts, "taskType", good)
     return {
-        "ph": _all("X", count),
+        "ph": repeated("X", count),
         "start_ns": Cells(start, everywhere),
         "duration_ns": Cells(tasks.ints("endNs")[rows] - start, everywhere),
         "name": kinds,
         "tid": plane,
-        "process": _all("Communication", count),
-        "thread": _numbered("Plane", plane),
+        "process": repeated("Communication", count),
+        "thread": _numbered(plane, "Plane"),
         "task_type": kinds,
-        "stream_id": _known(tasks.cells["streamId"].take(rows)),
-        "task_id": _known(tasks.cells["taskId"].take(rows)),
+        "stream_id": without_no_id(tasks.cells["streamId"].take(rows)),
+        "task_id": without_no_id(tasks.cells["taskId"].take(rows)),
         "args": _arguments({name: column for name, column in shown.items() if column is not None}),
     }
 
@@ -319,55 +304,49 @@ def _pytorch(database: Database) -> dict[str, Series]:
     columns: dict[str, CellType] = dict.fromkeys(("globalTid", "connectionId", "name", "type"), "integer")
     rows, good, events = _spanned(database, "PYTORCH_API", columns)
     process, thread = thread_of(rows.cells["globalTid"].take(good))
-    level = database.lookup(rows.cells["type"].take(good), "PYTORCH_API.type", "ENUM_API_TYPE")
+    level = database.words(rows, "type", good, "ENUM_API_TYPE")
     names = [_PYTORCH_CATEGORIES.get(word, word) for word in level.words]
     own = rows.cells["connectionId"].take(good)
     return {
         **events,
-        "name": database.lookup(rows.cells["name"].take(good), "PYTORCH_API.name"),
+        "name": database.words(rows, "name", good),
         "category": Words(level.places, names),
-        "flow_id": _numbered_plainly(own),
+        "flow_id": _numbered(own),
         "connection_id": _connections(database, own),
         "pid": process,
         "tid": thread,
-        "process": _all("Python", int(good.sum())),
-        "thread": _numbered("Thread", thread),
+        "process": repeated("Python", int(good.sum())),
+        "thread": _numbered(thread, "Thread"),
         "level": level,
     }
 
 
-def _numbered_plainly(cells: Cells) -> Words:
-    numbers, places = np.unique(cells.values, return_inverse=True)
-    return Words(np.where(cells.there, places.reshape(-1), -1), [str(number) for number in numbers.tolist()])
-
-
 def _connections(database: Database, own: Cells) -> Cells:
     """PyTorch's own numbers lead through CONNECTION_IDS to CANN's; of several the first one stands here."""
-    nothing = Cells(np.zeros(len(own.values), dtype=np.int64), np.zeros(len(own.values), dtype=bool))
     if not database.has("CONNECTION_IDS", "id", "connectionId"):
-        return nothing
+        return nothing(len(own.values))
     columns: dict[str, CellType] = {"id": "integer", "connectionId": "integer"}
     rows = database.fetch("CONNECTION_IDS", columns, frozenset(columns))
     if not rows.good.any():
-        return nothing
+        return nothing(len(own.values))
     keys, first = np.unique(rows.ints("id")[rows.good], return_index=True)
     values = rows.ints("connectionId")[rows.good][first]
-    near = np.minimum(np.searchsorted(keys, own.values), len(keys) - 1)
-    return Cells(values[near], own.there & (keys[near] == own.values))
+    near, known = find(keys, own.ints)
+    return Cells(values[near], own.there & known)
 
 
 def _overlaps(database: Database) -> dict[str, Series]:
     rows, good, events = _spanned(database, "OVERLAP_ANALYSIS", {"deviceId": "integer", "type": "integer"})
     kinds = rows.cells["type"].take(good)
     numbers = np.asarray(list(_OVERLAPS), dtype=np.int64)
-    near = np.minimum(np.searchsorted(numbers, kinds.values), len(numbers) - 1)
-    names = Words(np.where(kinds.there & (numbers[near] == kinds.values), near, -1), list(_OVERLAPS.values()))
+    near, known = find(numbers, kinds.ints)
+    names = Words(np.where(kinds.there & known, near, -1), list(_OVERLAPS.values()))
     return {
         **events,
         "name": names,
         "pid": rows.cells["deviceId"].take(good),
         "tid": kinds,
-        "process": _all("Overlap Analysis", int(good.sum())),
+        "process": repeated("Overlap Analysis", int(good.sum())),
         "thread": names,
     }
 
@@ -378,13 +357,11 @@ def _marks(database: Database) -> dict[str, Series]:
     process, thread = thread_of(rows.cells["globalTid"].take(good))
     return {
         **events,
-        "name": database.lookup(rows.cells["message"].take(good), "MSTX_EVENTS.message"),
-        "category": database.lookup(
-            rows.cells["eventType"].take(good), "MSTX_EVENTS.eventType", "ENUM_MSTX_EVENT_TYPE"
-        ),
-        "connection_id": _known(rows.cells["connectionId"].take(good)),
+        "name": database.words(rows, "message", good),
+        "category": database.words(rows, "eventType", good, "ENUM_MSTX_EVENT_TYPE"),
+        "connection_id": without_no_id(rows.cells["connectionId"].take(good)),
         "pid": process,
         "tid": thread,
-        "process": _all("Python", int(good.sum())),
-        "thread": _numbered("Thread", thread),
+        "process": repeated("Python", int(good.sum())),
+        "thread": _numbered(thread, "Thread"),
     }

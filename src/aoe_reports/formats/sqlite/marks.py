@@ -10,12 +10,13 @@ from aoe_reports.formats.sqlite.series import (
     Picked,
     Wanted,
     by_id,
+    cells_of,
     listed,
     nothing,
     read_picked,
     without_no_id,
 )
-from aoe_reports.formats.sqlite.source import Cells, Database
+from aoe_reports.formats.sqlite.source import Cells, Database, find
 
 _LOW_HALF = 0xFFFFFFFF
 
@@ -38,15 +39,12 @@ def msprof_tx(database: Database, _: Wanted) -> Built:
         "connection": Picked("connectionId"),
     }
     rows, series = read_picked(database, "MSTX_EVENTS", picked, {}, (), lambda _: True)
-    category, thread, connection = series["category"], series["thread_id"], series.pop("connection")
-    assert isinstance(category, Cells)
-    assert isinstance(thread, Cells)
-    assert isinstance(connection, Cells)
-    numbered = without_no_id(category)
+    connection, numbered = cells_of(series, "connection"), without_no_id(cells_of(series, "category"))
+    del series["connection"]
     series["category"] = listed(
         [str(value) if there else None for value, there in zip(numbered.values.tolist(), numbered.there, strict=True)]
     )
-    series["process_id"], series["thread_id"] = thread_of(thread)
+    series["process_id"], series["thread_id"] = thread_of(cells_of(series, "thread_id"))
     if database.has("TASK", "connectionId", "startNs", "endNs") and connection.there.any():
         series["device_start"], series["device_end"] = _on_device(database, without_no_id(connection))
     return Built(series, rows.count, 0)
@@ -61,8 +59,8 @@ def _on_device(database: Database, connections: Cells) -> tuple[Cells, Cells]:
     ids = tasks.ints("connectionId")[order]
     if not len(ids):
         return nothing(len(connections.values)), nothing(len(connections.values))
-    near = np.minimum(np.searchsorted(ids, connections.values), len(ids) - 1)
-    found = connections.there & (ids[near] == connections.values)
+    near, known = find(ids, connections.ints)
+    found = connections.there & known
     rows = order[near]
     end = tasks.cells["endNs"].take(rows)
     return Cells(tasks.ints("startNs")[rows], found), Cells(end.values, found & end.there)

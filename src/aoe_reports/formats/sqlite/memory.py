@@ -6,7 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aoe_reports.formats.sqlite.series import Built, Picked, Series, Wanted, among, by_id, read_picked, stacked
+from aoe_reports.formats.sqlite.series import (
+    Built,
+    Picked,
+    Series,
+    Wanted,
+    among,
+    by_id,
+    cells_of,
+    read_all,
+    repeated,
+    stacked,
+    words_of,
+)
 from aoe_reports.formats.sqlite.source import MAX_NS, Cells, Database, Words
 
 
@@ -36,26 +48,21 @@ def memory_record(database: Database, wanted: Wanted) -> Built:
         "stream_ptr": Picked("streamPtr"),
         "device_id": Picked("deviceId"),
     }
-    _, series = read_picked(database, "MEMORY_RECORD", picked, {}, (), lambda _: True)
-    active, stream = series["total_active"], series["stream_ptr"]
-    assert isinstance(active, Cells)
-    assert isinstance(stream, Cells)
+    series = read_all(database, "MEMORY_RECORD", picked)
+    active, stream = cells_of(series, "total_active"), cells_of(series, "stream_ptr")
     series["total_active"] = Cells(active.values, active.there & (stream.there | (active.values != 0)))
     count = len(active.there)
-    app, added = _app_memory(database), 0
+    app = _app_memory(database)
     if app is not None:
-        added = len(app["timestamp"].there) if isinstance(app["timestamp"], Cells) else 0
+        added = len(cells_of(app, "timestamp").there)
         series = {name: stacked(app.get(name), series[name], (added, count)) for name in series}
     return _memory(series, ("total_allocated", "total_reserved", "total_active"), wanted)
 
 
 def _memory(series: dict[str, Series], sizes: Sequence[str], wanted: Wanted) -> Built:
     for name in sizes:
-        column = series[name]
-        assert isinstance(column, Cells)
-        series[name] = _sizes(column)
-    device = series["device_id"]
-    assert isinstance(device, Cells)
+        series[name] = _sizes(cells_of(series, name))
+    device = cells_of(series, "device_id")
     series["device"] = _device_words(device)
     return Built({name: column for name, column in series.items() if wanted(name)}, len(device.there), 0)
 
@@ -68,13 +75,11 @@ def _npu_memory(database: Database) -> dict[str, Series]:
         "timestamp": Picked("timestampNs", "time"),
         "device_id": Picked("deviceId"),
     }
-    return read_picked(database, "NPU_MEM", picked, {}, (), lambda _: True)[1]
+    return read_all(database, "NPU_MEM", picked)
 
 
 def _whole_memory(series: Mapping[str, Series]) -> Cells:
-    ddr, hbm = series["ddr"], series["hbm"]
-    assert isinstance(ddr, Cells)
-    assert isinstance(hbm, Cells)
+    ddr, hbm = cells_of(series, "ddr"), cells_of(series, "hbm")
     return Cells(ddr.values + hbm.values, ddr.there & hbm.there)
 
 
@@ -82,12 +87,10 @@ def _app_memory(database: Database) -> dict[str, Series] | None:
     if not database.filled("NPU_MEM"):
         return None
     series = _npu_memory(database)
-    event = series["event"]
-    assert isinstance(event, Words)
-    app = among(event, "app".__eq__)
+    app = among(words_of(series, "event"), "app".__eq__)
     found: dict[str, Series] = {name: series[name].take(app) for name in ("timestamp", "device_id")}
     found["total_reserved"] = _whole_memory(series).take(app)
-    found["component"] = Words(np.zeros(int(app.sum()), dtype=np.int64), ("APP",))
+    found["component"] = repeated("APP", int(app.sum()))
     return found
 
 
@@ -100,7 +103,7 @@ def memory_of_operators(database: Database, wanted: Wanted) -> Built:
         "total_reserved": Picked("totalReserve", "number"),
         "device_id": Picked("deviceId"),
     }
-    _, series = read_picked(database, "NPU_OP_MEM", picked, {}, (), lambda _: True)
+    series = read_all(database, "NPU_OP_MEM", picked)
     return _memory(series, ("total_allocated", "total_reserved"), wanted)
 
 
@@ -118,7 +121,7 @@ def npu_module_mem(database: Database, wanted: Wanted) -> Built:
         "total_reserved": Picked("totalReserved", "number"),
         "device_id": Picked("deviceId"),
     }
-    _, series = read_picked(database, "NPU_MODULE_MEM", picked, {}, (), lambda _: True)
+    series = read_all(database, "NPU_MODULE_MEM", picked)
     return _memory(series, ("total_reserved",), wanted)
 
 
@@ -146,10 +149,8 @@ def operator_memory(database: Database, wanted: Wanted) -> Built:
         "stream_ptr": Picked("streamPtr"),
         "device_id": Picked("deviceId"),
     }
-    _, series = read_picked(database, "OP_MEMORY", picked, {}, (), lambda _: True)
-    names, stream = series["op_name"], series["stream_ptr"]
-    assert isinstance(names, Words)
-    assert isinstance(stream, Cells)
+    series = read_all(database, "OP_MEMORY", picked)
+    names, stream = words_of(series, "op_name"), cells_of(series, "stream_ptr")
     of_cann = names.renamed(lambda word: f"cann::{word}")
     both = [*names.words, *of_cann.words]
     shifted = np.where(of_cann.places >= 0, of_cann.places + len(names.words), -1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
 from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.texts import say
@@ -78,6 +78,52 @@ def read_picked(
     return rows, series
 
 
+def read_all(database: Database, table: str, picked: Mapping[str, Picked]) -> dict[str, Series]:
+    """All rows of a table under canonical names, whatever they lack."""
+    return read_picked(database, table, picked, {}, (), lambda _: True)[1]
+
+
+def cells_of(series: Mapping[str, Series], name: str) -> Cells:
+    """A column that holds numbers."""
+    column = series[name]
+    assert isinstance(column, Cells)
+    return column
+
+
+def words_of(series: Mapping[str, Series], name: str) -> Words:
+    """A column that holds words."""
+    column = series[name]
+    assert isinstance(column, Words)
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Rows by a key of theirs."""
+
+    keys: Ints
+    """In order."""
+    rows: Ints
+    """The row of each."""
+
+    @classmethod
+    def of(cls, keys: Ints, rows: Ints | None = None) -> Index:
+        """The index of rows with these keys; `rows` are their numbers where they are some of many."""
+        order = np.argsort(keys, kind="stable")
+        return cls(keys[order], order if rows is None else rows[order])
+
+    @property
+    def repeats(self) -> Mask:
+        """Which of the keys stand there before."""
+        repeats = np.zeros(len(self.keys), dtype=bool)
+        repeats[1:] = self.keys[1:] == self.keys[:-1]
+        return repeats
+
+    def find(self, wanted: Ints) -> tuple[Ints, Mask]:
+        """(the place of each of some keys among all, whether it is there)."""
+        return find(self.keys, wanted)
+
+
 def without_no_id(cells: Cells) -> Cells:
     return Cells(cells.values, cells.there & (cells.values != NO_ID))
 
@@ -119,6 +165,10 @@ def stacked(first: Series | None, second: Series | None, counts: tuple[int, int]
         return Words(np.concatenate([upper.places, shifted]), [*upper.words, *lower.words])
     above, below = first or nothing(counts[0]), second or nothing(counts[1])
     return Cells(np.concatenate([above.values, below.values]), np.concatenate([above.there, below.there]))
+
+
+def repeated(word: str, count: int) -> Words:
+    return Words(np.zeros(count, dtype=np.int64), (word,))
 
 
 def nothing(count: int) -> Cells:

@@ -91,6 +91,14 @@ class Words:
         return Words(self.places[rows], self.words)
 
 
+def find(keys: Ints, wanted: Ints) -> tuple[Ints, Mask]:
+    """(the place of each of some numbers among sorted keys, whether it is there)."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    near = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return near, keys[near] == wanted
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Some columns of one table of the database."""
@@ -243,14 +251,9 @@ class Database:
         """The words that ids of a column stand for; what the file's dictionary does not know is null and reported."""
         keys, words = self._dictionary(table)
         there = ids.there & (ids.values != NO_ID)
-        if not len(keys):
-            found = np.zeros(len(there), dtype=bool)
-            places = np.full(len(there), -1, dtype=np.int64)
-        else:
-            values = ids.values.astype(np.int64, copy=False)
-            near = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
-            found = there & (keys[near] == values)
-            places = np.where(found, near, -1)
+        near, known = find(keys, ids.ints)
+        found = there & known
+        places = np.where(found, near, -1)
         dangling = int((there & ~found).sum())
         if dangling and not self._has_words(table):
             message = say(
@@ -270,6 +273,10 @@ class Database:
             )
             self.report("warning", "db-dangling-id", message)
         return Words(places, words)
+
+    def words(self, rows: Rows, column: str, chosen: Mask, table: str = "STRING_IDS") -> Words:
+        """The words that a column of some rows stands for."""
+        return self.lookup(rows.cells[column].take(chosen), f"{rows.table}.{column}", table)
 
     def strings(self, table: str = "STRING_IDS") -> dict[int, str]:
         """A dictionary of the file: words by id."""

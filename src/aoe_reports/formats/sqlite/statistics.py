@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from aoe_reports.formats.sqlite.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
 from aoe_reports.formats.sqlite.tasks import communication, compute_tasks
 from aoe_reports.model.columns import Ints
 from aoe_reports.model.texts import say
@@ -108,6 +108,6 @@ def api_level(database: Database, types: Cells) -> Words:
     if database.filled("ENUM_API_TYPE"):
         return database.lookup(types, say("the type of a call"), "ENUM_API_TYPE")
     numbers = np.asarray(sorted(_API_LEVELS), dtype=np.int64)
-    near = np.minimum(np.searchsorted(numbers, types.values), len(numbers) - 1)
-    known = types.there & (numbers[near] == types.values)
+    near, found = find(numbers, types.ints)
+    known = types.there & found
     return Words(np.where(known, near, -1), [_API_LEVELS[number] for number in numbers.tolist()])

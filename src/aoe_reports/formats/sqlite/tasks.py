@@ -15,6 +15,7 @@ from aoe_reports.formats.sqlite.counters import counters_of
 from aoe_reports.formats.sqlite.series import (
     SPAN,
     Built,
+    Index,
     Picked,
     Series,
     Wanted,
@@ -23,9 +24,11 @@ from aoe_reports.formats.sqlite.series import (
     first_of,
     nothing,
     read_picked,
+    repeated,
     spans,
     stacked,
     without_no_id,
+    words_of,
 )
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
 from aoe_reports.model.columns import Ints, Mask
@@ -78,8 +81,9 @@ class _Tasks:
 def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     """TASK with COMPUTE_TASK_INFO; one row of the latter may tell of several tasks (graphs that run again)."""
     info, described = _described(database, wanted)
-    index = _Index.of(info.ints("globalTaskId")[info.good])
-    doubled = int(index.repeats.sum())
+    index = Index.of(info.ints("globalTaskId")[info.good])
+    used = index.repeats
+    doubled = int(used.sum())
     if doubled:
         message = say(
             "{table}: {count} rows whose globalTaskId stands before; they are left out",
@@ -94,8 +98,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     ids = tasks.ints("globalTaskId")
     near, found = index.find(ids)
     matched = good & found
-    used = index.repeats.copy()  # which are reported already
-    used[near[matched]] = True
+    used[near[matched]] = True  # (doubled ones are reported already)
     lost = int((~used).sum())
     if lost:
         message = say(
@@ -105,7 +108,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
         )
         database.report("warning", "db-dangling-id", message)
     reported = int((~good).sum()) + int((~info.good).sum()) + doubled + lost
-    rows = index.order[near[matched]]
+    rows = index.rows[near[matched]]
     within = matched[tasks.good]  # (the series hold the good rows alone)
     columns: dict[str, Series] = {name: column.take(within) for name, column in series.items()}
     columns |= {name: column.take(rows) for name, column in described.items()}
@@ -135,39 +138,9 @@ def _described(database: Database, wanted: Wanted) -> tuple[Rows, dict[str, Seri
     return read_picked(database, "COMPUTE_TASK_INFO", there, {"globalTaskId": "integer"}, {"globalTaskId"}, of_info)
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """Rows by a key of theirs."""
-
-    keys: Ints
-    """In order."""
-    order: Ints
-    """The row of each."""
-    repeats: Mask
-    """Which of the keys stand there before."""
-
-    @classmethod
-    def of(cls, keys: Ints) -> _Index:
-        """The index of rows with these keys."""
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        repeats = np.zeros(len(keys), dtype=bool)
-        repeats[1:] = ordered[1:] == ordered[:-1]
-        return cls(ordered, order, repeats)
-
-    def find(self, wanted: Ints) -> tuple[Ints, Mask]:
-        """(the place of each of some keys among all, whether it is there)."""
-        if not len(self.keys):
-            return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-        near = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return near, self.keys[near] == wanted
-
-
 def _shown(found: Mapping[str, Series]) -> Mask:
     """Which compute tasks msprof shows in op_summary."""
-    kinds, names = found["task_type"], found["op_name"]
-    assert isinstance(kinds, Words)
-    assert isinstance(names, Words)
+    kinds, names = words_of(found, "task_type"), words_of(found, "op_name")
     hidden = among(kinds, lambda word: word in _NOT_IN_OP_SUMMARY)
     kept = among(kinds, COMMUNICATION_TYPE.__eq__) & among(names, lambda word: word.endswith(_KEPT_COMMUNICATION))
     return ~hidden | kept
@@ -191,7 +164,7 @@ def communication(database: Database, wanted: Wanted) -> tuple[dict[str, Series]
     found: dict[str, Series] = {name: column.take(within) for name, column in series.items()}
     if wanted("device_id") and "device_id" not in found:
         found["device_id"] = _device_of_operators(database, rows.cells["opId"].take(good))
-    found["task_type"] = Words(np.zeros(count, dtype=np.int64), (COMMUNICATION_TYPE,))
+    found["task_type"] = repeated(COMMUNICATION_TYPE, count)
     if wanted("block_num"):
         found["block_num"] = Cells(np.zeros(count, dtype=np.int64), np.ones(count, dtype=bool))
     return found, start[good], length[good], int((~good).sum())
@@ -331,11 +304,10 @@ def task_time(database: Database, wanted: Wanted) -> Built:
         info, described = read_picked(
             database, "COMPUTE_TASK_INFO", names, {"globalTaskId": "integer"}, {"globalTaskId"}, wanted
         )
-        index = _Index.of(info.ints("globalTaskId")[info.good])
+        index = Index.of(info.ints("globalTaskId")[info.good])
         near, matched = index.find(rows.ints("globalTaskId")[good])
-        for name, column in described.items() if len(index.keys) else ():
-            assert isinstance(column, Words)
-            known = column.take(index.order[near])
+        for name in described if len(index.keys) else ():
+            known = words_of(described, name).take(index.rows[near])
             series[name] = first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
     device = series.get("device_id")
     devices = device.values if isinstance(device, Cells) else np.zeros(int(good.sum()), dtype=np.int64)
