@@ -69,7 +69,7 @@ class CoreCounts:
     rated_mhz: float | None = None
 
     @classmethod
-    def of_hardware(cls, hardware: Mapping[str, Any]) -> CoreCounts:
+    def of_hardware(cls, hardware: Mapping[str, int | str]) -> CoreCounts:
         """The facts of DeviceInfo in info.json; numbers may be text there."""
 
         def number(name: str) -> float | None:

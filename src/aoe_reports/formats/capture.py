@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from aoe_reports.formats.found import FoundFile, Writer
 from aoe_reports.model.findings import Finding
@@ -38,7 +37,7 @@ class CaptureInfo:
     engine: str = "unknown"
     """What ran the tasks: the vendor's software below the framework."""
     engine_version: str | None = None
-    hardware: dict[str, Any] = field(default_factory=dict)
+    hardware: dict[str, int | str] = field(default_factory=dict)
     device_type: str | None = None
     """The name of the chip, where all devices have the same one."""
     workload: str | None = None

@@ -168,7 +168,7 @@ def only_usable(rows: pa.Table, kind: str, place: str) -> pa.Table:
     return rows.filter(keep_where(kept))
 
 
-def _left_out(run: str | None, told: Mapping[str, Any]) -> str:
+def _left_out(run: str | None, told: Mapping[str, str]) -> str:
     if run is None:
         return say("{place}: a row of kind {kind} cannot be used and is left out: {what}", **told)
     return say(

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from aoe_reports.formats.ascend.names import (
     DEVICE_FOLDER,
@@ -232,25 +232,25 @@ def _preference(file: FoundFile) -> int:
 
 def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list[Finding]) -> CaptureInfo:
     """Read what the info files say; one that is damaged says nothing, which is said."""
-    facts: dict[str, Any] = {"hardware": {}, "ranks": {}, "engine": "cann"}
+    info = CaptureInfo(engine="cann")
     for path in paths:
         document = _load(path)
         if document is None:
             message = say("this info file cannot be read as JSON; what it would say (rank, time) is not known")
             findings.append(Finding("warning", "info-file", str(path), message))
-            continue
-        if found := PROFILER_INFO.match(path.name):
-            facts |= _profiler_info(document, found["rank"])
+        elif found := PROFILER_INFO.match(path.name):
+            info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
-            facts |= {"workload": _stated_workload(document)}
+            info = replace(info, workload=_stated_workload(document))
         elif found := MSPROF_INFO.match(path.name):
-            facts |= _msprof_info(document, found["what"], found["device"], facts)
-    if facts.get("rank_id") is None:
-        facts["rank_id"] = next((f.name.rank_id for f in files if f.name.rank_id is not None), None)
-    ranks = set(facts["ranks"].values())
-    if facts["rank_id"] is None and len(ranks) == 1:
-        facts["rank_id"] = ranks.pop()
-    return CaptureInfo(**facts)
+            info = _with_msprof_info(info, document, found["what"], found["device"])
+    rank_id = info.rank_id
+    if rank_id is None:
+        rank_id = next((f.name.rank_id for f in files if f.name.rank_id is not None), None)
+    ranks = set(info.ranks.values())
+    if rank_id is None and len(ranks) == 1:
+        rank_id = ranks.pop()
+    return replace(info, rank_id=rank_id)
 
 
 def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInfo:
@@ -290,24 +290,27 @@ def _stated_workload(document: dict[str, Any]) -> str | None:
     return next((name for key in WORKLOAD_KEYS if (name := (_text(document.get(key)) or "").strip())), None)
 
 
-def _profiler_info(document: dict[str, Any], rank: str | None) -> dict[str, Any]:
+def _with_profiler_info(info: CaptureInfo, document: dict[str, Any], rank: str | None) -> CaptureInfo:
     experimental = _dict(_dict(document.get("config")).get("experimental_config"))
     end = _dict(document.get("end_info")).get("collectionTimeEnd")
     rank_id = document.get("rank_id")
-    return {
-        "rank_id": rank_id if _is_id(rank_id) else int(rank) if rank else None,
-        "end_ns": end if isinstance(end, int) and 0 < end < _LATEST_US * 1000 else None,
-        "profiler_level": _text(experimental.get("_profiler_level")),
-        "aic_metrics": _text(experimental.get("_aic_metrics")),
-        "engine_version": _text(document.get("cann_version")),
-    }
+    return replace(
+        info,
+        rank_id=rank_id if _is_id(rank_id) else int(rank) if rank else None,
+        end_ns=end if isinstance(end, int) and 0 < end < _LATEST_US * 1000 else None,
+        profiler_level=_text(experimental.get("_profiler_level")),
+        aic_metrics=_text(experimental.get("_aic_metrics")),
+        engine_version=_text(document.get("cann_version")),
+    )
 
 
-def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts: dict[str, Any]) -> dict[str, Any]:
-    if what in _TIMES:
-        key, name, outermost = _TIMES[what]
-        time = _microseconds(document.get(key))
-        return {name: outermost(time * 1000, facts.get(name) or time * 1000)} if time else {}
+def _with_msprof_info(info: CaptureInfo, document: dict[str, Any], what: str, device: str | None) -> CaptureInfo:
+    if what == "start_info":
+        start = _nanoseconds(document.get("collectionTimeBegin"))
+        return replace(info, start_ns=min(start, info.start_ns or start)) if start else info
+    if what == "end_info":
+        end = _nanoseconds(document.get("collectionTimeEnd"))
+        return replace(info, end_ns=max(end, info.end_ns or end)) if end else info
     rank = document.get("rank_id")
     ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
     devices = document.get("DeviceInfo")
@@ -315,20 +318,14 @@ def _msprof_info(document: dict[str, Any], what: str, device: str | None, facts:
     hardware = {
         name: _text(first[name]) or first[name]
         for name in ("ai_core_num", "aiv_num", "aic_frequency", "aiv_frequency", "hwts_frequency")
-        if isinstance(first.get(name), int) or _text(first.get(name)) is not None
+        if isinstance(first.get(name), int | str)
     }
-    return {
-        "ranks": facts["ranks"] | ranks,
-        "pid": _int(document.get("pid")),
-        "hardware": facts["hardware"] | hardware,
-    }
-
-
-_TIMES = {
-    "start_info": ("collectionTimeBegin", "start_ns", min),
-    "end_info": ("collectionTimeEnd", "end_ns", max),
-}
-"""Under which key such a file tells a time, of which fact, and which of several files counts."""
+    return replace(
+        info,
+        ranks=info.ranks | ranks,
+        pid=_int(document.get("pid")),
+        hardware=info.hardware | hardware,
+    )
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -339,14 +336,14 @@ def _text(value: Any) -> str | None:
     return value[:200].encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
 
 
-def _microseconds(value: Any) -> int | None:
-    """Microseconds since the epoch; None for a time that cannot be one."""
+def _nanoseconds(value: Any) -> int | None:
+    """Microseconds since the epoch as nanoseconds; None for a time that cannot be one."""
     number = _int(value)
-    return number if number is not None and 0 < number < _LATEST_US else None
+    return number * 1000 if number is not None and 0 < number < _LATEST_US else None
 
 
 def _int(value: Any) -> int | None:
