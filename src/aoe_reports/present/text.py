@@ -9,7 +9,7 @@ from typing import Any
 
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column
-from aoe_reports.present.values import STATES, WORDS, plain, show, width
+from aoe_reports.present.values import STATES, WORDS, plain, show, wide_characters, width
 
 MAX_CELL = 64
 MAX_SENTENCE = 2000
@@ -49,7 +49,10 @@ def grid(table: Grid) -> Iterator[str]:
     head = [plain(column.title) for column in columns]
     widths = [width(cell) for cell in head]
     for row in _cells(table, columns):
-        widths = [max(w, *map(width, lines)) for w, lines in zip(widths, row, strict=True)]
+        widths = [
+            max(w, len(lines[0]) if len(lines) == 1 and lines[0].isascii() else max(map(width, lines)))
+            for w, lines in zip(widths, row, strict=True)
+        ]
     right = [column.kind not in WORDS | STATES for column in columns]
     yield _line(head, widths, right)
     yield "  ".join("-" * w for w in widths)
@@ -62,17 +65,21 @@ def _cells(table: Grid, columns: Sequence[Column]) -> Iterator[list[list[str]]]:
 
 
 def _lines(value: Any, column: Column) -> list[str]:
-    """What stands in a cell, line by line: only sentences have more than one."""
+    """What stands in a cell, line by line: only sentences have more than one. Most are short plain texts."""
+    if value.__class__ is str and 0 < len(value) <= MAX_CELL and value.isascii() and value.isprintable():
+        return [value]
     text = show(value, column.kind)
     return wrapped(text) if column.kind == "sentence" else [_cut(text)]
 
 
 def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
-    padded = [
-        " " * (w - width(cell)) + cell if r else cell + " " * (w - width(cell))
-        for cell, w, r in zip(cells, widths, right, strict=True)
-    ]
+    padded = [_padded(cell, w, right=r) for cell, w, r in zip(cells, widths, right, strict=True)]
     return "  ".join(padded).rstrip()
+
+
+def _padded(cell: str, wanted: int, *, right: bool) -> str:
+    wanted -= wide_characters(cell)
+    return cell.rjust(wanted) if right else cell.ljust(wanted)
 
 
 def _cut(text: str) -> str:

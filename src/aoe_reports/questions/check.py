@@ -15,11 +15,11 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, place_of
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, as_mapping, column, row
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.engine.spool import Spool
-    from aoe_reports.formats.aoe.results import Outline, TuningResult
+    from aoe_reports.formats.aoe.results import TuningResult
     from aoe_reports.formats.discovery import Discovery
     from aoe_reports.formats.found import FoundFile
 
@@ -99,8 +99,10 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
 
     def units(self, files: Discovery, asked: Asked[CheckOptions]) -> list[Unit | FileUnit]:
         """Every capture, whose forms are held against each other, and then every file that is checked by itself."""
+        from aoe_reports.questions.checked_files import checker_of
+
         del asked
-        alone = [FileUnit(file=file) for file in files.files if _checker(file) is not None]
+        alone = [FileUnit(file=file) for file in files.files if checker_of(file) is not None]
         return [*_captures(files), *alone]
 
     def map_unit(self, unit: Unit | FileUnit, asked: Asked[CheckOptions]) -> OneFile | Sequence[Finding]:
@@ -109,16 +111,13 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
             from aoe_reports.questions.crosscheck import cross_check
 
             return [finding for finding in cross_check(unit.capture) if asked.options.takes(finding)]
-        from aoe_reports.formats.identify import why
+        from aoe_reports.questions.checked_files import check_file, unreadable
 
-        check = _checker(unit.file)
-        assert check is not None
         try:
-            one = check(unit.file, asked.options, self._summarise)
+            one = check_file(unit.file, asked.options, self._summarise)
         except (ReadError, OSError) as error:
             asked.notes.unreadable = True
-            message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
-            one = _one(unit.file, [Finding("error", "unreadable", unit.path, message)])
+            one = unreadable(unit.file, error)
         if not one.findings:
             return one
         found = in_order(finding for finding in _said(one, unit.file, asked.options) if asked.options.takes(finding))
@@ -197,105 +196,3 @@ def _merged(told: Sequence[Finding], others: Sequence[Finding]) -> Spool[Finding
 
 def _row_of(cells: Mapping[str, Any]) -> CheckedFile:
     return CheckedFile(**cells)
-
-
-_Check = Callable[["FoundFile", CheckOptions, Summarise | None], OneFile]
-
-
-def _checker(file: FoundFile) -> _Check | None:
-    from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
-
-    if file.name.kind in AOE_KINDS:
-        return _bank if file.name.kind == "gdat" else _result
-    if file.name.kind == "record":
-        return _records
-    if file.name.source == "tuner":
-        return _tuner_file
-    if file.name.kind in INFO_KINDS or file.name.kind in UNREAD_KINDS:
-        return None  # read, and complained of, with its capture; or not read, which is said of its folder
-    return _empty if file.size == 0 and file.name.form != "csv" else _tables
-
-
-def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) -> OneFile:
-    """An AOE result."""
-    from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
-    from aoe_reports.formats.aoe.results import outline_of
-    from aoe_reports.rules.results.check import check_result_file, check_result_text
-
-    data = read_bytes(file.path, chosen.max_size)
-    if summarise is None:
-        outline, findings = check_result_text(data, file.path, file.name, chosen.max_size)
-        return _of_outline(file, outline, findings)
-    read = parse_results(file.path, file.name, data, chosen.max_size)
-    findings = check_result_file(read)
-    details = [summarise(str(file.path), result, findings) for result in read.results]
-    return replace(_of_outline(file, outline_of(read.results), findings), details=details)
-
-
-def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
-    if outline is None:
-        return _one(file, findings)
-    return _one(
-        file,
-        findings,
-        tasks=len(outline.statuses),
-        container=outline.container,
-        body=outline.body,
-        vocabulary=outline.vocabulary,
-        tuning_names=outline.tuning_names,
-        statuses=outline.statuses,
-    )
-
-
-def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
-    """A gradient bank of AOE."""
-    from aoe_reports.formats.aoe.bank_file import read_bank
-    from aoe_reports.rules.gradient_bank import check_bank_file
-
-    read = read_bank(file.path, file.name, max_bytes=chosen.max_size)
-    return _one(file, check_bank_file(read), summary=read.bank.summary() if read.parsed else None)
-
-
-def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
-    """A file of another tuner than AOE."""
-    from aoe_reports.formats.tuner_files import tuner_file_kind
-
-    read = tuner_file_kind(file.name.kind).read(file.path, chosen.max_size)
-    return _one(file, read.findings, tasks=read.tasks, tuning_names=read.names, summary=read.summary)
-
-
-def _records(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
-    """A file of v0.1 records."""
-    from aoe_reports.rules.records import check_records_file
-
-    return _one(file, check_records_file(file.path, chosen.max_size))
-
-
-def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
-    """Every table that a file holds, and the events of a timeline."""
-    from aoe_reports.engine.captures import look_at, read_file
-
-    found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
-    if file.name.timeline:
-        found |= dict.fromkeys(look_at(file).findings)
-    return _one(file, list(found))
-
-
-def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
-    return _one(file, [Finding("error", "empty-file", str(file.path), say("the file is empty"))])
-
-
-def _one(file: FoundFile, findings: Sequence[Finding], **known: Any) -> OneFile:
-    """What a file hands on, null what is not known of it."""
-    cells: dict[str, Any] = {
-        "container": None,
-        "body": None,
-        "vocabulary": None,
-        "tasks": None,
-        "tuning_names": (),
-        "statuses": (),
-        "summary": None,
-        **known,
-    }
-    row = CheckedFile(path=str(file.path), kind=file.name.kind, verdict="pass", **cells)
-    return OneFile(row=row, findings=findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from aoe_reports.formats.aoe.operators import is_tunable
@@ -12,11 +13,14 @@ from aoe_reports.rules.rule import Found, listed, rule
 
 _LISTS = say("torch_npu's list of 112 types, Operator List of CANN 9.0")
 
+MAX_DIGITS = 20
+"""Of an unsigned 64-bit number."""
+
 
 @rule("error", say("a 64-bit hash in decimal digits"), DOCS, on=RESULTS)
 def repo_key(task: Task) -> Found:
     """The key of a subgraph is an unsigned 64-bit number."""
-    if task.facts.kind != "sgat" or all(map(_is_key, task.columns.names)):
+    if task.facts.kind != "sgat" or _are_keys(task.columns.names):
         return
     for part in task.exact.modifications:
         if not _is_key(part.name):
@@ -27,7 +31,17 @@ def repo_key(task: Task) -> Found:
 
 
 def _is_key(name: str) -> bool:
-    return name.isascii() and name.isdecimal() and len(name) <= 20 and int(name) < 2**64  # noqa: PLR2004
+    return _are_keys([name])
+
+
+def _are_keys(names: Sequence[str]) -> bool:
+    """Whether all of some names are keys: one look at all of their digits, and none at one name after another."""
+    if not names:
+        return True
+    digits = "".join(names)
+    if not (digits.isascii() and digits.isdecimal() and all(names) and max(map(len, names)) <= MAX_DIGITS):
+        return False
+    return max(map(int, names)) < 2**64
 
 
 @rule("info", say("types outside of the list cannot be tuned"), _LISTS, on=RESULTS)

@@ -1,0 +1,124 @@
+"""How `check` reads one file of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aoe_reports.formats.aoe.bank_file import read_bank
+from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
+from aoe_reports.formats.aoe.results import Outline, outline_of
+from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.identify import why
+from aoe_reports.formats.tuner_files import tuner_file_kind
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import join, say
+from aoe_reports.questions.check import CheckedFile, CheckOptions, OneFile, Summarise
+from aoe_reports.rules.gradient_bank import check_bank_file
+from aoe_reports.rules.records import check_records_file
+from aoe_reports.rules.results.check import check_result_file, check_result_text
+
+_Check = Callable[[FoundFile, CheckOptions, Summarise | None], OneFile]
+
+
+def check_file(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) -> OneFile:
+    """What one file hands on. Raises ReadError or OSError where it cannot be read."""
+    check = checker_of(file)
+    assert check is not None, file.name.kind
+    return check(file, chosen, summarise)
+
+
+def unreadable(file: FoundFile, error: ReadError | OSError) -> OneFile:
+    """What a file hands on that cannot be read."""
+    message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
+    return _one(file, [Finding("error", "unreadable", str(file.path), message)])
+
+
+def checker_of(file: FoundFile) -> _Check | None:
+    """What checks a file; None where none does."""
+    if file.name.kind in AOE_KINDS:
+        return _bank if file.name.kind == "gdat" else _result
+    if file.name.kind == "record":
+        return _records
+    if file.name.source == "tuner":
+        return _tuner_file
+    if file.name.kind in INFO_KINDS or file.name.kind in UNREAD_KINDS:
+        return None  # read, and complained of, with its capture; or not read, which is said of its folder
+    return _empty if file.size == 0 and file.name.form != "csv" else _tables
+
+
+def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) -> OneFile:
+    """An AOE result."""
+    data = read_bytes(file.path, chosen.max_size)
+    if summarise is None:
+        outline, findings = check_result_text(data, file.path, file.name, chosen.max_size)
+        return _of_outline(file, outline, findings)
+    read = parse_results(file.path, file.name, data, chosen.max_size)
+    findings = check_result_file(read)
+    details = [summarise(str(file.path), result, findings) for result in read.results]
+    return replace(_of_outline(file, outline_of(read.results), findings), details=details)
+
+
+def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
+    if outline is None:
+        return _one(file, findings)
+    return _one(
+        file,
+        findings,
+        tasks=len(outline.statuses),
+        container=outline.container,
+        body=outline.body,
+        vocabulary=outline.vocabulary,
+        tuning_names=outline.tuning_names,
+        statuses=outline.statuses,
+    )
+
+
+def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
+    """A gradient bank of AOE."""
+    read = read_bank(file.path, file.name, max_bytes=chosen.max_size)
+    return _one(file, check_bank_file(read), summary=read.bank.summary() if read.parsed else None)
+
+
+def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
+    """A file of another tuner than AOE."""
+    read = tuner_file_kind(file.name.kind).read(file.path, chosen.max_size)
+    return _one(file, read.findings, tasks=read.tasks, tuning_names=read.names, summary=read.summary)
+
+
+def _records(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
+    """A file of v0.1 records."""
+    return _one(file, check_records_file(file.path, chosen.max_size))
+
+
+def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
+    """Every table that a file holds, and the events of a timeline."""
+    from aoe_reports.engine.captures import look_at, read_file
+
+    found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
+    if file.name.timeline:
+        found |= dict.fromkeys(look_at(file).findings)
+    return _one(file, list(found))
+
+
+def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
+    return _one(file, [Finding("error", "empty-file", str(file.path), say("the file is empty"))])
+
+
+def _one(file: FoundFile, findings: Sequence[Finding], **known: Any) -> OneFile:
+    """What a file hands on, null what is not known of it."""
+    cells: dict[str, Any] = {
+        "container": None,
+        "body": None,
+        "vocabulary": None,
+        "tasks": None,
+        "tuning_names": (),
+        "statuses": (),
+        "summary": None,
+        **known,
+    }
+    row = CheckedFile(path=str(file.path), kind=file.name.kind, verdict="pass", **cells)
+    return OneFile(row=row, findings=findings)
