@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from aoe_reports.cli.main import COMMANDS, GROUPS, run_app
+from aoe_reports.engine.question import Question
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.present.forms import CHECK_FORMS, FORMS
+from aoe_reports.present.schema import schema_of_answers
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advice.thresholds import list_thresholds
 
@@ -186,7 +189,19 @@ def _help(command: str) -> str:
     return "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())
 
 
-PAGES = {"tables.md": tables, "rules.md": rules, "commands.md": commands, "advice.md": advice}
+def outputs() -> str:
+    """The JSON Schema of what each question prints as JSON."""
+    questions = sorted((kind() for kind in Question.__subclasses__()), key=lambda one: one.name)
+    return json.dumps(schema_of_answers(questions), indent=2) + "\n"
+
+
+PAGES = {
+    "tables.md": tables,
+    "rules.md": rules,
+    "commands.md": commands,
+    "advice.md": advice,
+    "outputs.schema.json": outputs,
+}
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ class Odd(Question[RunOptions, str]):
     name = "odd"
     title = "Odd"
     options = RunOptions
-    rows = (Seen,)
+    tables = (("rows", Seen),)
     nothing = "nothing here"
 
     def map_unit(self, unit: Unit, asked: Asked[RunOptions]) -> str:

@@ -245,8 +245,10 @@ class Question(ABC, Generic[O, P]):
     name: ClassVar[str]
     title: ClassVar[str]
     options: ClassVar[type[Any]]
-    rows: ClassVar[tuple[type[Any], ...]]
-    """The classes of the rows of its tables."""
+    tables: ClassVar[tuple[tuple[str, type[Any]], ...]]
+    """(key in JSON, class of its rows) of each table; the first is what CSV holds."""
+    more: ClassVar[tuple[str, ...]] = ()
+    """The further keys of its JSON form, objects that are no tables."""
     arguments: ClassVar[tuple[Argument, ...]] = (
         Argument(name="paths", help="Files or folders (searched recursively)."),
     )

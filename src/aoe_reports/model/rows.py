@@ -225,9 +225,11 @@ def _schema(annotation: Any, each: Field) -> dict[str, Any]:
         return schema_of(annotation)
     if annotation is int and each.cell.unit is not None:
         annotation = float
-    if get_origin(annotation) is Mapping:
+    if annotation is dict or get_origin(annotation) in {dict, Mapping}:
         return {"type": "object"}
-    kind = "array" if get_origin(annotation) in {list, tuple, Sequence} else _TYPES.get(annotation)
+    if get_origin(annotation) in {list, tuple, Sequence}:
+        return {"type": "array", "items": _schema(get_args(annotation)[0], each)}
+    kind = _TYPES.get(annotation)
     return {} if kind is None else {"type": kind}
 
 

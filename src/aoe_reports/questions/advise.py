@@ -85,7 +85,10 @@ class Advise(Question[AdviseOptions, _Part]):
     name = "advise"
     title = "Advice"
     options = AdviseOptions
-    rows = (Advised, Headline)
+    tables = (
+        ("rows", Advised),
+        ("headlines", Headline),
+    )
     nothing = "nothing here that advice could be on"
 
     def map_unit(self, unit: Unit, asked: Asked[AdviseOptions]) -> _Part:

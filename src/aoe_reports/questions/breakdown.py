@@ -86,7 +86,10 @@ class Breakdown(Question[BreakdownOptions, Found]):
     name = "breakdown"
     title = "Breakdown"
     options = BreakdownOptions
-    rows = (Activity, GapRow)
+    tables = (
+        ("rows", Activity),
+        ("gaps", GapRow),
+    )
     form_help = "Form of the output; csv has no gaps."
     nothing = "no task of a device in a timeline here"
 

@@ -90,7 +90,7 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
     name = "check"
     title = "Checked"
     options = CheckOptions
-    rows = (CheckedFile,)
+    tables = (("rows", CheckedFile),)
     held = False
 
     def __init__(self, summarise: Summarise | None = None) -> None:

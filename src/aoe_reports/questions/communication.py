@@ -186,7 +186,15 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     name = "communication"
     title = "Communication"
     options = CommunicationOptions
-    rows = (TypeOfOperator, Operator, Transport, LinkRow, AwaitedRank, TailRow, SegmentRow)
+    tables = (
+        ("rows", TypeOfOperator),
+        ("operators", Operator),
+        ("transports", Transport),
+        ("links", LinkRow),
+        ("awaited", AwaitedRank),
+        ("tails", TailRow),
+        ("segments", SegmentRow),
+    )
     form_help = "Form of the output; csv has the operators by rank, group and type."
     nothing = "no communication here"
 

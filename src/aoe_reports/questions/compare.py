@@ -132,7 +132,11 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     name = "compare"
     title = "Comparison"
     options = CompareOptions
-    rows = (Change, Total)
+    tables = (
+        ("rows", Change),
+        ("totals", Total),
+    )
+    more = ("method",)
     arguments = (
         Argument(name="baseline", help="What is compared with: one run.", many=False),
         Argument(name="candidates", help="What is compared: one run each, against the baseline."),

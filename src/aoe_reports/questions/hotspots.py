@@ -64,7 +64,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
     name = "hotspots"
     title = "Hotspots"
     options = HotspotOptions
-    rows = (Hotspot,)
+    tables = (("rows", Hotspot),)
     nothing = "no task to rank here"
 
     def map_unit(self, unit: Unit, asked: Asked[HotspotOptions]) -> list[Hotspot]:

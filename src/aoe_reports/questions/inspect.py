@@ -48,7 +48,7 @@ class Inspect(Question[RunOptions, InspectedFile]):
     name = "inspect"
     title = "Files"
     options = RunOptions
-    rows = (InspectedFile,)
+    tables = (("rows", InspectedFile),)
 
     def units(self, files: Discovery, asked: Asked[RunOptions]) -> list[FileUnit]:
         """Every file of every capture, those that a better form replaces among them, and every file of tuners."""

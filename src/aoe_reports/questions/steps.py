@@ -71,7 +71,7 @@ class Steps(Question[StepOptions, list["Step"]]):
     name = "steps"
     title = "Steps"
     options = StepOptions
-    rows = (StepRow,)
+    tables = (("rows", StepRow),)
     nothing = "no step here"
 
     def prepare(self, files: Discovery, asked: Asked[StepOptions]) -> list[Cluster]:

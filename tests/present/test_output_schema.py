@@ -1,0 +1,50 @@
+"""What each question prints as JSON is what docs/outputs.schema.json says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from commandline import FIXTURES, ROOT, Cli
+from goldens.timeline import write_timelines
+
+SCHEMA = json.loads((ROOT / "docs" / "outputs.schema.json").read_text())
+MSPROF = FIXTURES / "msprof" / "valid"
+RANKS = MSPROF / "communication_of_four_ranks"
+ASKED = {
+    "hotspots": [MSPROF / "merged_two_devices", FIXTURES / "msprof" / "invalid" / "csv-ragged-row"],
+    "steps": [MSPROF],
+    "breakdown": [],
+    "communication": [MSPROF],
+    "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
+    "advise": [MSPROF],
+    "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
+    "check": [FIXTURES / "aoe", FIXTURES / "msprof" / "invalid"],
+}
+
+
+def test_every_question_has_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert {*ASKED, "finding"} == set(SCHEMA["$defs"])
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
+    write_timelines(tmp_path)
+    paths = [tmp_path] if command == "breakdown" else ASKED[command]
+    printed = cli(command, *paths, "--format", "json").json
+    jsonschema.validate(printed, SCHEMA)
+    jsonschema.validate(printed, {**SCHEMA["$defs"][command], "$defs": SCHEMA["$defs"]})
+    tables = [
+        key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
+    ]
+    assert [key for key in tables if not printed[key]] in ([], ["segments"])
+
+
+def test_another_key_does_not_fit(cli: Cli) -> None:
+    printed = cli("hotspots", MSPROF / "ten_iterations", "--format", "json").json
+    printed["rows"][0]["another"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(printed, SCHEMA)
