@@ -17,6 +17,7 @@ from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.records.row import row_of_record
 from aoe_reports.history.series import put_together
 from aoe_reports.history.stored_attribution import TunedOperator, _part_ns, attribute
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.store.layout import table_of
 
 NS = st.integers(0, 2**40)
@@ -70,7 +71,8 @@ def told_of(rows: list[dict[str, Any]], at: int, tuned: list[TunedOperator] | No
     index = histories.facts["scope"].to_list().index("step")
     change = SimpleNamespace(night=at, until=len(histories.nights))
     judged = SimpleNamespace(histories=histories, verdicts={index: SimpleNamespace(changes=[change], sigma=0.01)})
-    return attribute(records, judged, index, change, tuned or [])  # type: ignore[arg-type]
+    told = attribute(records, judged, index, change, tuned or [])  # type: ignore[arg-type]
+    return None if told is None else as_mapping(told)
 
 
 @given(st.lists(NIGHT, min_size=2, max_size=6), st.data(), st.randoms(use_true_random=False))

@@ -11,11 +11,12 @@ from datetime import date, timedelta
 from typing import Any
 
 from aoe_reports.history.baselines import Acceptance, limit_of
+from aoe_reports.history.examination import Examination, examine
+from aoe_reports.history.news import record_changes
 from aoe_reports.history.options import AckOptions, ExpectOptions, RegressionOptions, TagOptions, WhoOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
-from aoe_reports.history.regressions import Examination, examine
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
@@ -83,7 +84,7 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
                 say("{subject}: nothing is open here: no slow-down waits for an acknowledgement", subject=subject)
             )
         return _answer(subject, "unchanged", id=active.id, who=active.who, reason=active.reason, series=len(indexes))
-    examined.record({one["series_id"] for one in accepted})
+    record_changes(examined, {one["series_id"] for one in accepted})
     body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "accepted": accepted}
     return _store(history, subject, "acknowledged", body, len(accepted))
 
@@ -102,7 +103,7 @@ def _open_series(examined: Examination, subject: str) -> list[int]:
 
 def _acceptance(examined: Examination, index: int) -> Row:
     active = examined.active_changes[index]
-    series = examined.facts[index]["series_id"]
+    series = examined.ids[index]
     return {"series_id": series, "through": active.shifts[-1].since, "limit": limit_of(active)}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from aoe_reports.formats.records.payloads import object_in
+from aoe_reports.formats.records.payloads import ChangedFact, object_in
 
 NIGHTS = 3
 """Nights on either side that are looked at: a fact that is not the same in all of them is none of a side."""
@@ -20,8 +20,8 @@ MOST_TOLD = 20
 LONGEST_VALUE = 200
 
 
-def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:
-    """`{name, before, after}` of each fact that is one thing in all records before and another in all since.
+def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[ChangedFact]:
+    """Each fact that is one thing in all records before and another in all since.
 
     Both frames hold COLUMNS (those that are missing tell nothing). Names are `engine_version`, `software_config.driver`
     and so on; a fact that one side lacks is null there. Values are whatever somebody wrote: texts, cut at LONGEST_VALUE.
@@ -33,7 +33,7 @@ def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str
     for name in sorted(sides[0].keys() | sides[1].keys()):
         values = [side.get(name, {None}) for side in sides]
         if all(len(one) == 1 for one in values) and values[0] != values[1]:
-            found.append({"name": name, "before": next(iter(values[0])), "after": next(iter(values[1]))})
+            found.append(ChangedFact(name, *(next(iter(one)) for one in values)))
     return found[:MOST_TOLD]
 
 

@@ -209,7 +209,7 @@ class News:
     last_night: str
     shifts: Sequence[LevelShift]
     withdrawn: Sequence[LevelShift] = ()
-    seen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    seen: Mapping[str, Seen] = field(default_factory=dict)
     """What is seen of the incidents of the changes, by their ids."""
 
 
@@ -226,7 +226,7 @@ def record_news(
     for one in news:
         position = recorded.counts.get(one.facts["series_id"], 0)
         for shift in one.shifts:
-            seen = one.seen.get(shift.incident or "")
+            seen = to_builtins(one.seen.get(shift.incident or ""))
             body = {**_shift_body(shift), "found": one.last_night, "change": shift.change, "seen": seen, **by}
             rows.append(_row(one, shift, shift.state, {**body, "position": position}))
             position += 1

@@ -15,6 +15,7 @@ from aoe_reports.formats.records.payloads import number_in, object_in
 from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
 from aoe_reports.history.detector import Change
 from aoe_reports.history.series import Judged
+from aoe_reports.model.changes import MovedCost, OperatorChange, StepAttribution
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.store import History, equals
 from aoe_reports.tuning.names import type_key
@@ -62,7 +63,7 @@ def tuned_operators(history: History) -> list[TunedOperator]:
 
 def attribute(
     records: pl.DataFrame, judged: Judged, index: int, change: Change, tuned: Sequence[TunedOperator] = ()
-) -> Row | None:
+) -> StepAttribution | None:
     """The change of a step over the operators of the same workload, rank and device; None where nothing tells of them."""
     verdict, nights = judged.verdicts[index], judged.histories.nights
     prior = [one.until for one in verdict.changes if one.until <= change.night]
@@ -85,7 +86,7 @@ def attribute(
         steps = steps.filter(pl.col("night").is_in(told_nights.implode()))
     named = _name_repositories(_calls(calls), _between(steps, facts, tuned))
     told = attribute_change(named, _steps(steps), verdict.sigma or 0.0)
-    return None if told is None else _attribution_row(told)
+    return None if told is None else _told(told)
 
 
 def _finest(records: pl.DataFrame) -> pl.DataFrame:
@@ -182,47 +183,47 @@ def _sum_known(values: Iterable[int | None]) -> int | None:
     return None if None in known else sum(value for value in known if value is not None)
 
 
-def _attribution_row(told: Attribution) -> Row:
-    """A change of a step in us a step: operators + communication + free + unattributed = total; the largest changes first."""
-    summed = [one for one in told.operators if not one.communication]
+def _told(found: Attribution) -> StepAttribution:
+    """The change of a step in us, with the operators that changed most."""
+    summed = [one for one in found.operators if not one.communication]
     named = [one for one in summed if one.sure_ns > 0][:NAMED]
-    talk = [one for one in told.operators if one.communication and one.sure_ns > 0][:NAMED]
-    return {
-        "before_us": told.before_ns / 1000,
-        "after_us": told.after_ns / 1000,
-        "total_us": told.total_ns / 1000,
-        "operators_us": told.operators_ns / 1000,
-        "other_operators_us": (told.operators_ns - sum(one.difference_ns for one in named)) / 1000,
-        "communication_not_overlapped_us": _us(told.communication_not_overlapped_ns),
-        "free_us": _us(told.free_ns),
-        "unattributed_us": told.unattributed_ns / 1000,
-        "operators": [_operator_row(one) for one in named],
-        "communication": [_operator_row(one) for one in talk],
-        "shifts": [
-            {"from": list(shift.sources), "to": list(shift.targets), "moved_us": shift.moved_ns / 1000}
-            for shift in told.shifts
+    talk = [one for one in found.operators if one.communication and one.sure_ns > 0][:NAMED]
+    return StepAttribution(
+        before_us=found.before_ns / 1000,
+        after_us=found.after_ns / 1000,
+        total_us=found.total_ns / 1000,
+        operators_us=found.operators_ns / 1000,
+        other_operators_us=(found.operators_ns - sum(one.difference_ns for one in named)) / 1000,
+        communication_not_overlapped_us=_us(found.communication_not_overlapped_ns),
+        free_us=_us(found.free_ns),
+        unattributed_us=found.unattributed_ns / 1000,
+        operators=[_operator(one) for one in named],
+        communication=[_operator(one) for one in talk],
+        shifts=[
+            MovedCost(from_=list(shift.sources), to=list(shift.targets), moved_us=shift.moved_ns / 1000)
+            for shift in found.shifts
         ],
-        "left_out_nights": [night for _, night in told.untypical],
-    }
+        left_out_nights=[night for _, night in found.untypical],
+    )
 
 
-def _operator_row(one: OperatorShare) -> Row:
+def _operator(one: OperatorShare) -> OperatorChange:
     night, _, run = (one.repository or "").partition(" ")
-    return {
-        "op_type": one.op_type,
-        "op_name": one.op_name,
-        "difference_us": one.difference_ns / 1000,
-        "cause": one.cause,
-        "before_us": one.before_ns / 1000,
-        "after_us": one.after_ns / 1000,
-        "count_before": one.before_count,
-        "count_after": one.after_count,
-        "calls_us": one.calls_ns / 1000,
-        "count_us": one.count_ns / 1000,
-        "inputs_us": one.inputs_ns / 1000,
-        "repository_run": run or None,
-        "repository_night": night or None,
-    }
+    return OperatorChange(
+        op_type=one.op_type,
+        op_name=one.op_name,
+        difference_us=one.difference_ns / 1000,
+        cause=one.cause,
+        before_us=one.before_ns / 1000,
+        after_us=one.after_ns / 1000,
+        count_before=one.before_count,
+        count_after=one.after_count,
+        calls_us=one.calls_ns / 1000,
+        count_us=one.count_ns / 1000,
+        inputs_us=one.inputs_ns / 1000,
+        repository_run=run or None,
+        repository_night=night or None,
+    )
 
 
 def _us(ns: int | None) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class NightlyResult:
 
     report: Report
     rows: list[dict[str, Any]]
-    changes: list[dict[str, Any]]
+    changes: Sequence[Mapping[str, Any]]
     findings: list[Finding]
     reasons: list[str]
     unreadable: bool
@@ -68,7 +68,7 @@ def run_nightly(
     result = NightlyResult(
         report=_report(content),
         rows=rows,
-        changes=found.rows if found is not None else [],
+        changes=content.changes,
         findings=findings,
         reasons=_reasons(found, findings, chosen),
         unreadable=gathered.unreadable,
@@ -115,8 +115,8 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
     """Why the exit code is not 0."""
     reasons = reasons_of(findings, strict=chosen.strict)
     if found is not None:
-        reasons += [reason for reason in found.reasons if reason != "not-enough-data"]
-    if chosen.strict_data and (found is None or "not-enough-data" in found.reasons):
+        reasons += found.reasons()
+    if chosen.strict_data and (found is None or "not-enough-data" in found.why):
         reasons.append("not-enough-data")
     return reasons
 

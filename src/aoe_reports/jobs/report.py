@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -57,7 +57,7 @@ class NightReport:
 
     report: Report
     content: Night
-    rows: list[Row]
+    rows: Sequence[Mapping[str, Any]]
     findings: list[Finding]
     reasons: list[str]
 
@@ -118,9 +118,9 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         findings += in_order(_findings_of(history, night, mine))
         content = _with_others(content, runs, night, options)
     content = replace(content, workload=options.workload, findings=findings)
-    reasons = [reason for reason in found.reasons if reason == "not-enough-data"]
+    reasons = [reason for reason in found.why if reason == "not-enough-data"]
     return NightReport(
-        report=night_report(content), content=content, rows=found.rows, findings=findings, reasons=reasons
+        report=night_report(content), content=content, rows=content.changes, findings=findings, reasons=reasons
     )
 
 
@@ -136,18 +136,13 @@ def read_night(
     history: History, found: Regressions | None, night: str | None, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Night:
     """What the store knows of some runs of a night beside what changed, which is `found`; None where nothing was measured."""
-    changes = [] if found is None else found.rows
-    content = Night(
-        night=night,
-        changes=changes,
-        incidents=[] if found is None else found.incidents,
-        budget=None if found is None else found.budget,
-        remark=None if found is None else found.remark,
-        least_nights=Parameters().least_nights,
-    )
+    content = Night(night=night, least_nights=Parameters().least_nights)
+    if found is not None:
+        changes = found.tables[0].mappings()
+        content = replace(content, changes=changes, **found.more, remark=found.remark)
     if night is None:
         return content
-    trend = _trend(history, changes, night, runs, incomplete)
+    trend = _trend(history, content.changes, night, runs, incomplete)
     model = None if trend is None else trend.model
     tunings, claims = _tunings(history, runs)
     return replace(
@@ -241,7 +236,7 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *FA
 
 
 def _trend(
-    history: History, rows: Sequence[Row], night: str, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, rows: Sequence[Mapping[str, Any]], night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Trend | None:
     """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
     lead = lead_of(rows)

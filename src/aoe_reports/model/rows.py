@@ -60,7 +60,10 @@ class Cell(NamedTuple):
 
 @record
 class Field:
-    """A column of a row class: the attribute, the key it leaves under, how its value leaves, what people see of it."""
+    """A column of a row class: the attribute, the key it leaves under, how its value leaves, what people see of it.
+
+    An attribute that a keyword of Python would be ends with `_`, its key does not.
+    """
 
     name: str
     key: str
@@ -74,6 +77,8 @@ class Field:
             return None
         if self.cell.unit is not None:
             return round(value / self.cell.unit.factor, _DIGITS)
+        if isinstance(value, list | tuple) and value and is_record(type(value[0])):
+            return [as_mapping(one) for one in value]
         return as_mapping(value) if is_record(type(value)) else value
 
 
@@ -115,7 +120,7 @@ def row_from(cls: type[T], one: object, **more: Any) -> T:
 
 
 def _key(name: str, cell: Cell) -> str:
-    return name if cell.unit is None else name.removesuffix(cell.unit.field) + cell.unit.key
+    return name.removesuffix("_") if cell.unit is None else name.removesuffix(cell.unit.field) + cell.unit.key
 
 
 @once_a_class

@@ -12,7 +12,7 @@ import orjson
 
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
-from aoe_reports.history.regressions import DetectorRun
+from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.errors import AoeReportsError, UsageError

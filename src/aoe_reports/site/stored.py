@@ -17,8 +17,9 @@ import pyarrow as pa
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
+from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.options import RegressionOptions
-from aoe_reports.history.regressions import DetectorRun, Regressions, find_regressions
+from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
 from aoe_reports.history.site_facts import (
     Claim,
@@ -64,20 +65,21 @@ def read_facts(
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
+    series = _series(history, told, runs, nights) if told.rows else []
     facts = StoreFacts(
-        series=_series(history, told, runs, nights) if told.rows else [],
+        series=series,
         runs=runs,
         verdicts=_stored_verdicts(history),
-        budget=told.budget,
+        budget=told.more["budget"],
         nights=nights,
         watched_nights=min(WATCHED_NIGHTS, len(nights)),
-        regressions=[row for row in told.rows if row["state"] is not None],
+        regressions=[one.row for one in series if one.row["state"] is not None],
         remark=told.remark,
         findings=[finding.as_dict() for finding in told.findings],
         by_id={run.run_id: run for run in runs},
         claims=_claims_of_runs(history, runs),
         failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
-        incidents={incident["incident"]: incident for incident in told.incidents},
+        incidents={incident["incident"]: incident for incident in told.more["incidents"]},
     )
     return history, facts
 
@@ -249,11 +251,11 @@ def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
 
 def _series(history: History, told: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]) -> list[SeriesFacts]:
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]
-    histories, gone = _histories(history, [row["series_id"] for row in told.rows], incomplete)
+    histories, gone = _histories(history, [row.series_id for row in told.rows], incomplete)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     verdicts, first = _verdicts(histories, told, start)
-    whole = _look_back(histories, gone, told.budget["false_alarms_per_year"])
+    whole = _look_back(histories, gone, told.budget.false_alarms_per_year)
     newest = _newest(history, since, incomplete)
 
     @cache
@@ -262,7 +264,7 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
     found = []
-    for place, row in enumerate(told.rows):
+    for place, row in enumerate(told.tables[0].mappings()):
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = verdicts[place]
@@ -295,7 +297,7 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
     It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
     """
     seen, nights = told.detected.judged.histories, histories.nights[start:]
-    rows = [told.places[row["series_id"]] for row in told.rows]
+    rows = [told.places[row.series_id] for row in told.rows]
     if (
         len(rows) == len(seen.values_ms)
         and seen.nights == nights
@@ -303,7 +305,7 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
         and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
     ):
         return [told.detected.judged.verdicts[row] for row in rows], start
-    judged = judge_histories(histories, told.budget["false_alarms_per_year"], within=len(nights))
+    judged = judge_histories(histories, told.budget.false_alarms_per_year, within=len(nights))
     return judged.verdicts, 0
 
 

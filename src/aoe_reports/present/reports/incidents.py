@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import Column, columns_of, telling_columns
 from aoe_reports.model.texts import count_of, join, say
-from aoe_reports.present.reports.rows import shown_columns
 
 Row = Mapping[str, Any]
 
 SHOWN_MEMBERS = 20
+
+
+_OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
+"""What is said of series, and not of members of an incident."""
+
+
+def change_columns(rows: Sequence[Row], without: frozenset[str]) -> tuple[Column, ...]:
+    """The columns of changed series that say anything in any of the rows."""
+    return telling_columns([one for one in columns_of(SeriesChange) if one.key not in without], rows)
 
 
 def is_slower(row: Row) -> bool:
@@ -42,7 +52,7 @@ def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Sec
                 )
             )
         shown = members[:SHOWN_MEMBERS]
-        grid = Grid(shown_columns("incident", shown), shown)
+        grid = Grid(change_columns(shown, without=_OF_NO_MEMBER), shown)
         title = say("{since}: {title}", since=incident["since"], title=incident["title"])
         sections.append(Section(title, sentences, grid))
     return sections

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aoe_reports.model.causes import cause_words
+from aoe_reports.model.changes import OperatorChange
 from aoe_reports.model.report import Chart, Grid, Section, Waterfall
-from aoe_reports.model.rows import Column
+from aoe_reports.model.rows import Column, columns_of, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.reports.incidents import incident_sections, is_open
 from aoe_reports.present.reports.night_content import (
@@ -22,7 +23,6 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
-from aoe_reports.present.reports.rows import shown_columns
 
 SHOWN_CHANGES = 20
 SHOWN_INCIDENTS = 10
@@ -200,7 +200,7 @@ def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
     )
     sentences = [say("{text}.", text=described), *_remarks(told, night)]
     rows = [{**one, "cause": cause_words(one["cause"])} for one in in_lines(operators)]
-    grid = Grid(shown_columns("attribution", operators), rows) if operators else None
+    grid = Grid(telling_columns(columns_of(OperatorChange), operators), rows) if operators else None
     return Section("Where the change is", sentences, grid, chart, figure="attribution")
 
 

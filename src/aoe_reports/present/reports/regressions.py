@@ -7,24 +7,27 @@ from statistics import median
 from typing import Any
 
 from aoe_reports.model.causes import cause_words
+from aoe_reports.model.changes import OperatorChange
 from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.rows import columns_of, telling_columns
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import incident_sections
-from aoe_reports.present.reports.rows import shown_columns
+from aoe_reports.present.reports.incidents import change_columns, incident_sections
+
+_OF_MEMBERS = frozenset({"impact_ms", "series_id"})
+"""What is said of members of an incident alone."""
 
 
-def regressions_report(
-    rows: Sequence[Mapping[str, Any]],
-    budget: Mapping[str, Any],
-    incidents: Sequence[Mapping[str, Any]] = (),
-    remark: str | None = None,
-) -> Report:
-    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
-    sections = incident_sections(incidents, rows)
+def regressions_report(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any], remark: str | None) -> Report:
+    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides.
+
+    `more` has the budget and the incidents, as the JSON form has them beside the rows.
+    """
+    budget = more["budget"]
+    sections = incident_sections(more["incidents"], rows)
     apart = [row for row in rows if row["incident"] is None]
     if apart:
-        shown = Grid(shown_columns("regressions", apart), apart)
+        shown = Grid(change_columns(apart, without=_OF_MEMBERS), apart)
         sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
     sections += [attribution_section(row) for row in rows if row.get("attribution")]
     sections.append(Section("What an alarm is worth here", _price(rows, budget)))
@@ -67,7 +70,7 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
     ]
     lines = [sentence, *shifts, *tuned]
     operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
-    grid = Grid(shown_columns("attribution", operators), operators) if operators else None
+    grid = Grid(telling_columns(columns_of(OperatorChange), operators), operators) if operators else None
     return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
 
 

@@ -1,0 +1,177 @@
+"""One run of the detector over a store: which nights it reads, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from aoe_reports.facts.records.context import UNKNOWN
+from aoe_reports.history.baselines import ordinal
+from aoe_reports.history.dictionary_encoded import read_coded
+from aoe_reports.history.series import FACTS, Judged, judge_histories, put_together
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import join, say
+from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import ROWS
+
+_COLUMNS = (
+    "series_id",
+    "night",
+    "run_id",
+    "timestamp_ns",
+    "runtime_ms_mean",
+    "count",
+    "total_ns",
+    "workload_args",
+    "metrics",
+    *FACTS,
+)
+
+CLOCK_GAP_DAYS = 365
+"""A night further than a year from all others is no gap in a history, but a clock that was wrong."""
+_LEAST_LEVEL, _LEAST_HISTORY = 3, 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfNight:
+    """A run, and the night that it belongs to."""
+
+    run_id: str
+    night: str
+    model: str | None
+    run_kind: str
+    path: str | None
+
+
+def read_runs(history: History) -> list[RunOfNight]:
+    """All runs, night by night."""
+    columns = ("run_id", "night", "model", "run_kind", "path")
+    runs = [RunOfNight(**row) for row in history.rows("run", columns).to_pylist()]
+    return sorted(runs, key=lambda run: (run.night, run.run_id))
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorInput:
+    """All that the verdicts of the detector depend on."""
+
+    parts: frozenset[str]
+    """The files of the store that hold runs and records: another content has another name."""
+    false_alarms_per_year: float
+    within: int | None
+    """So many of the newest nights; None: all of them, in hindsight."""
+    until: str | None
+    """The newest night that is looked at; None: the newest there is."""
+    chosen: tuple[str, ...] = ()
+    """Nights of the baseline, however old they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorRun:
+    """One run of the detector over a store: whoever asks the same store the same again need not run it again."""
+
+    input: DetectorInput
+    stored: pl.DataFrame
+    """All records that were read."""
+    records: pl.DataFrame
+    """Those of them that were judged: not of runs whose clock was wrong."""
+    jumps: Mapping[str, Finding]
+    """What is said of runs whose clock was wrong, by run."""
+    judged: Judged
+
+
+def run_detector(history: History, wanted: DetectorInput, runs: Sequence[RunOfNight]) -> DetectorRun:
+    """Read the nights that are wanted, and run the detector over them."""
+    stored = _records(history, wanted)
+    jumps = {run.run_id: _clock_jump(run, history.uri) for run in _runs_with_wrong_clock(runs)}
+    records = stored.filter(~pl.col("run_id").is_in(list(jumps))) if jumps else stored
+    judged = judge_histories(put_together(records), wanted.false_alarms_per_year, within=wanted.within)
+    return DetectorRun(input=wanted, stored=stored, records=records, jumps=jumps, judged=judged)
+
+
+def _records(history: History, wanted: DetectorInput) -> pl.DataFrame:
+    """Records of the nights that are wanted; AOE's own measurements and cut-off captures are no nights."""
+    by_then: Where = [] if wanted.until is None else [equals("night", wanted.until, "<=")]
+    measured = [equals("run_kind", "tuning", "!="), equals("status", "incomplete", "!="), *by_then]
+    nights = sorted(set(history.rows("run", ["night"], measured)["night"].to_pylist()))
+    where: Where = [equals("source", "aoe", "!="), *by_then]
+    if wanted.within is not None and len(nights) > wanted.within:
+        first = equals("night", nights[-wanted.within], ">=")
+        where = [*where, (first, *(equals("night", night) for night in wanted.chosen))]
+    incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
+    columns = [name for name in _COLUMNS if name in ROWS.names]
+    return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
+
+
+def _runs_with_wrong_clock(runs: Sequence[RunOfNight]) -> Iterator[RunOfNight]:
+    """Runs that are held against nothing.
+
+    A workload's nights fall apart where more than a year lies between two. A part of fewer nights than make a level, beside
+    one that is long enough to be judged, is no history: it would be the newest night for ever, or the oldest.
+    """
+    by_model: dict[str, list[RunOfNight]] = {}
+    for run in runs:
+        by_model.setdefault(str(run.model), []).append(run)
+    for _, ours in sorted(by_model.items()):
+        parts = _apart(sorted({run.night for run in ours}))
+        if max(map(len, parts)) >= _LEAST_HISTORY:
+            gone = {night for part in parts if len(part) < _LEAST_LEVEL for night in part}
+            yield from (run for run in ours if run.night in gone)
+
+
+def _apart(nights: Sequence[str]) -> list[list[str]]:
+    """Nights in groups between which more than a year lies."""
+    parts: list[list[str]] = []
+    for night in nights:
+        if parts and ordinal(night) - ordinal(parts[-1][-1]) <= CLOCK_GAP_DAYS:
+            parts[-1].append(night)
+        else:
+            parts.append([night])
+    return parts
+
+
+def _clock_jump(run: RunOfNight, store: str) -> Finding:
+    message = say(
+        "run {run_id} of {model} says {night}, more than a year from all other nights of it: it "
+        "is held against nothing (`store undo {run_id}` takes it out)",
+        run_id=run.run_id,
+        model=run.model,
+        night=run.night,
+    )
+    return Finding("warning", "clock-jump", run.path or store, message)
+
+
+def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collection[str] | None) -> list[Finding]:
+    """What is odd about the nights that were judged; of the workloads of `series` alone, where it is given."""
+    mixed = _mixed_hardware(detected.judged)
+    if series is None:
+        return [*detected.jumps.values(), *mixed]
+    # what is odd about others' nights is not ours to answer for
+    ours = detected.stored.filter(pl.col("series_id").is_in(list(series)))
+    models = set(ours["model"].cast(pl.String))
+    names = {run.run_id: run.model for run in runs}
+    findings = [finding for run, finding in detected.jumps.items() if names[run] in models]
+    return [*findings, *(finding for finding in mixed if finding.path in models)]
+
+
+def _mixed_hardware(judged: Judged) -> list[Finding]:
+    """Workloads that ran on several kinds of hardware: each kind has series of its own."""
+    facts = judged.histories.facts
+    kinds: dict[str, set[str]] = {}
+    for model, hardware in facts.select("model", "hardware").unique().iter_rows():
+        kinds.setdefault(str(model), set()).add(str(hardware))
+    return [_of_hardware(model, found) for model, found in sorted(kinds.items()) if len(found) > 1]
+
+
+def _of_hardware(model: str, kinds: set[str]) -> Finding:
+    """Nights that nobody said the hardware of are most likely those of a kind that was named, and were meant to be."""
+    names = join(", ", sorted(kinds - {UNKNOWN}))
+    if UNKNOWN in kinds:
+        message = say(
+            "some nights are of unknown hardware, others of {names}: they are never held against each other (see --hardware)",
+            names=names,
+        )
+        return Finding("warning", "hardware-unnamed", model, message)
+    message = say("measured on {names}: nights on one are never held against nights on another", names=names)
+    return Finding("info", "several-hardware", model, message)

@@ -1,0 +1,98 @@
+"""What else changed where incidents began: versions, drivers, configurations, runs of AOE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from aoe_reports.formats.records.payloads import ChangedFact
+from aoe_reports.history.baselines import JudgedSeries
+from aoe_reports.history.detector_run import RunOfNight
+from aoe_reports.history.incidents import Incident, SeriesShift
+from aoe_reports.history.metadata import COLUMNS, NIGHTS, changed_metadata
+from aoe_reports.history.recorded import Recorded
+from aoe_reports.model.changes import ToldFact
+from aoe_reports.store import History, Where, equals
+
+TUNINGS_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The last runs before an incident and the first ones since, of the series that names it."""
+
+    lead: SeriesShift
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+class Surroundings:
+    """What else changed where incidents began; what was asked for once is remembered."""
+
+    def __init__(
+        self,
+        history: History,
+        series: Mapping[str, JudgedSeries],
+        recorded: Recorded,
+        tunings: Sequence[RunOfNight],
+    ) -> None:
+        self.history, self.series, self.recorded, self.tunings = history, series, recorded, tunings
+        self._now: dict[str, list[ChangedFact] | None] = {}
+
+    def now(self, incident: str) -> list[ChangedFact] | None:
+        """What the nights say now of an incident that was read; None where they do not reach so far back."""
+        return self._now[incident]
+
+    def read(self, incidents: Iterable[Incident]) -> None:
+        """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
+        asked = [one for one in incidents if one.id not in self._now]
+        sides = {one.id: found for one in asked if (found := self._sides(one.lead)) is not None}
+        self._now |= dict.fromkeys(one.id for one in asked)
+        if not sides:
+            return
+        series = tuple(equals("series_id", name) for name in sorted({one.lead.series for one in sides.values()}))
+        runs = sorted({run for one in sides.values() for run in (*one.before, *one.after)})
+        where: Where = [series, tuple(equals("run_id", run) for run in runs)]
+        rows = pl.DataFrame(self.history.records(("series_id", "run_id", *COLUMNS), where))
+        for name, one in sides.items():
+            mine = rows.filter(pl.col("series_id") == one.lead.series)
+            before, after = (mine.filter(pl.col("run_id").is_in(side)) for side in (one.before, one.after))
+            self._now[name] = [*changed_metadata(before, after), *self._tunings_around(one.lead)]
+
+    def _sides(self, lead: SeriesShift) -> _Sides | None:
+        series = self.series[lead.series]
+        place = series.place(lead.shift.since)
+        before = [run for run in series.runs[:place] if run is not None][-NIGHTS:]
+        after = [run for run in series.runs[place:] if run is not None][:NIGHTS]
+        return _Sides(lead, before, after) if before and after else None
+
+    def _tunings_around(self, lead: SeriesShift) -> Iterator[ChangedFact]:
+        """Runs of AOE for the workload between the last night before a change and its first."""
+        series = self.series[lead.series]
+        prior = [night for place, night in enumerate(series.nights[: lead.place]) if series.count(place, place + 1)]
+        names = [
+            run.run_id
+            for run in self.tunings
+            if run.model == lead.facts["model"] and prior[-1:] <= [run.night] <= [lead.shift.since]
+        ]
+        if names:
+            yield ChangedFact("tuning_runs", None, ", ".join(names[:TUNINGS_NAMED]))
+
+    def told(self, incident: str) -> list[ToldFact]:
+        """What else changed there: as first recorded (`seen` is first; first-only: the nights now say otherwise), then what was seen later."""
+        now = self._now[incident]
+        seen = [one.metadata for _, one in self.recorded.incidents.get(incident, ()) if one.metadata is not None]
+        first, *later = [*seen, now or []]
+        told = [_told(fact, "first" if now is None or fact in now else "first-only") for fact in first]
+        known = list(first)
+        for fact in (one for facts in later for one in facts):
+            if fact not in known:
+                known.append(fact)
+                told.append(_told(fact, "later"))
+        return told
+
+
+def _told(fact: ChangedFact, seen: str) -> ToldFact:
+    return ToldFact(name=fact.name, before=fact.before, after=fact.after, seen=seen)

@@ -1,0 +1,196 @@
+"""What `regressions` says: rows of series, of incidents, of what a step's change consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.model.rows import column, row
+
+
+@row
+class Acknowledged:
+    """Who accepted a slow-down (`ack`) or announced it (`expect`), when and why."""
+
+    kind: str = column()
+    id: str = column()
+    who: str | None = column()
+    when: str = column()
+    reason: str = column()
+
+
+@row
+class BaselineLevel:
+    """What the newest level is held against, in ms."""
+
+    kind: str = column()
+    level: float = column()
+    nights: int = column()
+    until: str | None = column()
+
+
+@row
+class Move:
+    """One of the changes that lie between the baseline and the newest level."""
+
+    since: str = column()
+    since_run: str | None = column()
+    state: str = column()
+    before: float = column()
+    after: float = column()
+    change: float = column()
+    ci_low: float = column()
+    ci_high: float = column()
+    incident: str | None = column()
+
+
+@row
+class Suspicion:
+    """What the newest one or two nights show."""
+
+    since: str = column()
+    change: float = column()
+
+
+@row
+class ToldFact:
+    """A fact that changed where an incident began; `seen`: as first recorded, no more (first-only), or later only."""
+
+    name: str = column()
+    before: str | None = column()
+    after: str | None = column()
+    seen: str = column()
+
+
+@row
+class OperatorChange:
+    """What an operator contributes to the change of a step, in us a step."""
+
+    op_type: str | None = column("Operator type")
+    op_name: str | None = column("Operator")
+    difference_us: float = column("Difference (us a step)", "us")
+    cause: str = column("Cause", "word")
+    before_us: float = column("Before (us a step)", "us", before="difference_us")
+    after_us: float = column("After (us a step)", "us", before="difference_us")
+    count_before: float = column()
+    count_after: float = column()
+    calls_us: float = column()
+    count_us: float = column()
+    inputs_us: float = column()
+    repository_run: str | None = column("Tuned by run")
+    repository_night: str | None = column("in night")
+
+
+@row
+class MovedCost:
+    """What some operators lost, and others gained."""
+
+    from_: Sequence[str] = column()
+    to: Sequence[str] = column()
+    moved_us: float = column()
+
+
+@row
+class StepAttribution:
+    """A change of a step in us a step: operators + communication + free + unattributed = total; the largest changes first."""
+
+    before_us: float = column()
+    after_us: float = column()
+    total_us: float = column()
+    operators_us: float = column()
+    other_operators_us: float = column()
+    communication_not_overlapped_us: float | None = column()
+    free_us: float | None = column()
+    unattributed_us: float = column()
+    operators: Sequence[OperatorChange] = column()
+    communication: Sequence[OperatorChange] = column()
+    shifts: Sequence[MovedCost] = column()
+    left_out_nights: Sequence[str] = column()
+
+
+@row
+class SeriesChange:
+    """A series and what it does: `before` and `after` in ms, `change` is `after / before - 1` (above 0 is slower)."""
+
+    series_id: str = column("Series", before="incident")
+    workload: str = column("Workload")
+    scope: str = column()
+    op_type: str | None = column()
+    op_name: str | None = column()
+    metric: str | None = column()
+    hardware: str | None = column("Hardware")
+    rank_id: int | None = column("Rank", "integer", before="hardware")
+    device_id: int | None = column("Device", "integer", before="hardware")
+    state: str | None = column("State", "alarm", before="workload")
+    since_run: str | None = column()
+    since: str | None = column("Since")
+    before: float | None = column("Before (ms)", "ms")
+    after: float | None = column("After (ms)", "ms")
+    change: float | None = column("Change", "change")
+    ci_low: float | None = column("from", "change")
+    ci_high: float | None = column("to", "change")
+    smallest_detectable: float | None = column("Smallest detectable", "change")
+    nights: int = column("Nights", "integer")
+    left_out: int = column()
+    reason: str | None = column("Not judged", "word")
+    last_night: str | None = column()
+    ended: bool = column()
+    impact_ms: float | None = column("Impact on a run (ms)", "ms")
+    incident: str | None = column()
+    first_since: str | None = column()
+    new: bool = column()
+    acknowledged: Acknowledged | None = column()
+    baseline: BaselineLevel | None = column()
+    moves: Sequence[Move] = column()
+    suspicion: Suspicion | None = column()
+    metadata: Sequence[ToldFact] = column()
+    attribution: StepAttribution | None = column()
+    fails: str | None = column()
+
+
+@row
+class IncidentMember:
+    """A change of a series that is part of an incident."""
+
+    series_id: str = column()
+    workload: str = column()
+    scope: str = column()
+    op_type: str | None = column()
+    op_name: str | None = column()
+    rank_id: int | None = column()
+    state: str = column()
+    since: str = column()
+    before: float = column()
+    after: float = column()
+    change: float = column()
+    impact_ms: float = column()
+    open: bool = column()
+
+
+@row
+class IncidentChange:
+    """Changes that moved together, named by one of them."""
+
+    incident: str = column()
+    title: str = column()
+    since: str = column()
+    since_run: str | None = column()
+    since_now: str | None = column()
+    model: str | None = column()
+    hardware: str | None = column()
+    change: float = column()
+    impact_ms: float = column()
+    open: bool = column()
+    metadata: Sequence[ToldFact] = column()
+    members: Sequence[IncidentMember] = column()
+
+
+@row
+class AlarmBudget:
+    """How the budget of false alarms was shared."""
+
+    false_alarms_per_year: float = column()
+    series: int = column()
+    eligible: int = column()
+    detector: int = column()
+    baseline: str = column()
+    whole_history: bool = column()
