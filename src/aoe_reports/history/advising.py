@@ -154,31 +154,32 @@ class Advising:
         rows, said = rows_of_run(label_of(self.captures), captures, self._devices, _CHOSEN, self._findings)
         advice, headlines = _each_once([as_mapping(row) for row in rows]), [as_mapping(one) for one in said]
         plan, longest = self._plan(), self._longest
-        why_not = None
-        if not headlines:
-            errors = [finding.message for finding in self._findings if finding.severity == "error"]
-            why_not = errors[0] if errors else say("neither tasks nor steps here that advice could be on")
         headlines.sort(key=lambda row: -(row["step_us"] or 0.0))
         yield _summary(
             {
-                "why_not": why_not,
+                "why_not": None if headlines else self._why_not(),
                 "found": len(advice),
                 "stated": len(self._stated),
                 "devices": len(headlines),
                 "headlines": [_without(row, "run") for row in headlines[:STORED_DEVICES]],
                 "plan": None if plan is None or longest is None else _plan_summary(plan, longest),
-                "notes": [
-                    say("{message} [{rule}]", message=one.message, rule=one.rule)
-                    for one in dict.fromkeys(self._findings)
-                ][:STORED_NOTES],
+                "notes": self._notes()[:STORED_NOTES],
             }
         )
-        for position, row in enumerate(advice[:STORED_ADVICE], start=1):
-            yield {"state": "advice", **_advice_row(row, position)}
-        for position, row in enumerate(self._stated[:STORED_ADVICE], start=1):
-            yield {"state": "msprof", **_advice_row(row, position)}
+        for state, mine in (("advice", advice), ("msprof", self._stated)):
+            for position, row in enumerate(mine[:STORED_ADVICE], start=1):
+                yield {"state": state, **_advice_row(row, position)}
         if plan is not None:
             yield from _plan_rows(plan, longest.tasks if longest is not None else None)
+
+    def _why_not(self) -> str:
+        """Why there is nothing that advice could be on: the first error, if there is any."""
+        errors = (finding.message for finding in self._findings if finding.severity == "error")
+        return next(errors, say("neither tasks nor steps here that advice could be on"))
+
+    def _notes(self) -> list[Text]:
+        """What was found on the way, each once."""
+        return [say("{message} [{rule}]", message=one.message, rule=one.rule) for one in dict.fromkeys(self._findings)]
 
     def _plan(self) -> Plan | None:
         """What is worth tuning next; a bank that cannot be read takes no advice with it."""

@@ -270,26 +270,33 @@ def merge_shifts(course: JudgedSeries, stored: Iterable[LevelShift]) -> Merged:
     found = []
     for shift in course.shifts():
         alike = [one for one in waiting if same_shift(shift, one, course)]
-        if alike:
-            known = min(alike, key=lambda one: abs(course.nights_between(one.since, shift.since)))
-            gone = alike if shift.until else [one for one in alike if _close(one, known, course)]
-            waiting = [one for one in waiting if one not in gone]
-            first = min(alike, key=lambda one: one.found or "") if shift.until else known
-            found.append(_as_recorded(shift, first))
-        else:
-            found.append(shift)
+        first, gone = _recorded_as(shift, alike, course) if alike else (None, [])
+        waiting = [one for one in waiting if one not in gone]
+        found.append(shift if first is None else _as_recorded(shift, first))
+    return _with_unseen(found, waiting, course)
+
+
+def _with_unseen(found: list[LevelShift], waiting: Sequence[LevelShift], course: JudgedSeries) -> Merged:
+    """What was found, and what was told and is not found: it holds, or is withdrawn."""
     withdrawn: list[LevelShift] = []
     scatter = course.scatter
     for shift in sorted(waiting, key=lambda one: one.since):
         others = [*found, *(one for one in waiting if one is not shift and one not in withdrawn)]
         holds, local = _still_holds(shift, others, course)
-        if not holds:
-            withdrawn.append(shift)
-            continue
-        found.append(shift)
-        if local is not None and local.sigma < scatter.sigma:
+        (found if holds else withdrawn).append(shift)
+        if holds and local is not None and local.sigma < scatter.sigma:
             scatter = local  # without this change the detector took the step for noise
     return Merged(sorted(found, key=lambda shift: (shift.since, shift.found or "")), tuple(withdrawn), scatter)
+
+
+def _recorded_as(
+    shift: LevelShift, alike: Sequence[LevelShift], course: JudgedSeries
+) -> tuple[LevelShift, Sequence[LevelShift]]:
+    """(the one of the recorded changes like it that a change is, those that it is instead of)."""
+    if shift.until:  # a slope: all that was told within it is the same
+        return min(alike, key=lambda one: one.found or ""), alike
+    known = min(alike, key=lambda one: abs(course.nights_between(one.since, shift.since)))
+    return known, [one for one in alike if _close(one, known, course)]
 
 
 def _as_recorded(shift: LevelShift, first: LevelShift) -> LevelShift:

@@ -318,22 +318,28 @@ def _runs_in_jsonl(source: Path) -> Iterator[_Group]:
     doubtful: Finding | None = None
     for (run_id, extra), of_run in groupby(_lines(source), lambda line: (line.run_id, line.extra)):
         lines = list(of_run)
+        group = _group_of(source, lines)
         wrong = [line.wrong for line in lines if line.wrong is not None]
-        sound = [line for line in lines if line.row is not None]
-        group = _Group(source=source, run_id=run_id, extra=extra, rows=table_of([]), wrong=[])
-        if sound:
-            rows = table_of([line.row for line in sound if line.row is not None])
-            group = _checked(source, rows, [(source, line.number) for line in sound])
         if not extra and run_id in scattered:
-            message = say("the rows of run {run_id} do not stand together", run_id=run_id)
-            wrong.append(
-                Finding(severity="error", rule="store-row", path=str(source), message=message, line=lines[0].number)
-            )
+            wrong.append(_apart(source, lines[0]))
         elif not extra and doubtful is not None:
             wrong.append(doubtful)
         group.wrong = sorted([*wrong, *group.wrong], key=lambda one: one.line or 0)
         doubtful = lines[-1].wrong if lines[-1].lost else None
         yield group
+
+
+def _group_of(source: Path, lines: Sequence[_Line]) -> _Group:
+    """The rows of a run that can be used."""
+    rows = {line.number: line.row for line in lines if line.row is not None}
+    if not rows:
+        return _Group(source=source, run_id=lines[0].run_id, extra=lines[0].extra, rows=table_of([]), wrong=[])
+    return _checked(source, table_of(list(rows.values())), [(source, number) for number in rows])
+
+
+def _apart(source: Path, line: _Line) -> Finding:
+    message = say("the rows of run {run_id} do not stand together", run_id=line.run_id)
+    return Finding(severity="error", rule="store-row", path=str(source), message=message, line=line.number)
 
 
 def _scattered(source: Path) -> set[str | None]:

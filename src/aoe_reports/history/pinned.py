@@ -87,29 +87,31 @@ def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int |
     that of the search for changes: to look at one place only can raise no more alarms than to look at all of them.
     """
     scatter, parameters = course.scatter, course.parameters
-    places = [course.place(night) for night in nights if night in course.nights]
+    places = sorted(course.place(night) for night in nights if night in course.nights)
     chosen = [place for place in places if course.count(place, place + 1)]
     if not chosen or course.verdict.reason is not None:
         return Held(None)
-    base = np.concatenate([course.logs(place, place + 1) for place in sorted(chosen)])
-    changes = course.verdict.changes
-    start = max([max(chosen) + 1, *(change.steps[-1] for change in changes if change.steps)])
-    if newest is not None:
-        start = max(chosen) + 1
+    base = np.concatenate([course.logs(place, place + 1) for place in chosen])
+    steps = [] if newest is not None else [change.steps[-1] for change in course.verdict.changes if change.steps]
+    start = max([chosen[-1] + 1, *steps])
     logs = course.logs(start, len(course.nights))
-    before = Level(math.exp(scatter.level(base)), len(base), course.nights[max(chosen)])
+    before = Level(math.exp(scatter.level(base)), len(base), course.nights[chosen[-1]])
     if len(logs) < parameters.least_level:
         return Held(before)
     after = Level(math.exp(scatter.level(logs)), len(logs))
     times = np.isfinite(course.values_ms[start:]) & (course.values_ms[start:] > 0)
     since = course.nights[start + int(times.argmax())]
-    low, high = interval(before, after, scatter)
+    return Held(before, after, since, _state(course, before, after), *interval(before, after, scatter))
+
+
+def _state(course: JudgedSeries, before: Level, after: Level) -> State | None:
+    """What the step from one level to another is, where it is proved."""
+    verdict, parameters = course.verdict, course.parameters
     step = math.log(after.ms / before.ms)
-    freedom = FREEDOM * max(course.verdict.nights - len(changes) - 1, 1)
-    square = (step / scatter.error(before.nights, after.nights)) ** 2
+    freedom = FREEDOM * max(verdict.nights - len(verdict.changes) - 1, 1)
+    square = (step / course.scatter.error(before.nights, after.nights)) ** 2
     proof = freedom * math.log1p(square / freedom)
-    certain = max((course.verdict.memory or 0.0) - 1 / math.sqrt(course.verdict.nights), 0.0)
-    state: State | None = None
-    if proof >= parameters.budget.threshold(certain) and abs(math.expm1(step)) >= parameters.least_effect:
-        state = "confirmed" if step > 0 else "improved"
-    return Held(before, after, since, state, low, high)
+    certain = max((verdict.memory or 0.0) - 1 / math.sqrt(verdict.nights), 0.0)
+    if proof < parameters.budget.threshold(certain) or abs(math.expm1(step)) < parameters.least_effect:
+        return None
+    return "confirmed" if step > 0 else "improved"

@@ -66,17 +66,11 @@ def find_regressions(
     examined = examine(history, selection, view, detected)
     if selection.record:
         record_changes(examined)
-    rows = [
-        replace(row, fails=_why(row, examined.facts[index], selection))
-        for index, row in series_rows(examined)
-        if examined.is_asked(index) and (selection.every or row.state is not None)
-    ]
+    rows = _shown_rows(examined, selection)
     why = {row.fails for row in rows}
-    rows.sort(key=_place_in_history if selection.whole_history else _place)
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
-    remark = None
-    if not _is_comparable(examined):
-        remark = examined.too_little()
+    remark = None if _is_comparable(examined) else examined.too_little()
+    if remark is not None:
         findings.append(Finding("warning", "not-enough-data", history.uri, remark))
         why.add("not-enough-data")
     incidents = incident_rows(examined, {row.series_id for row in rows})
@@ -95,6 +89,16 @@ def find_regressions(
         detected=examined.detected,
         places=examined.places,
     )
+
+
+def _shown_rows(examined: Examination, selection: RegressionOptions) -> list[SeriesChange]:
+    """The rows that are asked for, in their order."""
+    rows = [
+        replace(row, fails=_why(row, examined.facts[index], selection))
+        for index, row in series_rows(examined)
+        if examined.is_asked(index) and (selection.every or row.state is not None)
+    ]
+    return sorted(rows, key=_place_in_history if selection.whole_history else _place)
 
 
 def _budget(examined: Examination) -> AlarmBudget:

@@ -294,11 +294,14 @@ def _read(history: History, model: str) -> _Newest | None:
         return newest
     newest.own_names = _own_names(body_of(run["body"]) for run in mine.values())
     asked = [equals("model", model), equals("night", newest.night)]
-    rows = [row for row in history.records(_RECORD_COLUMNS, asked).to_pylist() if row["run_id"] in mine]
-    for run_id, run in mine.items():
-        where_seen = say("run {run_id} of the store ({path})", run_id=run_id, path=run["path"])
-        for device, mix in _mixes(row for row in rows if row["run_id"] == run_id).items():
-            newest.seen[device].append(_Seen(where_seen, newest.night, mix))
+    by_run: dict[str, list[Any]] = {run_id: [] for run_id in mine}
+    for row in history.records(_RECORD_COLUMNS, asked).to_pylist():
+        if row["run_id"] in mine:
+            by_run[row["run_id"]].append(row)
+    for run_id, of_run in by_run.items():
+        place = say("run {run_id} of the store ({path})", run_id=run_id, path=mine[run_id]["path"])
+        for device, mix in _mixes(of_run).items():
+            newest.seen[device].append(_Seen(place, newest.night, mix))
     return newest
 
 

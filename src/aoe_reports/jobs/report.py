@@ -341,25 +341,27 @@ def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], li
     facts = [one for one in map(_facts_of, runs) if one.kind == "tuning" and one.body.get("kind") in {"opat", "sgat"}]
     rows, claims = [], []
     for run, details in read_details(history, facts):
-        whole = next((one for one in details.claims if one["scope"] == "model"), None)
-        before, after = (None if whole is None else whole[f"claimed_{side}_us"] for side in ("before", "after"))
-        rows.append(
-            TuningRun(
-                night=run.night,
-                run=run.run_id,
-                workload=run.model,
-                tuning_name=run.body.get("tuning_name"),
-                kind=run.body.get("kind"),
-                status=run.status,
-                modified=run.body.get("modified"),
-                before_ms=None if before is None else before / 1000,
-                after_ms=None if after is None else after / 1000,
-                speed_up=None if whole is None else whole["speed_up"],
-            )
-        )
+        rows.append(_tuning(run, next((one for one in details.claims if one["scope"] == "model"), {})))
         claims += [{"run": run.run_id, **one} for one in details.claims if one["scope"] != "model"]
     claims.sort(key=lambda one: -((one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0)))
     return rows, claims
+
+
+def _tuning(run: RunFacts, whole: Mapping[str, Any]) -> TuningRun:
+    """A run of AOE with what it claims of the model, if it does."""
+    before, after = (whole.get(f"claimed_{side}_us") for side in ("before", "after"))
+    return TuningRun(
+        night=run.night,
+        run=run.run_id,
+        workload=run.model,
+        tuning_name=run.body.get("tuning_name"),
+        kind=run.body.get("kind"),
+        status=run.status,
+        modified=run.body.get("modified"),
+        before_ms=None if before is None else before / 1000,
+        after_ms=None if after is None else after / 1000,
+        speed_up=whole.get("speed_up"),
+    )
 
 
 def _run_rows(history: History, night: str, runs: Sequence[Row]) -> list[StoredRun]:
