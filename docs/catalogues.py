@@ -31,6 +31,7 @@ MAKERS = {
     "Column": (1,),
     "column": (0,),
     "one_table": (1,),
+    "job_answer": (1,),
     "Section": (0,),
     "Report": (0,),
     "rows_report": (1,),

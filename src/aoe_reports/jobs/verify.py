@@ -36,7 +36,7 @@ from aoe_reports.present.reports.language import report_in
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
-from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import difference, digest_of
 from aoe_reports.tuning.bank_files import list_bank
 from aoe_reports.tuning.job import BANK_BEFORE
@@ -98,11 +98,11 @@ def _verify(case: Case) -> JobAnswer:
 
 
 def _nothing_read(case: Case, findings: list[Finding]) -> JobAnswer:
-    return JobAnswer(
-        command="verify",
-        title="",
-        inputs=(str(case.folder),),
-        tables=(Rows(type=Row, rows=()),),
+    return job_answer(
+        "verify",
+        "",
+        case.folder,
+        Rows(type=Row, rows=()),
         findings=findings,
         unreadable=True,
         why=reasons_of(findings, strict=case.options.strict) or ["damage"],
@@ -267,11 +267,11 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         write_whole(folder / VERIFY, to_json(document))
         for name, form in REPORTS.items():
             write_whole(folder / name, RENDERERS[form](report_in(report, options.language)))
-    return JobAnswer(
-        command="verify",
-        title=report.title,
-        inputs=(str(folder),),
-        tables=(Rows(type=Row, rows=rows),),
+    return job_answer(
+        "verify",
+        report.title,
+        folder,
+        Rows(type=Row, rows=rows),
         findings=found,
         more={**facts.as_document(), "kept_as": kept_as},
         headline=report.headline,

@@ -12,7 +12,7 @@ from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
 from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
 from aoe_reports.tuning.bank_exchange import (
     AdoptError,
@@ -67,11 +67,11 @@ class Adopted:
 
     def answer(self, folder: Path, *, strict: bool) -> JobAnswer:
         """The changes, and which bank is in use now."""
-        return JobAnswer(
-            command="adopt",
-            title="Changes to the bank in use",
-            inputs=(str(folder),),
-            tables=(Rows(type=BankChange, rows=self.changes),),
+        return job_answer(
+            "adopt",
+            "Changes to the bank in use",
+            folder,
+            Rows(type=BankChange, rows=self.changes),
             findings=self.findings,
             more=as_mapping(self.in_use),
             why=["verification"][: exit_code_of(self.findings, unreadable=False, strict=strict)],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.classes import record
+from aoe_reports.model.rows import Rows
 
 
 @record
@@ -22,3 +25,8 @@ class JobAnswer(Answer):
     def exit_code(self, *, strict: bool = False) -> int:
         """As that of any answer, and 1 where there is a reason."""
         return super().exit_code(strict=strict) or int(bool(self.why))
+
+
+def job_answer(command: str, title: str, folder: Path, table: Rows[Any], **more: Any) -> JobAnswer:
+    """What came of the job of a plan's folder, one table; `more` are further fields of the answer."""
+    return JobAnswer(command=command, title=title, inputs=(str(folder),), tables=(table,), **more)

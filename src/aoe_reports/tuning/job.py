@@ -20,7 +20,7 @@ from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.bank_exchange import see_whole
 from aoe_reports.tuning.bank_files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
@@ -103,11 +103,11 @@ class Tuned:
     def answer(self, folder: Path, *, strict: bool) -> JobAnswer:
         """The rows, with what the tuner says of them in front."""
         failure = {"done": [], "not-run": ["preflight"]}.get(self.status, ["tuning-failed"])
-        return JobAnswer(
-            command="tune",
-            title="What came of it",
-            inputs=(str(folder),),
-            tables=(Rows(type=OutcomeRow, rows=self.rows),),
+        return job_answer(
+            "tune",
+            "What came of it",
+            folder,
+            Rows(type=OutcomeRow, rows=self.rows),
             findings=self.findings,
             more={"status": self.status, **self.facts},
             headline=headline(self.rows, self.status) if self.rows else "",

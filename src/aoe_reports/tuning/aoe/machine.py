@@ -16,7 +16,7 @@ from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.aoe.bank import AOE_BANK
 from aoe_reports.tuning.aoe.command import UNSET_FOR_AOE
 from aoe_reports.tuning.aoe.preflight import (
@@ -56,14 +56,8 @@ def preflight(folder: Path, options: PreflightOptions) -> JobAnswer:
     plan = read_plan(folder)
     checks = check_host(plan, host or look_at_host(plan, folder, os.environ), declared)
     findings = findings_of_checks(checks, str(folder / PLAN))
-    return JobAnswer(
-        command="preflight",
-        title="Preflight",
-        inputs=(str(folder),),
-        tables=(Rows(type=Check, rows=checks),),
-        findings=findings,
-        why=["preflight"][: exit_code_of(findings, unreadable=False, strict=options.strict)],
-    )
+    why = ["preflight"][: exit_code_of(findings, unreadable=False, strict=options.strict)]
+    return job_answer("preflight", "Preflight", folder, Rows(type=Check, rows=checks), findings=findings, why=why)
 
 
 def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:
