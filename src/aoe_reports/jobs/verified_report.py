@@ -252,9 +252,7 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
     title = "What the clock said"
     if not rows or facts.method is None:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
-    step = [row for row in rows if row.scope == "step"]
-    kinds = [row for row in rows if row.scope == "op_type"]
-    operators = [row for row in rows if row.scope == "operator"]
+    step, kinds, operators = ([row for row in rows if row.scope == scope] for scope in ("step", "op_type", "operator"))
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
     sentences = [_noise_sentence(facts)]
     if len(shown) < len(rows):
@@ -262,11 +260,13 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
     sentences += _two_claims(facts)
     sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts.signs]
     drawn = [row for row in operators if row.change is not None and row.claimed_change is not None][:SHOWN]
-    chart = _chart(drawn, tuner) if drawn else None
-    if chart is not None:
-        sentences.append(say("{description}.", description=chart.description))
-    table = section_of(Rows(type=Row, rows=shown, title=title, sentences=sentences))
-    return replace(table, chart=chart, lines=_how(facts.method))
+    lines = _how(facts.method)
+    table = Rows(type=Row, rows=shown, title=title, sentences=sentences)
+    if not drawn:
+        return replace(section_of(table), lines=lines)
+    chart = _chart(drawn, tuner)
+    sentences.append(say("{description}.", description=chart.description))
+    return replace(section_of(table), chart=chart, lines=lines)
 
 
 def _two_claims(facts: VerifyFacts) -> list[str]:

@@ -572,22 +572,27 @@ class _Job:
         if done:
             self._say_what_is_missing()
         tuned.findings = in_order(tuned.findings)
-        bank = {} if state.bank is None else state.bank.as_document()
-        runs = [one.as_document() for one in state.attempts]
-        tuned.facts = {
-            "aoe": None if state.tool is None else asdict(state.tool),
-            "counts": Counter(one.status for one in tuned.rows),
-            "stages": [{key: one.get(key) for key in _STAGE_KEYS} for one in runs],
-            "bank": {**bank, "path": str(self.shown / BANK), "digest": digest_of(after)},
-            "bank_changes": [as_mapping(change) for change in changes],
-            "tuned_models": models,
-            "remeasure": tuned.remeasure,
-        }
+        tuned.facts = self._facts(changes, digest_of(after), models)
         rows = [as_mapping(one) for one in tuned.rows]
         document = {"format_version": 1, "status": tuned.status, **tuned.facts, "rows": rows}
         write_whole(self.here / OUTCOME, to_json(document))
         self._save()
         return tuned
+
+    def _facts(self, changes: Sequence[BankChange], digest: str, models: Sequence[str]) -> dict[str, Any]:
+        """What is said beside the rows, as JSON."""
+        state, tuned = self.state, self.tuned
+        bank = {} if state.bank is None else state.bank.as_document()
+        runs = [one.as_document() for one in state.attempts]
+        return {
+            "aoe": None if state.tool is None else asdict(state.tool),
+            "counts": Counter(one.status for one in tuned.rows),
+            "stages": [{key: run.get(key) for key in _STAGE_KEYS} for run in runs],
+            "bank": {**bank, "path": str(self.shown / BANK), "digest": digest},
+            "bank_changes": [as_mapping(change) for change in changes],
+            "tuned_models": models,
+            "remeasure": tuned.remeasure,
+        }
 
     def _status(self, last: Sequence[_Attempt]) -> str:
         statuses = {one.run.stage: one.run.status for one in last}

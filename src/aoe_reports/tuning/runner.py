@@ -133,33 +133,52 @@ def run_process(
                 command.family.end(0)
 
 
+Because = Literal["exited", "timeout", "interrupted"]
+"""How it ended."""
+
+
 def _watched(command: _Command, out: _Log, stop: Stop, on_look: Callable[[], None], limits: Limits) -> Ended:
-    because: Literal["exited", "timeout", "interrupted"] = "exited"
     unended: list[str] = []
-    left = 0
     with selectors.DefaultSelector() as selector:
         pipe = command.output
         os.set_blocking(pipe.fileno(), False)
         selector.register(pipe, selectors.EVENT_READ)
-        while because == "exited" and not command.has_ended():
-            _pump(selector, pipe, out, LOOK_S)
-            on_look()
-            if stop.signal is not None:
-                because = "interrupted"
-            elif limits.deadline is not None and time.monotonic() >= limits.deadline:
-                because = "timeout"
-        if because == "exited" and not command.lost:
-            until = time.monotonic() + LINGER_S
-            while (running := command.family.members()) and time.monotonic() < until and stop.signal is None:
-                _pump(selector, pipe, out, LOOK_S)
-            left = len(running)
-        if because != "exited" or left or command.lost:
-            unended = _end(command.family, lambda: _pump(selector, pipe, out, LOOK_S / 2), stop, limits.grace_s)
+
+        def pump(wait_s: float = LOOK_S) -> None:
+            _pump(selector, pipe, out, wait_s)
+
+        because = _waited_for(command, pump, stop, on_look, limits.deadline)
+        through = because == "exited" and not command.lost
+        left = _linger(command.family, pump, stop) if through else 0
+        if left or not through:
+            unended = _end(command.family, lambda: pump(LOOK_S / 2), stop, limits.grace_s)
         _pump(selector, pipe, out, 0, rest=True)
     code = command.exit_code(0 if unended else guardian.ENDURE_S)
     killed = -code if code is not None and code < 0 else None
     code = None if killed else code
     return Ended(code, killed, because, left, out.dropped, tuple(unended), guardian_lost=command.lost)
+
+
+def _waited_for(
+    command: _Command, pump: Callable[[], None], stop: Stop, on_look: Callable[[], None], deadline: float | None
+) -> Because:
+    """Read on until the command has ended, its time is up, or we are told to end."""
+    while not command.has_ended():
+        pump()
+        on_look()
+        if stop.signal is not None:
+            return "interrupted"
+        if deadline is not None and time.monotonic() >= deadline:
+            return "timeout"
+    return "exited"
+
+
+def _linger(family: guardian.Family, pump: Callable[[], None], stop: Stop) -> int:
+    """Give what the command has started time to end by itself; how many of them still run."""
+    until = time.monotonic() + LINGER_S
+    while (running := family.members()) and time.monotonic() < until and stop.signal is None:
+        pump()
+    return len(running)
 
 
 def _end(family: guardian.Family, pump: Callable[[], None], stop: Stop, grace_s: float) -> list[str]:

@@ -73,11 +73,12 @@ class Row:
     reason: str | None = column("Remark", "sentence", default=None)
     """How it was come by."""
 
-    def within(self, interval: Interval | None) -> Row:
-        """The row with where its change lies, and the verdict on it."""
-        low, high = (None, None) if interval is None else (interval.low, interval.high)
-        verdict = judge(self.change, interval, self.claimed_change)
-        return replace(self, ci_low=low, ci_high=high, verdict=verdict)
+    def changed(self, change: float, interval: Interval | None, unknown: str) -> Row:
+        """The row with its change, where that lies, and the verdict on it; `unknown`: why nothing tells where it lies."""
+        if interval is None:
+            return replace(self, change=change, reason=unknown)
+        verdict = judge(change, interval, self.claimed_change)
+        return replace(self, change=change, ci_low=interval.low, ci_high=interval.high, verdict=verdict)
 
 
 @row
@@ -162,26 +163,29 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     step_claims = _step_claims(claims, both, reconciliation)
     step = _step_row(held, next((one for one in step_claims if one.judged), None), work)
     verdict, subject = _overall(step, together, claims)
-    comparable = [row for row in rows if row.verdict != "not-comparable"]
-    unused = together is not None and together.verdict == "not-reproduced"
     return Verified(
         rows=tuple(rounded_row(row, _DIGITS) for row in (step, *_type_rows(held), *rows)),
         verdict=verdict,
         subject=rounded_row(subject, _DIGITS),
         noise=held.noise,
         reconciliation=rounded_row(reconciliation, 3) if is_same_work(work) else None,
-        signs=tuple(_signs(comparable, both, found)) if unused else (),
+        signs=_signs(rows, together, held),
         same_share=common_share(both),
         work_ratio=work,
         step_claims=step_claims,
-        method=Method(
-            level=LEVEL,
-            resamples=RESAMPLES,
-            seed=SEED,
-            steps_before=before.blocks,
-            steps_after=after.blocks,
-            operators_together=None if together is None else rounded_row(together, _DIGITS),
-        ),
+        method=_method(both, together),
+    )
+
+
+def _method(both: Both, together: Row | None) -> Method:
+    before, after = both.sides
+    return Method(
+        level=LEVEL,
+        resamples=RESAMPLES,
+        seed=SEED,
+        steps_before=before.blocks,
+        steps_after=after.blocks,
+        operators_together=None if together is None else rounded_row(together, _DIGITS),
     )
 
 
@@ -261,10 +265,8 @@ def _operator_row(held: _Held, row: Row, group: int) -> Row:
     change = after / before - 1
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), noise)
-    if interval is None:
-        why = say("fewer than {least} steps and calls, and nothing tells the noise", least=LEAST_VALUES)
-        row = replace(row, reason=why)
-    return replace(row, change=change).within(interval)
+    unknown = say("fewer than {least} steps and calls, and nothing tells the noise", least=LEAST_VALUES)
+    return row.changed(change, interval, unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,20 +300,23 @@ def _sum_row(held: _Held, kind: str | None, mine: Sequence[_Weighed], sample: Sa
     interval = sample.change_of_means([one.group for one in mine], [one.calls for one in mine])
     interval = widened(change, interval, _noise_of_sum(held.noise, before))
     expected = float((before * np.asarray([one.claim.change for one in mine])).sum() / before.sum())
-    only = mine[0].claim if all(one.claim == mine[0].claim for one in mine) else None
-    calls = sum(one.calls for one in mine)
-    return Row(
+    first, calls = mine[0].claim, sum(one.calls for one in mine)
+    alike = all(one.claim == first for one in mine)
+    row = Row(
         scope="op_type",
         op_type=kind,
-        claimed_before_us=None if only is None else only.before_us * calls,
-        claimed_after_us=None if only is None else only.after_us * calls,
+        claimed_before_us=first.before_us * calls if alike else None,
+        claimed_after_us=first.after_us * calls if alike else None,
         measured_before_us=totals[0],
         measured_after_us=totals[1],
-        change=change,
         claimed_change=expected,
         claim="operators",
-        reason=None if interval else say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES),
-    ).within(interval)
+    )
+    return row.changed(change, interval, _too_few_steps())
+
+
+def _too_few_steps() -> str:
+    return say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES)
 
 
 def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
@@ -399,17 +404,13 @@ def _step_claims(claims: Claims, both: Both, reconciliation: Reconciliation) -> 
 
 def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
     before, after = (side.step_us for side in held.both.sides)
-    by_model = judged is not None and judged.claim == "model" and held.claims.model_us is not None
-    model = held.claims.model_us if by_model else None
-    row = Row(
-        scope="step",
-        claimed_before_us=None if model is None else model[0],
-        claimed_after_us=None if model is None else model[1],
-        measured_before_us=before,
-        measured_after_us=after,
-        claimed_change=None if judged is None else judged.change,
-        claim=None if judged is None else judged.claim,
-    )
+    row = Row(scope="step", measured_before_us=before, measured_after_us=after)
+    if judged is not None:
+        told = held.claims.model_us if judged.claim == "model" else None
+        first, last = told or (None, None)
+        row = replace(
+            row, claimed_before_us=first, claimed_after_us=last, claimed_change=judged.change, claim=judged.claim
+        )
     if not before:
         return replace(row, reason=say("nothing tells how long a step is in the profile before"))
     if after is None:
@@ -419,9 +420,7 @@ def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
         return replace(row, reason=why)
     change = after / before - 1
     interval = widened(change, change_of_steps(held.both), _noise_of_step(held, before))
-    if interval is None:
-        row = replace(row, reason=say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES))
-    row = replace(row, change=change).within(interval)
+    row = row.changed(change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
         unclaimed = say("nothing was claimed that could be confirmed")
         return replace(row, verdict="not-comparable", reason=row.reason or unclaimed)
@@ -447,15 +446,18 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, 
     return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
 
 
-def _signs(rows: Sequence[Row], both: Both, found: _Matches) -> list[str]:
+def _signs(operators: Sequence[Row], together: Row | None, held: _Held) -> tuple[str, ...]:
     """What says that the tuned bank was not in use when the second profile was taken."""
+    if together is None or together.verdict != "not-reproduced":
+        return ()
+    rows = [row for row in operators if row.verdict != "not-comparable"]
     far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
     if not far or any(row.verdict == "confirmed" for row in rows):
-        return []
-    blocks = _block_changes(both, sorted({group for groups in found.of_claim for group in groups}))
+        return ()
+    blocks = _block_changes(held.both, sorted(held.sample.place))
     if blocks:
-        return []  # other kernels ran: the bank was in use, and brought nothing
-    return [
+        return ()  # other kernels ran: the bank was in use, and brought nothing
+    return (
         say(
             "the {count} tuned operators that were measured again are together no faster, and {far} of them are certainly "
             "not as fast as claimed",
@@ -465,7 +467,7 @@ def _signs(rows: Sequence[Row], both: Both, found: _Matches) -> list[str]:
         say("the profiles do not tell blocks, so whether other kernels ran cannot be seen")
         if blocks is None
         else say("all of them run on as many blocks as before: the same kernels"),
-    ]
+    )
 
 
 def _block_changes(both: Both, groups: Sequence[int]) -> int | None:

@@ -454,19 +454,16 @@ def _cpus(case: _Case) -> Found | None:
     cores, p, t = case.host.usable_cpu_count or case.host.cpu_count, case.te_parallel, case.tuning_parallel
     training = case.work == "training"
     n = case.declared.processes if training else 1
-    text = _cpu_formula(case.work, modes)
+    text, seen = _cpu_formula(case.work, modes), say("not known") if cores is None else _cpu_count(cores)
     if cores is None or p is None or t is None or n is None:
         missing = "processes=N" if n is None else "tuning_parallel_num=N" if t is None else None
-        return say("not known") if cores is None else _cpu_count(cores), text, "unknown", missing
-    own = 0 if training else 1
-    needs = {
-        "opat": n * (p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work]),
-        "sgat": n * (2 * t + p + own),
-    }
-    least = max(needs[mode] for mode in modes)
+        return seen, text, "unknown", missing
+    own = int(not training)
+    needs = {"opat": p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work], "sgat": 2 * t + p + own}
+    least = n * max(map(needs.__getitem__, modes))
     values = f"P={p}, T={t}, C={cores}" + (f", N={n}" if training else "")
     needed = say("{least:g} = {formula} with {values}", least=least, formula=text, values=values)
-    return _cpu_count(cores), needed, "ok" if cores >= least else "warn", None
+    return seen, needed, "ok" if cores >= least else "warn", None
 
 
 def _cpu_formula(work: str, modes: Sequence[str]) -> Text:
