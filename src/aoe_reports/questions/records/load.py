@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
@@ -173,56 +174,94 @@ def _content_of(file: ResultFile, result: TuningResult) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
-    """Read all facts of one capture and hold its forms against each other; `look` sees what is in the tables."""
-    fields = TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS
-    findings = [*capture.findings]
-    tables: list[TableData] = []
+@dataclass(slots=True)
+class _Tables:
+    """The tables of a capture, as they are read one after another."""
 
-    def read(source: Source | None, columns: frozenset[str] | None) -> list[TableData]:
+    capture: Capture
+    read_so_far: list[TableData] = field(default_factory=list)
+
+    def read(self, source: Source | None, columns: frozenset[str] | None = None) -> list[TableData]:
+        """The tables of one form, with all columns unless some are named."""
         found = read_source(source, columns)
-        tables.extend(found)
+        self.read_so_far += found
         return found
 
-    tasks, others = first_with_rows(sources_of(capture, "tasks"), lambda source: read(source, fields))
-    statistic = [data for source in sources_of(capture, "sums") for data in read(source, None)]
-    times = [data for source in sources_of(capture, "kernels") for data in read(source, fields)]
-    frame, grouped = joined(tasks), False
-    told = frame
-    if frame is not None:
-        findings += check_statistics(statistic, frame) if statistic else []
-        for source in others:
-            findings += check_forms(comparable(tasks), comparable(read(source, COMPARED)))
-    else:
-        findings += check_no_tasks(tasks, statistic)
-        told = kernels(joined(times))
-        frame, grouped = joined(statistic), True
-        if frame is None:
-            frame, grouped = told, False
-    steps = read_steps(capture, lambda source: read(source, None))
+    def every(self, facts: Facts, columns: frozenset[str] | None = None) -> list[TableData]:
+        """The tables of all forms that have some facts."""
+        return [data for source in sources_of(self.capture, facts) for data in self.read(source, columns)]
+
+    def empty_files(self) -> list[Finding]:
+        """The files without a byte that are no tables."""
+        paths = {data.path for data in self.read_so_far}
+        return [_empty_file(file) for file in self.capture.files if file.size == 0 and file.path not in paths]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """The times of a capture, from the best table that it has."""
+
+    frame: pa.Table | None
+    grouped: bool
+    """Whether they are sums."""
+    tasks: pa.Table | None
+    """Tasks one by one, those of task_time where nothing better has any."""
+    stands_in: bool
+    """Whether they are of task_time."""
+    findings: Sequence[Finding]
+
+
+def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
+    """Read all facts of one capture and hold its forms against each other; `look` sees what is in the tables."""
+    tables = _Tables(capture)
+    measured = _measure(tables, TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS)
+    steps = tuple(read_steps(capture, tables.read))
+    frame, grouped = measured.frame, measured.grouped
     if look is not None:
-        sets = tuple(split_devices(capture.info.rank_of, told)) if told is not None and told.num_rows else ()
-        look(WideTables(capture, sets, joined(tasks) is None, tuple(steps)))
-        del sets
+        look(WideTables(capture, _by_device(capture, measured.tasks), measured.stands_in, steps))
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
     talk = None
     if frame is None or grouped or not _communicates(frame):
-        talk = joined(read(capture.preferred("communication_statistic"), None))
-    read_paths = {data.path for data in tables}
-    findings += [_empty_file(file) for file in capture.files if file.size == 0 and file.path not in read_paths]
-    for data in tables:
-        findings += data.findings
+        talk = joined(tables.read(capture.preferred("communication_statistic")))
+    found = tables.read_so_far
     return CaptureData(
         capture=capture,
         tasks=tuple(_devices(capture, frame, grouped=grouped)),
         communication=tuple(split_devices(capture.info.rank_of, talk, grouped=True)) if talk is not None else (),
-        steps=tuple(steps),
-        findings=tuple(findings),
-        rows=sum(data.frame.num_rows for data in tables),
-        sha256s=tuple(sorted(data.sha256 for data in tables if data.sha256)),
-        first_ns=_first_ns(tables),
+        steps=steps,
+        findings=(
+            *capture.findings,
+            *measured.findings,
+            *tables.empty_files(),
+            *(finding for data in found for finding in data.findings),
+        ),
+        rows=sum(data.frame.num_rows for data in found),
+        sha256s=tuple(sorted(data.sha256 for data in found if data.sha256)),
+        first_ns=_first_ns(found),
         model_name=_model_name(frame),
     )
+
+
+def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:
+    """Tasks, else sums, else the times of kernels; each form is held against the one that is used."""
+    forms = sources_of(tables.capture, "tasks")
+    tasks, others = first_with_rows(forms, lambda source: tables.read(source, fields))
+    sums = tables.every("sums")
+    times = tables.every("kernels", fields)
+    frame = joined(tasks)
+    if frame is not None:
+        findings = check_statistics(sums, frame) if sums else []
+        for source in others:
+            findings += check_forms(comparable(tasks), comparable(tables.read(source, COMPARED)))
+        return _Measured(frame, grouped=False, tasks=frame, stands_in=False, findings=findings)
+    findings = check_no_tasks(tasks, sums)
+    kernel_times, stated = kernels(joined(times)), joined(sums)
+    best = kernel_times if stated is None else stated
+    return _Measured(best, grouped=stated is not None, tasks=kernel_times, stands_in=True, findings=findings)
+
+
+def _by_device(capture: Capture, tasks: pa.Table | None) -> tuple[TaskSet, ...]:
+    return tuple(split_devices(capture.info.rank_of, tasks)) if tasks is not None and tasks.num_rows else ()
 
 
 def _communicates(tasks: pa.Table) -> bool:
