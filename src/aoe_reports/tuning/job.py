@@ -269,7 +269,7 @@ class _Job:
         self.deadline = None if task.timeout_s is None else time.monotonic() + task.timeout_s
         self.bank = bank_of_tuner(task.plan)
         self.tuned = Tuned()
-        self.state = JobState(None, "interrupted", task.plan.job)
+        self.state = JobState("interrupted", task.plan.job)
         self.attempts: list[_Attempt] = []
 
     def run(self) -> Tuned:
@@ -305,7 +305,7 @@ class _Job:
         command, options = (tuple(self.redactor.arguments(told)) for told in (job.command, job.options))
         job = replace(job, command=command, options=options)
         if state is None:
-            self.state = JobState(digest, "interrupted", job)
+            self.state = JobState("interrupted", job, digest)
         else:
             self.state = replace(state, status="interrupted", job=job)
 
@@ -507,9 +507,9 @@ class _Job:
             stage=stage.name,
             folder=name,
             status="running",
-            argv=self.redactor.arguments(stage.argv(str(self.here))),
+            argv=tuple(self.redactor.arguments(stage.argv(str(self.here)))),
             environment=stage.variables(str(self.here / RUNS / name), str(self.here / BANK)),
-            unset=list(stage.unset),
+            unset=stage.unset,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self.state.attempts.append(entry)
@@ -547,8 +547,8 @@ class _Job:
         entry.status = "interrupted" if ended.because != "exited" else "failed" if has(found, "error") else "done"
         entry.exit_code, entry.signal, entry.ended = ended.exit_code, ended.signal, ended.because
         entry.seconds = round(run.seconds, 3)
-        entry.result_files = sorted({path.name for path in run.fresh})
-        entry.heard, entry.still_running = run.heard.as_document(), list(ended.unended)
+        entry.result_files = tuple(sorted({path.name for path in run.fresh}))
+        entry.heard, entry.still_running = run.heard.as_document(), ended.unended
         self._save()
         return _Attempt(entry, results.tasks, found)
 

@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding, has, is_below
 from aoe_reports.model.report import Grid, Section
-from aoe_reports.model.rows import Column
+from aoe_reports.model.rows import Column, Rows, column, row, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
+from aoe_reports.present.answers import section_of
 
 SHOWN_MODIFICATIONS = 20
 """Operators or subgraphs of one task that are listed; the rest is counted."""
@@ -102,11 +103,11 @@ def overview_sections(tasks: Sequence[TuningTask], unread: int) -> list[Section]
     if tasks or unread:
         rows = [_row(number, task) for number, task in enumerate(tasks, start=1)]
         sentences = [_counted(tasks, unread)] + ([_EXPLANATION] if tasks else [])
-        sections.append(Section("Tuning tasks", sentences, Grid(_filled(_TASKS, rows), rows) if rows else None))
+        sections.append(section_of(Rows(type=_TaskRow, rows=rows, title="Tuning tasks", sentences=sentences)))
     if tasks:
         several = len({task.kind for task in tasks}) > 1
         things = say("operators and subgraphs") if several else say(tasks[0].kind)
-        rows = [
+        counts = [
             {"number": number, "name": task.name, **task.summary, "file": _place(task)}
             for number, task in enumerate(tasks, start=1)
         ]
@@ -115,7 +116,7 @@ def overview_sections(tasks: Sequence[TuningTask], unread: int) -> list[Section]
             for word, meaning in COUNTS.values()
         ]
         sections.append(
-            Section("Repository and result files", [_REPOSITORY], Grid(_REPOSITORY_COLUMNS, rows), lines=meanings)
+            Section("Repository and result files", [_REPOSITORY], Grid(_REPOSITORY_COLUMNS, counts), lines=meanings)
         )
     return sections
 
@@ -164,20 +165,21 @@ _REPOSITORY_COLUMNS = (
 
 _CHANGES = {"add": "added", "update": "updated"}
 
-_TASKS = (
-    Column("number", "#", "integer"),
-    Column("name", "Task"),
-    Column("kind", "Tuned", "word"),
-    Column("status", "Status", "state"),
-    Column("baseline_ms", "Model before (ms)", "ms"),
-    Column("result_ms", "Model after (ms)", "ms"),
-    Column("speed_up", "Speed-up (before/after - 1)", "gain"),
-    Column("time_saved", "Time saved (1 - after/before)", "gain"),
-    Column("claim", "AOE says", "gain"),
-    Column("added", "Added", "integer"),
-    Column("updated", "Updated", "integer"),
-    Column("failed", "Failed", "integer"),
-)
+
+@row
+class _TaskRow:
+    number: int = column("#", "integer")
+    name: str = column("Task")
+    kind: str = column("Tuned", "word")
+    status: str = column("Status", "state")
+    baseline_ms: Decimal | None = column("Model before (ms)", "ms")
+    result_ms: Decimal | None = column("Model after (ms)", "ms")
+    speed_up: Decimal | None = column("Speed-up (before/after - 1)", "gain")
+    time_saved: Decimal | None = column("Time saved (1 - after/before)", "gain")
+    claim: str | None = column("AOE says", "gain")
+    added: int = column("Added", "integer")
+    updated: int = column("Updated", "integer")
+    failed: int = column("Failed", "integer")
 
 
 def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
@@ -206,20 +208,22 @@ def _in_words(result: TuningResult, outcome: Outcome) -> str:
     return say("successful" if result.modifications else "successful: nothing better found")
 
 
-def _row(number: int, task: TuningTask) -> dict[str, Any]:
-    return {
-        "number": number,
-        "name": task.name,
-        "kind": task.kind,
-        "status": task.status,
-        "baseline_ms": task.baseline_ms,
-        "result_ms": task.result_ms,
-        **_shares(task.baseline_ms, task.result_ms),
-        "claim": task.claim,
-        "added": task.updates.get("add", 0),
-        "updated": task.modified - task.updates.get("add", 0),
-        "failed": len(task.failed),
-    }
+def _row(number: int, task: TuningTask) -> _TaskRow:
+    found = gain(task.baseline_ms, task.result_ms)
+    return _TaskRow(
+        number=number,
+        name=task.name,
+        kind=task.kind,
+        status=task.status,
+        baseline_ms=task.baseline_ms,
+        result_ms=task.result_ms,
+        speed_up=None if found is None else found.speed_up,
+        time_saved=None if found is None else found.time_saved,
+        claim=task.claim,
+        added=task.updates.get("add", 0),
+        updated=task.modified - task.updates.get("add", 0),
+        failed=len(task.failed),
+    )
 
 
 def _counted(tasks: Sequence[TuningTask], unread: int) -> str:
@@ -281,7 +285,7 @@ def _task(number: int, task: TuningTask) -> Section:
     failed = [say("failed: {name}", name=name) for name in task.failed[:SHOWN_MODIFICATIONS]]
     if rest := task.failed[SHOWN_MODIFICATIONS:]:
         failed.append(say("and {count} more that failed", count=len(rest)))
-    return Section(title, sentences, Grid(_filled(_columns(task), rows), rows) if rows else None, lines=failed)
+    return Section(title, sentences, Grid(telling_columns(_columns(task), rows), rows) if rows else None, lines=failed)
 
 
 def _columns(task: TuningTask) -> tuple[Column, ...]:
@@ -327,11 +331,6 @@ def _by_saving(modification: Modification) -> tuple[bool, Decimal, str, str]:
 def _shares(before: Decimal | None, after: Decimal | None) -> dict[str, Decimal | None]:
     found = gain(before, after)
     return found._asdict() if found else dict.fromkeys(Gain._fields)
-
-
-def _filled(columns: tuple[Column, ...], rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
-    """The columns that say anything in any row."""
-    return tuple(c for c in columns if any(row.get(c.key) not in (None, "", []) for row in rows))
 
 
 def _place(task: TuningTask) -> str:

@@ -11,6 +11,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
+from aoe_reports.tuning.fitting import fits, fitting
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
@@ -101,23 +102,10 @@ def host_of_document(document: Any) -> Host:
         if kind is None:
             names = join(", ", sorted(kinds))
             raise UsageError(say("a host has no {key!r}; expected some of {names}", key=key, names=names))
-        if not _fits(value, kind):
+        if not fits(value, kind):
             raise UsageError(say("{key} of the host: {value!r} is not of the right type", key=key, value=value))
     known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
-    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
-    return Host(**{**known, **given})
-
-
-def _fits(value: Any, kind: str) -> bool:
-    if kind.startswith("Mapping"):
-        return isinstance(value, dict) and all(isinstance(x, str) for pair in value.items() for x in pair)
-    if value is None:
-        return "None" in kind
-    if kind.startswith("tuple"):
-        return isinstance(value, list) and all(_fits(one, kind.removeprefix("tuple[")) for one in value)
-    if kind.startswith("int"):
-        return value.__class__ is int and int(value) >= 0
-    return isinstance(value, bool if kind.startswith("bool") else str)
+    return Host(**{**known, **fitting(Host, document)})
 
 
 def document_of_host(host: Host) -> dict[str, Any]:
