@@ -258,7 +258,10 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
     found = findings_in_order(findings)
     facts = _facts(case, pair, measured)
     tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
-    report = verified_report(Page(case.plan, claims, tuner, read_outcome(folder), rows, facts, found))
+    page = Page(
+        plan=case.plan, claims=claims, tuner=tuner, outcome=read_outcome(folder), rows=rows, facts=facts, findings=found
+    )
+    report = verified_report(page)
     if options.store is not None and verified is not None:
         facts = replace(facts, stored=_store(options.store, case, pair, measured))
     kept_as = keep_verification(folder) if replaces == "another" else None

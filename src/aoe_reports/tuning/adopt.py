@@ -108,7 +108,7 @@ def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -
     soc = options.soc or plan.soc or (state.bank.soc if state is not None and state.bank is not None else None)
     soc = check_soc(soc or _only_soc(bank))
     layout = _target(kind, plan, folder, environment, to=options.to)
-    case = _Case(folder, kind, bank, layout, soc, state, options)
+    case = _Case(folder=folder, kind=kind, bank=bank, layout=layout, soc=soc, state=state, options=options)
     with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
         return _adopt(case)
 
