@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, render, write, write_pieces
+from aoe_reports.cli.output import Output, reply, write_pieces
+from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import HistoryOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option
@@ -36,16 +37,4 @@ def history(
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return
     rows = list_history(place.store, what, chosen)
-    write(
-        render(
-            form,
-            "history",
-            "History",
-            inputs=[place.store],
-            rows=rows,
-            findings=[],
-            reasons=[],
-            of="history_advice" if what == "advice" else what,
-        ),
-        output,
-    )
+    reply(one_table("history", "History", [place.store], rows), form, output)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -141,31 +141,6 @@ def show_report(form: str, report: "Report") -> str:
             say("there is no form {form} of this; expected {forms}", form=form, forms=join(", ", RENDERERS))
         )
     return RENDERERS[form](report_in(report, spoken()))
-
-
-def render(
-    form: str,
-    command: str,
-    title: str,
-    *,
-    inputs: Sequence[object],
-    rows: Sequence[Mapping[str, Any]],
-    findings: Sequence[Finding],
-    reasons: Sequence[str],
-    of: str | None = None,
-) -> str:
-    """Rows in one of the formats every command has; `of` says what the rows are where the command has several."""
-    if form == "json":
-        from aoe_reports.present.as_json import render_rows
-
-        return render_rows(command, [str(path) for path in inputs], rows, findings, reasons)
-    if form == "csv":
-        from aoe_reports.present.csv import render_rows as render_csv
-
-        return render_csv(rows)
-    from aoe_reports.present.reports.rows import rows_report
-
-    return show_report(form, rows_report(of or command, title, rows))
 
 
 def show(

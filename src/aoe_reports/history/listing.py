@@ -14,25 +14,39 @@ from aoe_reports.formats.records.row import record_of_row
 from aoe_reports.history.export import documents_of
 from aoe_reports.history.options import HistoryOptions
 from aoe_reports.history.stored_advice import listed_rows
+from aoe_reports.model.classes import record
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.listings import ListedAdvice, ListedChange, ListedRecord, ListedRun, ListedVerdict, ListedWord
+from aoe_reports.model.rows import Rows, fields_of
 from aoe_reports.model.texts import say
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RECORD_COLUMNS
 
+What = Literal["runs", "records", "changes", "acks", "advice", "verdicts"]
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
     "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ns", "series_id",
 )  # fmt: skip
 
 
-def list_history(
-    store: str, what: Literal["runs", "records", "changes", "acks", "advice", "verdicts"], chosen: HistoryOptions
-) -> list[dict[str, Any]]:
+@record
+class Bodies(Rows[Any]):
+    """Rows whose stored bodies say more than people are shown: JSON and CSV hold all of it."""
+
+    whole: Sequence[Mapping[str, Any]] = ()
+
+    def mappings(self) -> list[dict[str, Any]]:
+        """All that stands in them."""
+        return list(map(dict, self.whole))
+
+
+def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
     """Runs, records, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
 
     Oldest first, `last` keeps the newest; `run` is asked of runs, records and advice.
     """
     workload, scope, since, run = chosen.workload, chosen.scope, chosen.since, chosen.run
+    newest = slice(None if chosen.last is None else -chosen.last, None)
     _refuse_no_date(since)
     if run is not None and what not in {"runs", "records", "advice"}:
         raise UsageError(say("--run goes with runs, records and advice; {what} belong to no run", what=what))
@@ -40,16 +54,17 @@ def list_history(
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]
     if what == "runs":
-        rows = _runs(history, workload, where)
-    elif what == "records":
-        rows = _records(history, workload, scope, where)
-    elif what == "advice":
-        rows = listed_rows(history, where, workload)
-    elif what == "verdicts":
-        rows = verdict_rows(history, where, workload, scope)
-    else:
-        rows = _words(history, what, workload, scope, since)
-    return rows if chosen.last is None else rows[-chosen.last :]
+        return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest])
+    if what == "records":
+        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest])
+    if what == "advice":
+        return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest])
+    if what == "verdicts":
+        return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest])
+    kind: type[Any] = ListedChange if what == "changes" else ListedWord
+    whole = _words(history, what, workload, scope, since)[newest]
+    names = [one.name for one in fields_of(kind)]
+    return Bodies(type=kind, rows=[kind(**{name: row.get(name) for name in names}) for row in whole], whole=whole)
 
 
 def stored_documents(store: str, chosen: HistoryOptions) -> Iterator[dict[str, Any]]:
@@ -79,29 +94,29 @@ def _refuse_no_date(since: str | None) -> None:
         raise UsageError(say("--since {since!r}: expected a date such as 2026-01-31", since=since))
 
 
-def _runs(history: History, workload: str | None, where: Where) -> list[dict[str, Any]]:
+def _runs(history: History, workload: str | None, where: Where) -> list[ListedRun]:
     return [
-        {
-            "night": header.night,
-            "run": header.run_id,
-            "kind": header.run_kind,
-            "workload": header.model,
-            "hardware": header.hardware,
-            "status": header.status,
-            "time": datetime.fromtimestamp(header.timestamp_ns // 1_000_000_000, UTC).isoformat(),
-            "timestamp_ns": header.timestamp_ns,
-            "members": len(header.members),
-            "path": header.path,
-        }
+        ListedRun(
+            night=header.night,
+            run=header.run_id,
+            kind=header.run_kind,
+            workload=header.model,
+            hardware=header.hardware,
+            status=header.status,
+            time=_time(header.timestamp_ns),
+            timestamp_ns=header.timestamp_ns,
+            members=len(header.members),
+            path=header.path,
+        )
         for header in history.runs(where)
         if workload in {None, header.model}
     ]
 
 
-def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[dict[str, Any]]:
+def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[ListedRecord]:
     rows = history.records(_COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
     rows.sort(key=_place)
-    return [{"night": row.pop("night"), "run": row.pop("run_id"), **row} for row in rows]
+    return [ListedRecord(run=row.pop("run_id"), **row) for row in rows]
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -121,45 +136,48 @@ def _words(
         model, body = row.pop("model"), body_of(row.pop("body"))
         if workload not in {None, model, row["workload"], row["subject"]} or scope not in {None, row["scope"]}:
             continue
-        if since is not None and (row["night"] or _date(row["timestamp_ns"])) < since:
+        if since is not None and (row["night"] or _time(row["timestamp_ns"])[: len("2026-01-31")]) < since:
             continue
-        when = datetime.fromtimestamp(row["timestamp_ns"] // 1_000_000_000, UTC).isoformat()
-        found.append({"when": when, **{name: value for name, value in body.items() if name not in row}, **row})
+        found.append(
+            {
+                "when": _time(row["timestamp_ns"]),
+                **{name: value for name, value in body.items() if name not in row},
+                **row,
+            }
+        )
     found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position") or 0, str(row["state"])))
     return found
 
 
 _OF_VERDICT = (
-    "op_type", "op_name", "input_shapes", "verdict", "claimed_before_us", "claimed_after_us", "measured_before_us",
-    "measured_after_us", "claim", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
+    "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us", "measured_before_us", "measured_after_us",
+    "claim", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
 )  # fmt: skip
 
 
 def verdict_rows(
     history: History, where: Where, workload: str | None = None, scope: str | None = None
-) -> list[dict[str, Any]]:
+) -> list[ListedVerdict]:
     """What `verify` said, oldest first: the step, then types and operators by name."""
     columns = ("run_id", "night", "timestamp_ns", "model", "hardware", "rank_id", "scope", "subject", "state", "body")
     rows = history.rows("verdict", columns, where).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"], row["scope"] != "step", str(row["subject"])))
-    return [
-        {
-            "night": row["night"],
-            "job": row["run_id"],
-            "timestamp_ns": row["timestamp_ns"],
-            "workload": row["model"],
-            **{name: row[name] for name in ("hardware", "rank_id", "scope")},
-            **{name: body.get(name) for name in _OF_VERDICT},
-            "verdict": row["state"],
-        }
-        for row in rows
-        if workload in {None, row["model"]} and scope in {None, row["scope"]}
-        for body in [verdict_of(row["body"])]
-    ]
+    return [_verdict(row) for row in rows if workload in {None, row["model"]} and scope in {None, row["scope"]}]
 
 
-def _date(timestamp_ns: int) -> str:
-    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).date().isoformat()
+def _verdict(row: Mapping[str, Any]) -> ListedVerdict:
+    body: Any = verdict_of(row["body"])
+    return ListedVerdict(
+        job=row["run_id"],
+        workload=row["model"],
+        verdict=row["state"],
+        **{name: row[name] for name in ("night", "timestamp_ns", "hardware", "rank_id", "scope")},
+        **{name: body.get(name) for name in _OF_VERDICT},
+    )
+
+
+def _time(timestamp_ns: int) -> str:
+    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).isoformat()
 
 
 def _conditions(workload: str | None, scope: str | None) -> Where:

@@ -10,6 +10,7 @@ from typing import Any
 
 from aoe_reports.formats.records.payloads import is_number, read_body
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
+from aoe_reports.model.listings import ListedAdvice
 from aoe_reports.model.texts import from_fields, join
 from aoe_reports.store import History, Where, equals
 
@@ -131,7 +132,7 @@ def _same(value: Any, told: Any) -> bool:
     return bool(value == told) and isinstance(value, bool) == isinstance(told, bool)
 
 
-def listed_rows(history: History, where: Where, workload: str | None) -> list[Row]:
+def listed_rows(history: History, where: Where, workload: str | None) -> list[ListedAdvice]:
     """Everything that is stored of advice, oldest run first: of each run the summary, then the rows of each state in order."""
     found = []
     columns = ("night", "timestamp_ns", "model", *COLUMNS)
@@ -162,7 +163,7 @@ def listed_rows(history: History, where: Where, workload: str | None) -> list[Ro
     found.sort(
         key=lambda row: (row["timestamp_ns"], row["run"], order.index(row["state"]), row["position"] or 0, str(row))
     )
-    return found
+    return [ListedAdvice(**row) for row in found]
 
 
 def summary_of(row: Mapping[str, Any]) -> Row:

@@ -26,6 +26,7 @@ from aoe_reports.jobs.report_options import ReportOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.report import BarChart, Report
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.as_json import FORMAT_VERSION
 from aoe_reports.present.night import night_report
@@ -326,7 +327,7 @@ def _advised(history: History, runs: Sequence[Row], model: str | None) -> Advise
 def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[Row]:
     """What `verify` stored of a night for the workloads that ran in it."""
     models = {run["model"] for run in runs}
-    return [row for row in verdict_rows(history, [equals("night", night)]) if row["workload"] in models]
+    return [as_mapping(row) for row in verdict_rows(history, [equals("night", night)]) if row.workload in models]
 
 
 def _facts_of(run: Row) -> RunFacts:

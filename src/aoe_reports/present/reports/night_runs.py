@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.report import Grid, Ranking, Section
 from aoe_reports.model.rows import Column, columns_of, telling_columns
 from aoe_reports.model.texts import Text, count_of, join, say
@@ -24,7 +25,6 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
-from aoe_reports.present.reports.rows import shown_columns
 from aoe_reports.questions.advise import Advised as AdviceRow
 
 SHOWN_HOTSPOTS = 10
@@ -174,8 +174,24 @@ def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
             say("The first {shown} of {count}; expected and bound are us of one step.", shown=len(rows), count=count)
         )
     return Section(
-        "Next tuning plan", told, _grid(shown_columns("plan", rows), rows, "input_shapes", "reason", "prior")
+        "Next tuning plan", told, _grid(telling_columns(_PLAN, rows), rows, "input_shapes", "reason", "prior")
     )
+
+
+_PLAN = (
+    Column("position", "#", "integer"),
+    Column("kind", "Kind", "word"),
+    Column("op_type", "Operator type"),
+    Column("op_name", "Operator"),
+    Column("count", "Tasks", "integer"),
+    Column("total_us", "Total (us)", "us"),
+    Column("share", "Share of the step", "percent"),
+    Column("bound_by", "Bound by", "word"),
+    Column("bound_saving_us", "Bound (us of a step)", "us"),
+    Column("expected_saving_us", "Expected (us of a step)", "us"),
+    Column("cost_s", "Tuning (s)", "us"),
+)
+"""What is shown of a plan that the store keeps with the advice on a night."""
 
 
 def _grid(columns: Sequence[Column], rows: Sequence[Row], *without: str) -> Grid | None:
@@ -215,7 +231,7 @@ def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
         first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
         said = join(" ", (said, first))
     rows = in_lines(shown)
-    grid = _grid(shown_columns("verdicts", rows), rows, "night", "input_shapes", "reason")
+    grid = _grid(telling_columns(columns_of(ListedVerdict), rows), rows, "night", "input_shapes", "reason")
     return [Section("Claims against the clock", [said], grid)]
 
 
