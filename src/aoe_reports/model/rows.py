@@ -133,9 +133,10 @@ def _plan_of(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[object], tuple[
 
 
 def _leaves_as_it_is(each: Field) -> bool:
-    """Whether a value of a column is none in another unit, and never a row within the row."""
+    """Whether a value of a column is none in another unit, and never a row, or rows, within the row."""
     kinds = get_args(each.type) if is_union(each.type) else (each.type,)
-    return each.cell.unit is None and all(kind in _TYPES or get_origin(kind) is not None for kind in kinds)
+    plain = all(kind in _TYPES or (get_origin(kind) and not any(map(is_record, get_args(kind)))) for kind in kinds)
+    return each.cell.unit is None and plain
 
 
 def as_mapping(one: object) -> dict[str, Any]:
