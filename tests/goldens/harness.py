@@ -161,11 +161,15 @@ class Place:
         return _text_of(out), _text_of(err), code
 
     def masked(self, text: str) -> str:
-        """A text without what differs from one run, or one version, to the next."""
+        """A text without what differs from one run, version or processor to the next: sums differ in their last digits."""
+        text = _LONG_FLOAT.sub(lambda found: f"{float(found[0]):.10g}", text)
         text = text.replace(str(self.root), "<folder>").replace(str(ROOT), "<project>")
         if self.version:
             text = re.sub(rf"(?<![\w.]){re.escape(self.version)}(?![\w.])", "<version>", text)
         return text
+
+
+_LONG_FLOAT = re.compile(r"(?<![\w.])-?\d+\.\d{11,}(?:e[-+]?\d+)?(?![\w.])")
 
 
 def _stream() -> io.TextIOWrapper:
