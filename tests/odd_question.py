@@ -37,6 +37,6 @@ class Odd(Question[RunOptions, str]):
         return unit.path
 
     def finish(self, parts: Sequence[tuple[Unit, str]], asked: Asked[RunOptions]) -> Finished:
-        """What was read."""
+        """Data read."""
         del asked
         return Finished(tables=(Rows(type=Seen, rows=[Seen(path=path) for _, path in parts]),))

@@ -141,7 +141,7 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("[hotspots]\n\ntpo = 3\n", ":3", "[hotspots] tpo: no such option; did you mean top?"),
         ("[hotspot]\ntop = 3\n", ":1", "hotspot: no such option or command; did you mean hotspots?"),
         ("stor = 'x'\n", ":1", "stor: no such option or command; did you mean store?"),
-        ("top = 3\n", ":1", "top: stands in the table of a command: [advise], [communication], [compare], [hotspots]"),
+        ("top = 3\n", ":1", "top: belongs in the table of a command: [advise], [communication], [compare], [hotspots]"),
         ("[hotspots]\ntop = '3'\n", ":2", "[hotspots] top: expected a whole number, not '3'"),
         ("[hotspots]\ntop = true\n", ":2", "[hotspots] top: expected a whole number, not True"),
         ("[hotspots]\ntop = 0\n", ":2", "[hotspots] top: "),
@@ -149,13 +149,13 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("[hotspots]\nstrict = 'yes'\n", ":2", "[hotspots] strict: expected true or false, not 'yes'"),
         ("hotspots = { top = 'x' }\n", ":1", "[hotspots] top: expected a whole number"),
         ("hotspots.top = 'x'\n", ":1", "[hotspots] top: expected a whole number"),
-        ("[check]\nignore = 'schema'\n", ":2", "[check] ignore: expected a list of words, not 'schema'"),
-        ("[hotspots]\noutput = 'x'\n", ":2", "[hotspots] output: what is written where stands on the command line only"),
-        ("[compare]\nforce = true\n", ":2", "[compare] force: what is forced stands on the command line only"),
-        ("max-expanded = 5\nmax_expanded = 6\n", ":2", "max_expanded: stands twice (max-expanded)"),
-        ("store = 5\n", ":1", "store: expected a word in quotes, not 5"),
-        ("tz = 1979-05-27\n", ":1", "tz: expected a word in quotes, not datetime.date"),
-        ("[store]\nx = 1\n", ":1", "store: expected a word in quotes, not a table"),
+        ("[check]\nignore = 'schema'\n", ":2", "[check] ignore: expected a list of strings, not 'schema'"),
+        ("[hotspots]\noutput = 'x'\n", ":2", "[hotspots] output: where output is written can only be given on the command line"),
+        ("[compare]\nforce = true\n", ":2", "[compare] force: what is forced can only be given on the command line"),
+        ("max-expanded = 5\nmax_expanded = 6\n", ":2", "max_expanded: given twice (max-expanded)"),
+        ("store = 5\n", ":1", "store: expected a quoted string, not 5"),
+        ("tz = 1979-05-27\n", ":1", "tz: expected a quoted string, not datetime.date"),
+        ("[store]\nx = 1\n", ":1", "store: expected a quoted string, not a table"),
         ("hotspots = 3\n", ":1", "hotspots: expected a table"),
         ("thresholds = 3\n", ":1", "thresholds: expected a table"),
         ("[thresholds]\na = nan\n", ":2", "[thresholds] a: expected a number, not nan"),
@@ -164,7 +164,7 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         (
             "[thresholds]\nmemory_gb_per_s = 0\n",
             ":2",
-            "[thresholds] memory_gb_per_s: expected a number above 0; without the key there is none",
+            "[thresholds] memory_gb_per_s: expected a number above 0; omit the key for no threshold",
         ),
         ("[thresholds]\nmany-shapes = -1\n", ":2", "[thresholds] many-shapes: expected a number of 0 or more, not -1"),
         ("x = \n", ":1:5", "not TOML: Invalid value"),
@@ -243,7 +243,7 @@ def test_thresholds_are_numbers_by_name(folder: Path) -> None:
     for text, message in (
         ("least_shar = 1", ":2: [thresholds] least_shar: no such threshold; did you mean least_share?"),
         ("most_calls = 1.5", ":2: [thresholds] most_calls: expected a whole number, not 1.5"),
-        ("least_share = 1\nleast-share = 2", ":3: [thresholds] least-share: stands twice"),
+        ("least_share = 1\nleast-share = 2", ":3: [thresholds] least-share: given twice"),
     ):
         path = write(folder, f"[thresholds]\n{text}\n")
         with pytest.raises(UsageError, match=re.escape(f"{path}{message}")):
@@ -350,14 +350,14 @@ def test_files_of_others_are_not_replaced_where_a_file_that_came_with_the_data_s
         ended = cli(*command)
         assert (ended.code, ended.out) == (2, "")
         assert ended.err.startswith(f"aoe-reports: error: {file}:{line}: [{command[0]}] ")
-        assert f"{folder}/site is there already and was not written by aoe-reports" in ended.err
+        assert f"{folder}/site already exists and was not written by aoe-reports" in ended.err
         assert is_untouched(folder / "site")
     mine(folder / "own")
     ended = cli("nightly", PROFILE, "--site", "new")
     assert (ended.code, f"{file}:3: [nightly] store" in ended.err, is_untouched(folder / "own")) == (2, True, True)
     (folder / "site").rename(folder / "kept")
     (folder / "site").write_text("a file")
-    assert f"{folder}/site is no folder" in cli("report").err
+    assert f"{folder}/site is not a folder" in cli("report").err
     assert (folder / "site").read_text() == "a file"
     assert cli("report", "--png", "kept").code == 0
     assert (folder / "kept" / "history.png").read_bytes()[:4] == b"\x89PNG"
@@ -441,7 +441,7 @@ def test_what_every_option_can_do_is_known(monkeypatch: pytest.MonkeyPatch) -> N
     assert [one.key for one in paths if not names_place(one.what)] == []
     later = Option(help="An option that is added later.")
     for one in (*paths, next(one for one in known if one.key == "reason")):
-        assert why_not_in_project(later, one.option, Path("/"), "x") == "stands on the command line only"
+        assert why_not_in_project(later, one.option, Path("/"), "x") == "can only be given on the command line"
 
 
 def test_the_nearest_file_wins_over_the_users_own_key_by_key(

@@ -1,4 +1,4 @@
-"""Help and errors of usage in Chinese: nothing of ours is left in English, and nothing else changes."""
+"""Help and errors of usage in Chinese: nothing of ours is left in English, and no other operators changes."""
 
 from __future__ import annotations
 

@@ -147,10 +147,10 @@ def test_what_a_killed_run_left_is_named_and_goes(
     process.communicate()
     monkeypatch.setattr("aoe_reports.engine.output._seen", set())
     told = cli("report", "--store", store, "-o", out / "report.md")
-    assert f"{left}: a run that was killed left this; the next run that writes {name} deletes it" in told.err
+    assert f"{left}: left over from a killed run; the next run that writes {name} deletes it" in told.err
     assert left.exists()
     ended = cli("store", "export", out / name, "--store", store)
-    assert (ended.code, f"{left}: a run that was killed left this; it is deleted" in ended.err) == (0, True)
+    assert (ended.code, f"{left}: left over from a killed run; it is deleted" in ended.err) == (0, True)
     assert {path.name for path in out.iterdir()} == {name, "report.md", foreign.name}
 
 

@@ -65,7 +65,7 @@ def test_links_and_waits_of_one_operator() -> None:
         (0, "LOCAL", 8, 5), (2, "HCCS", 600, 10), (5, "HCCS", 4000, 50),
     ]  # fmt: skip
     (longest,) = found.peer_waits
-    assert (longest.peer, longest.waited_ns) == (5, 300)  # what is waited for behind the first transfer tells of links
+    assert (longest.peer, longest.waited_ns) == (5, 300)  # what to wait for behind the first transfer tells of links
     assert found.link_waits == {(1, "0", 0, 5): 300, (1, "0", 0, 2): 600}
 
 

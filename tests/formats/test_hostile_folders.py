@@ -63,7 +63,7 @@ def test_folders_below_folders_end_and_what_is_not_read_is_said(ask: Cli, data: 
     (finding,) = of_rule(ended, "path-too-deep")
     assert (ended.code, finding["severity"], len(ended.json["rows"]) > 0) == (3, "error", True)
     assert finding["path"] == str(data) + "/d" * 101
-    assert finding["message"] == "more than 100 folders below one another; what lies here is not read"
+    assert finding["message"] == "more than 100 nested folders; the content here is not read"
 
 
 def test_a_path_longer_than_the_system_takes_is_said(ask: Cli, data: Path) -> None:
@@ -118,9 +118,9 @@ def test_linked_data_are_read_and_once_however_many_links_lead_there(cli: Cli, d
     assert facts == [{key: value for key, value in row.items() if key not in {"path", "run"}} for row in plain]
     messages = sorted((Path(found["path"]).name, found["message"]) for found in of_rule(ended, "link-loop"))
     assert messages == [
-        ("back", "this link leads to a folder that holds it; not followed"),
-        ("one", "this link leads to a folder that is read already; passed over"),
-        ("up", "this link leads to a folder that holds it; not followed"),
+        ("back", "this link leads to a folder that contains it; not followed"),
+        ("one", "this link leads to a folder that has already been read; skipped"),
+        ("up", "this link leads to a folder that contains it; not followed"),
     ]
 
 

@@ -26,9 +26,9 @@ SAMPLES = DATA / "aoe" / "doc_samples"
     [
         ("opat_v1_62rc1", Syntax(1, 1087, "a '}' too many")),
         ("sgat_v1_62rc1", Syntax(1, 417, "',' missing between two members")),
-        ("opat_v2_800_tf", Syntax(50, 1, "'........' is not JSON (an ellipsis of a document?)")),
-        ("sgat_v2_800_tf", Syntax(1, 1, "'{' missing: a member stands outside of an object")),
-        ("opat_blog_fragment", Syntax(1, 1, "'{' missing: a member stands outside of an object")),
+        ("opat_v2_800_tf", Syntax(50, 1, "'........' is not valid JSON (an ellipsis copied from a document?)")),
+        ("sgat_v2_800_tf", Syntax(1, 1, "'{' missing: a member is outside an object")),
+        ("opat_blog_fragment", Syntax(1, 1, "'{' missing: a member is outside an object")),
     ],
 )
 def test_what_is_wrong_in_the_documented_samples(name: str, fault: Syntax) -> None:
@@ -42,9 +42,14 @@ FAULTS = [
     # as in the documents
     ('[{"a": [{"b": 1} } ], "c": 2}]', 1, 18, "a '}' too many"),
     ('{"a": [1]\n "b": [2]}', 2, 2, "',' missing between two members"),
-    ('{"r": [\n{"b": 1}],\n"r": [\n......\n...', 4, 1, "'......' is not JSON (an ellipsis of a document?)"),
-    ('{"a": "x",……"b": 1}', 1, 11, "'……' is not JSON (an ellipsis of a document?)"),
-    ('"r": [\n{"b": 1}\n]\n', 1, 1, "'{' missing: a member stands outside of an object"),
+    (
+        '{"r": [\n{"b": 1}],\n"r": [\n......\n...',
+        4,
+        1,
+        "'......' is not valid JSON (an ellipsis copied from a document?)",
+    ),
+    ('{"a": "x",……"b": 1}', 1, 11, "'……' is not valid JSON (an ellipsis copied from a document?)"),
+    ('"r": [\n{"b": 1}\n]\n', 1, 1, "'{' missing: a member is outside an object"),
     # brackets and marks
     ("[1]]", 1, 4, "a ']' too many"),
     ("}", 1, 1, "a '}' too many"),
@@ -54,11 +59,11 @@ FAULTS = [
     ('{"a": [1, 2}', 1, 12, "']' missing before '}': the '[' of line 1, column 7 is not closed"),
     ('{"a": [{}, "b": 1}', 1, 12, "']' missing before a member: the '[' of line 1, column 7 is not closed"),
     ('{"a": [{} "b": 1}', 1, 11, "'],' missing before a member: the '[' of line 1, column 7 is not closed"),
-    ('[{"x": 1}, "a": 1}]', 1, 12, "'{' missing: a member stands outside of an object"),
+    ('[{"x": 1}, "a": 1}]', 1, 12, "'{' missing: a member is outside an object"),
     ("[1 2]", 1, 4, "',' missing between two elements"),
-    ('{"a": 1 2}', 1, 9, "a second value behind the value of a member"),
-    ("[1,]", 1, 3, "a ',' too many before ']'"),
-    ('{"a": 1, }', 1, 8, "a ',' too many before '}'"),
+    ('{"a": 1 2}', 1, 9, "there is a second value after the value of a member"),
+    ("[1,]", 1, 3, "extra ',' before ']'"),
+    ('{"a": 1, }', 1, 8, "extra ',' before '}'"),
     ("[1,,2]", 1, 4, "a ',' too many"),
     ("{,}", 1, 2, "a ',' too many"),
     ('{"a" 1}', 1, 6, "':' missing between a key and its value"),
@@ -71,48 +76,48 @@ FAULTS = [
     ("{[1]}", 1, 2, "a value without a key in an object"),
     ("[" * (DEEPEST + 1), 1, DEEPEST + 1, f"brackets nested deeper than {DEEPEST}"),
     # behind the document
-    ('{"a":1}\n{"b":2}', 2, 1, "a second document behind the first"),
-    ("[1],", 1, 4, "a ',' behind the document"),
+    ('{"a":1}\n{"b":2}', 2, 1, "there is a second document after the first"),
+    ("[1],", 1, 4, "extra ',' after the document"),
     # keys and texts
-    ("{a_1:1}", 1, 2, "the key 'a_1' has to stand in double quotes"),
-    ("{1:1}", 1, 2, "the key '1' has to stand in double quotes"),
-    ("['a']", 1, 2, "' is no quotation mark of JSON: a text stands in double quotes"),
-    ("[“a”]", 1, 2, "“ is no quotation mark of JSON: a text stands in plain double quotes"),
-    ("[abc]", 1, 2, "'abc' is no JSON value; a text stands in double quotes"),
-    (f"[{'x' * 50}]", 1, 2, f"'{'x' * 29}…' is no JSON value; a text stands in double quotes"),
+    ("{a_1:1}", 1, 2, "the key 'a_1' must be in double quotes"),
+    ("{1:1}", 1, 2, "the key '1' must be in double quotes"),
+    ("['a']", 1, 2, "' is not a JSON quotation mark: strings are written in double quotes"),
+    ("[“a”]", 1, 2, "“ is not a JSON quotation mark: strings are written in plain double quotes"),
+    ("[abc]", 1, 2, "'abc' is not a JSON value; strings must be in double quotes"),
+    (f"[{'x' * 50}]", 1, 2, f"'{'x' * 29}…' is not a JSON value; strings must be in double quotes"),
     ('["a "b" c"]', 1, 5, "a '\"' inside of a text is written '\\\"'"),
-    ('["a\tb"]', 1, 4, "a bare control character (U+0009) in a string; it is written '\\u0009'"),
+    ('["a\tb"]', 1, 4, "unescaped control character (U+0009) in a string; it is written '\\u0009'"),
     ('["a\nb"]', 1, 4, "a line break in a string: its '\"' is missing, or it is written '\\n'"),
     ('["C:\\dir"]', 1, 5, "'\\' and 'd' are no escape of JSON; a backslash is written '\\\\'"),
     ('["\\u00g0"]', 1, 3, "'\\u' takes four hexadecimal digits"),
-    ('["é\\ud800"]', 1, 4, "'\\ud800' is half of a pair of surrogates: no character"),
+    ('["é\\ud800"]', 1, 4, "'\\ud800' is half of a surrogate pair, not a character"),
     ('["\\n\\u00"]', 1, 5, "'\\u' takes four hexadecimal digits"),
-    ('["\\n\\ud83d\\u00"]', 1, 5, "'\\ud83d' is half of a pair of surrogates: no character"),
+    ('["\\n\\ud83d\\u00"]', 1, 5, "'\\ud83d' is half of a surrogate pair, not a character"),
     # numbers and words
-    ("[NaN]", 1, 2, "NaN is no JSON number"),
-    ("[-Infinity]", 1, 2, "-Infinity is no JSON number"),
-    ("[None]", 1, 2, "None is not JSON; it has true, false and null"),
-    ("[007]", 1, 2, "007 is no JSON number: it has leading zeros"),
-    ("[+1]", 1, 2, "+1 is no JSON number: it has a leading '+'"),
-    ("[.5]", 1, 2, ".5 is no JSON number: no digit before the '.'"),
-    ("[5.]", 1, 2, "5. is no JSON number: no digit behind the '.'"),
-    ("[1e]", 1, 2, "1e is no JSON number"),
-    (f"[{'9' * 5000}]", 1, 2, "a number of a size that is not read"),
-    (f"[1e{'9' * 20}]", 1, 2, "a number of a size that is not read"),
+    ("[NaN]", 1, 2, "NaN is not a JSON number"),
+    ("[-Infinity]", 1, 2, "-Infinity is not a JSON number"),
+    ("[None]", 1, 2, "None is not JSON; JSON has true, false and null"),
+    ("[007]", 1, 2, "007 is not a JSON number: it has leading zeros"),
+    ("[+1]", 1, 2, "+1 is not a JSON number: it has a leading '+'"),
+    ("[.5]", 1, 2, ".5 is not a JSON number: no digit before the '.'"),
+    ("[5.]", 1, 2, "5. is not a JSON number: no digit after the '.'"),
+    ("[1e]", 1, 2, "1e is not a JSON number"),
+    (f"[{'9' * 5000}]", 1, 2, "the number is too large to be read"),
+    (f"[1e{'9' * 20}]", 1, 2, "the number is too large to be read"),
     # what is no JSON at all
     ("[1] // one", 1, 5, "'//': JSON has no comments"),
-    ("[1，2]", 1, 3, "'，' (U+FF0C) is not JSON; ',' is"),
+    ("[1，2]", 1, 3, "'，' (U+FF0C) is not valid in JSON; use ',' is"),
     ("\u00a0[]", 1, 1, "U+00A0 is not JSON"),
     ('{"a"=1}', 1, 5, "'=' is not JSON"),
     # cut off
     ("", 1, 1, "the text ends before a document begins"),
     ("\n ", 2, 2, "the text ends before a document begins"),
-    ("nul", 1, 4, "the text ends inside of a value"),
+    ("nul", 1, 4, "the text ends inside a value"),
     ('{"a": 14.', 1, 10, f"the text ends here; not closed: {OBJECT_OPEN}"),
     ('[{"a": 1,\n', 2, 1, "the text ends here; not closed: 2 brackets, the innermost a '{' of line 1, column 2"),
-    ('{"a": "b', 1, 9, "the text ends inside of the string that begins in line 1, column 7"),
-    ('{"a": "b\\ud83d\\ude', 1, 19, "the text ends inside of the string that begins in line 1, column 7"),
-    ("[1]", 1, 4, "nothing is wrong: the document ends here"),
+    ('{"a": "b', 1, 9, "the text ends inside the string that begins in line 1, column 7"),
+    ('{"a": "b\\ud83d\\ude', 1, 19, "the text ends inside the string that begins in line 1, column 7"),
+    ("[1]", 1, 4, "no error: the document ends here"),
 ]
 
 
@@ -127,7 +132,7 @@ def test_what_is_wrong_is_said_with_its_place(text: str, line: int, column: int,
     [
         (b'["\xc4"]', 3, "byte 0xc4, which is not UTF-8, in a string"),
         (b"[\xff]", 2, "byte 0xff, which is not UTF-8, is not JSON"),
-        (b'["\xe4\xb8', 5, "the text ends inside of the string that begins in line 1, column 2"),
+        (b'["\xe4\xb8', 5, "the text ends inside the string that begins in line 1, column 2"),
     ],
 )
 def test_bytes_that_are_not_utf_8(data: bytes, column: int, message: str) -> None:
@@ -240,7 +245,7 @@ def test_every_value_is_found_where_it_stands(document: Any, write: Any) -> None
     for pointer, (line, column) in places.items():
         assert json.JSONDecoder().raw_decode(text, starts[line - 1] + column - 1)[0] == values[pointer]
     assert duplicates(text.encode()) == []
-    assert explain(text.encode()).message == "nothing is wrong: the document ends here"
+    assert explain(text.encode()).message == "no error: the document ends here"
     assert recover(text.encode() + b" ", floats=float).document == document
 
 

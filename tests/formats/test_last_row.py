@@ -68,7 +68,7 @@ ROW = "AI_CORE,2,20.000,10.000,10.000,10.000,"
         (["40.125", "20.250"], "39.62", "error", None),  # every other number goes on
         (["40.125", "20.2"], "39.6", "warning", None),
         (["40", "20"], "4", "warning", None),  # of 40?
-        (["0", "0"], "0", "warning", 0.0),  # nothing else ever stands there
+        (["0", "0"], "0", "warning", 0.0),  # no other operators ever stands there
         (["0.125", "0"], "0", "warning", None),
         (["40.125", "20.250"], "39.6250001", "warning", None),
         (["40.1250001", "20.250"], "39.625", "warning", None),

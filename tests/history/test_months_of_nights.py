@@ -233,7 +233,7 @@ def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path
     ("arguments", "message"),
     [
         (("ack", "nothing", "--reason", "r"), "no series and no incident"),
-        (("ack", "nothing", "--reason", " "), "--reason: expected a text"),
+        (("ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
         (("ack", "nothing", "--reason", "r", "--revoke"), "no acknowledgement or expectation"),
         (("expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"), "--from 'soon': expected a date"),
         (

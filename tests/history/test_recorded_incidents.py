@@ -58,8 +58,8 @@ def cann(index: int) -> str:
 
 
 CLUE = {"name": "engine_version", "before": OLD, "after": NEW}
-WORDS = f"What else changed there: engine_version {OLD} -> {NEW}."
-GONE = f"Of that, the nights now do not show: engine_version {OLD} -> {NEW}."
+WORDS = f"Other changes at that point: engine_version {OLD} -> {NEW}."
+GONE = f"First recorded, but not in the current data: engine_version {OLD} -> {NEW}."
 
 
 def incident(ended: Ended) -> dict[str, Any]:
@@ -101,7 +101,11 @@ def test_an_incident_keeps_its_first_night_and_its_clue_when_a_surer_series_join
         assert all(one["metadata"] == told["metadata"] for one in ended.json["rows"])
     text = cli("regressions", "--store", store).out
     assert f"{night(FIRST)}: net/b" in text
-    for words in (WORDS, GONE, f"First recorded since {night(FIRST)}; the nights now say {night(FIRST + 1)}."):
+    for words in (
+        WORDS,
+        GONE,
+        f"First recorded as starting on {night(FIRST)}; the current data gives {night(FIRST + 1)}.",
+    ):
         assert words in text
 
 
@@ -135,7 +139,7 @@ def test_a_night_that_is_estimated_anew_stands_beside_the_recorded_one(cli: Cli,
     assert (row["since"], row["first_since"]) == (night(FIRST - 1), night(FIRST))
     assert (incident(moved)["since"], incident(moved)["since_now"]) == (night(FIRST), night(FIRST - 1))
     assert (
-        f"First recorded since {night(FIRST)}; the nights now say {night(FIRST - 1)}."
+        f"First recorded as starting on {night(FIRST)}; the current data gives {night(FIRST - 1)}."
         in cli("regressions", "--store", store).out
     )
     assert alert(cli, store) == before
@@ -159,7 +163,7 @@ def test_what_is_seen_later_is_appended(cli: Cli, store: Path) -> None:
     ended = regressions(cli, store)
     assert facts(ended) == [("engine_version", OLD, NEW, "later")]
     text = cli("regressions", "--store", store).out
-    assert f"Seen there later than it was first recorded: engine_version {OLD} -> {NEW}." in text
+    assert f"Found after the first record: engine_version {OLD} -> {NEW}." in text
     assert "What else changed there" not in text
 
 
@@ -202,7 +206,10 @@ def test_the_page_of_a_series_keeps_what_was_recorded(cli: Cli, store: Path, tmp
     series = incident(regressions(cli, store, "--record"))["members"][0]["series_id"]
     assert cli("site", "--store", store, "--output", tmp_path / "site").code == 0
     page = (tmp_path / "site" / "series" / f"{series}.html").read_text()
-    assert f"The incident was first recorded since {night(FIRST)}; the nights now say {night(FIRST + 1)}." in page
-    assert f"What else changed where the incident began: engine_version {OLD} -&gt; {NEW}." in page
+    assert (
+        f"The incident was first recorded as starting on {night(FIRST)}; the current data gives {night(FIRST + 1)}."
+        in page
+    )
+    assert f"Other changes at the start of the incident: engine_version {OLD} -&gt; {NEW}." in page
     twin = json.loads((tmp_path / "site" / "series" / f"{series}.json").read_text())
     assert twin["incident"]["metadata"] == [{**CLUE, "seen": "first-only"}]

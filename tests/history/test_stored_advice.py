@@ -251,7 +251,7 @@ def test_the_page_and_the_report_show_what_is_stored(cli: Cli, tmp_path: Path) -
     assert told["advice"]["run"] == rows[0]["run"]
     assert told["advice"]["candidates"] == twin["candidates"]
     text = cli("report", "--store", store, "--format", "markdown").out
-    assert "What could be gained" in text
+    assert "Potential gains" in text
     assert "Next tuning plan" in text
     assert summary["summary"]["plan"]["headline"] in text
 
@@ -327,7 +327,7 @@ def test_bodies_that_make_no_sense_break_no_page(cli: Cli, tmp_path: Path, body:
 
 
 def sums_alone(msprof: Path, folder: Path, timeline: bytes | None = None) -> Path:
-    """A capture with op_statistic and nothing else, but a timeline where one is given; where that is."""
+    """A capture with op_statistic and no other operators, but a timeline where one is given; where that is."""
     shutil.copytree(msprof / "statistic_only", folder)
     (exports,) = {path.parent for path in folder.rglob("op_statistic*.csv")}
     for path in exports.glob("task_time*"):
@@ -344,7 +344,7 @@ def test_a_run_that_no_advice_is_on_is_stored_and_says_why(cli: Cli, msprof: Pat
     assert "neither tasks nor steps nor a timeline" in summary["summary"]["why_not"]
     cli("site", "--store", store, "-o", tmp_path / "site")
     (page,) = (tmp_path / "site" / "runs").glob("2*.html")
-    assert "No advice could be worked out: neither tasks nor steps nor a timeline" in said(page)
+    assert "No advice could be derived: neither tasks nor steps nor a timeline" in said(page)
     assert "aoe-reports advise" in said(page)
     assert "No advice could be worked out" in cli("report", "--store", store).out
 

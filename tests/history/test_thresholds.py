@@ -170,7 +170,7 @@ def test_headlines_count_the_other_series_that_are_slower(cli: Cli, store: Path,
 def test_a_nightly_tells_what_every_mode_of_aoe_claims(cli: Cli, store: Path, aoe: Path) -> None:
     results = [aoe / name for name in ("array_subgraphs", "array_grouped")]
     out = cli("nightly", *results, "--store", store, "--workload", "net").out
-    claims = out[out.index("What AOE claims") :]
+    claims = out[out.index("Claims by AOE") :]
     claims = claims[: claims.index("\n\n")]
     assert [row.split()[2] for row in claims.splitlines() if row.startswith("2026-01-01")] == ["opat", "sgat"]
     sgat = next(row for row in claims.splitlines() if " sgat " in row)

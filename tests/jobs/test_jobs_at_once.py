@@ -112,7 +112,7 @@ def test_a_site_that_cannot_be_written_is_told_after_the_report(
 ) -> None:
     site = tmp_path / "site"
     if kind == "file":
-        site.write_text("no folder")
+        site.write_text("not a folder")
     else:
         site.mkdir()
         refused = PermissionError(errno.EACCES, "Permission denied", str(site))

@@ -115,7 +115,7 @@ def test_the_counts_are_shown_and_explained(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["markdown", "html"])
 @pytest.mark.parametrize(
     ("status", "said"),
-    [("tuning failed", "failed"), ("tuning incomplete", "incomplete: broken off"), ("odd", "unknown")],
+    [("tuning failed", "failed"), ("tuning incomplete", "incomplete: interrupted"), ("odd", "unknown")],
 )
 def test_what_did_not_end_well_is_no_gain(cli: Cli, tmp_path: Path, form: str, status: str, said: str) -> None:
     write(tmp_path, task("good", operators=[operator("a", 150, 100)], **model(12, 8, "50.00%")), 1)
@@ -143,7 +143,7 @@ def test_of_a_cut_file_the_whole_tasks_count(cli: Cli, tmp_path: Path) -> None:
     out = cli("check", tmp_path, "--format", "markdown").out
     assert [(row["Task"], row["Status"], row["Speed-up (before/after - 1)"]) for row in rows(out, OVERVIEW)] == [
         ("whole", "successful", "+50.00%"),
-        ("cut", "incomplete: the file is cut off", "–"),
+        ("cut", "incomplete: the file is truncated", "–"),
     ]
 
 
@@ -165,7 +165,7 @@ def test_the_largest_savings_come_first_and_the_rest_is_counted_exactly(cli: Cli
     out = cli("check", tmp_path, "--format", "markdown").out
     listed = rows(out, "1. net")
     assert [row["Operator"] for row in listed] == [f"op{n}" for n in range(23, 3, -1)]
-    assert "The 20 that save most are listed; the other 3 save 0.6 us together." in out
+    assert "The 20 with the largest savings are listed; the other 3 save 0.6 us together." in out
 
 
 def test_several_files_are_one_report(cli: Cli, tmp_path: Path) -> None:

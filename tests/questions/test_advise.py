@@ -180,7 +180,7 @@ def test_every_form_says_where_to_look_first(cli: Cli, msprof: Path, tmp_path: P
         rows = list(csv.DictReader(io.StringIO(ended.out)))
         assert [name for name in COLUMNS if name not in rows[0]] == []
     else:
-        assert "free time is 94.6 %: look there first" in ended.out
+        assert "free time is 94.6 %: look at the latter first" in ended.out
     written = tmp_path / "advice"
     cli("advise", msprof / "torch_npu_two_ranks", "--format", form, "-o", written)
     assert written.read_text() == ended.out
@@ -226,7 +226,9 @@ def test_real_communication_comes_first(cli: Cli) -> None:
     ended = cli("advise", REAL / "torch_npu_2025-01" / "text" / "level1", "--format", "json")
     assert ended.code == 0
     first = next(row for row in ended.json["headlines"] if row["rank_id"] == 0)
-    sentence = "computing is 6.5 % of the step; communication that is not overlapped is 74.7 %: look there first"
+    sentence = (
+        "computing takes 6.5 % of the step; communication that is not overlapped takes 74.7 %: look at the latter first"
+    )
     assert first["headline"] == sentence
     rows = [row for row in ended.json["rows"] if row["rank_id"] == 0]
     assert (rows[0]["rule"], rows[0]["bound_us"]) == ("communication-not-overlapped", 101963.203)
@@ -301,7 +303,7 @@ def test_where_real_tasks_tell_no_communication_the_timeline_does(cli: Cli) -> N
     ended = cli("advise", REAL / "msprof_2023-08", "--format", "json")
     (headline,) = ended.json["headlines"]
     assert (headline["source"], headline["steps"]) == ("timeline", 3)
-    assert headline["headline"].endswith("communication that is not overlapped is 76.8 %: look there first")
+    assert headline["headline"].endswith("communication that is not overlapped is 76.8 %: look at the latter first")
 
 
 def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, msprof: Path) -> None:
@@ -343,7 +345,7 @@ def test_the_report_names_the_device_whose_headline_stands_first(cli: Cli, mspro
     shown = cli("advise", msprof / "torch_npu_two_ranks").out
     first = shown.splitlines()[2]
     assert first.startswith("The longest step is that of ")
-    assert ", rank 1: computing is " in first
+    assert ", rank 1: computing takes " in first
     assert shown.count("look there first") == 1
 
 

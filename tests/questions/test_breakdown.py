@@ -146,7 +146,7 @@ def test_a_call_behind_its_task_tells_that_the_clocks_differ(cli: Cli, tmp_path:
     trace.task("late", 200, 10, launched=205)
     (gap,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["gaps"]
     assert gap["reason"].endswith(
-        "began 195.000 us into it, 5.000 us behind the task: the clocks of host and device differ"
+        "began 195.000 us into it, 5.000 us after the task: the clocks of host and device differ"
     )
 
 
@@ -170,7 +170,7 @@ def test_what_the_profiler_says_is_held_against_its_tasks(cli: Cli, tmp_path: Pa
         found = cli("breakdown", trace.write(tmp_path / name), "--format", "json").json["findings"]
         assert [finding["rule"] for finding in found] == ["forms-disagree"] * said
     assert found[0]["message"] == (
-        "Computing: 409.500 us by the tasks here, but 400.000 us in Overlap Analysis: 9.500 us apart, 0.028 us are "
+        "Computing: 409.500 us from the tasks here, but 400.000 us in Overlap Analysis: 9.500 us apart, 0.028 us are "
         "explained by rounding"
     )
     assert cli("breakdown", tmp_path / "other", "--strict").code == 1
@@ -184,7 +184,7 @@ def test_the_table_of_steps_is_held_against_the_tasks(cli: Cli, tmp_path: Path) 
     found = cli("breakdown", folder, "--format", "json").json["findings"]
     (message,) = (finding["message"] for finding in found)
     assert message == (
-        "Free: 580.500 us by the tasks here, but 1.000 us for step 7 in the table of steps: 579.500 us apart, 0.026 us are "
+        "Free: 580.500 us from the tasks here, but 1.000 us for step 7 in the step table: 579.500 us apart, 0.026 us are "
         "explained by rounding"
     )
 
@@ -203,7 +203,7 @@ def test_steps_and_ranks_are_chosen(cli: Cli, tmp_path: Path) -> None:
     assert [gap["after"] for gap in document["gaps"]] == ["behind"]
     ended = cli("breakdown", folder, "--rank", 3)
     assert ended.code == 1
-    assert "no task of a device in a timeline here (rank 3)" in ended.err
+    assert "no device task in a timeline here (rank 3)" in ended.err
 
 
 def test_the_order_of_events_and_of_files_decides_nothing(cli: Cli, tmp_path: Path) -> None:

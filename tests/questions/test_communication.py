@@ -73,7 +73,7 @@ def test_the_slow_link_is_found_by_name(cli: Cli, tmp_path: Path, link: tuple[in
     (message,) = messages(ended, "slow-link")
     assert message == (
         f"link {link[0]}-{link[1]} of group {GROUP} over HCCS: 50.0% of the bandwidth of links that did the same, out of line "
-        "in 4 of 4 comparisons; it took 4210.524 us longer than they would have"
+        "in 4 of 4 comparisons; it took 4210.524 us longer than those links would have taken"
     )
     assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [link]
     assert messages(ended, "slow-rank") == []
@@ -85,7 +85,7 @@ def test_the_slow_rank_is_found_by_name(cli: Cli, tmp_path: Path, rank: int) -> 
     ended = cli("communication", written(tmp_path, slow_rank=rank), "--format", "json")
     assert messages(ended, "slow-rank") == [
         (
-            f"always the same: the others wait for rank {rank} of group {GROUP} in 4 of 4 operators in which ranks wait, "
+            f"always the same rank: the others wait for rank {rank} of group {GROUP} in 4 of 4 operators in which ranks wait, "
             "60000.000 us together"
         )
     ]
@@ -257,7 +257,7 @@ def test_a_timeline_of_one_rank_names_whom_it_waits_for(cli: Cli, tmp_path: Path
     ended = cli("communication", tmp_path, "--format", "json")
     assert ended.code == 0
     assert messages(ended, "slow-rank") == [
-        "always the same: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us together"
+        "always the same rank: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us together"
     ]
     links = {
         row["destination_rank"]: (row["transit_bytes"], row["transit_us"], row["wait_us"])
@@ -280,7 +280,7 @@ def test_a_timeline_that_is_damaged_is_said(cli: Cli, tmp_path: Path) -> None:
     path.write_text(whole.replace('"size(Byte)": 10000000', '"size(Byte)": -1', 1))
     ended = cli("communication", tmp_path, "--format", "json")
     assert messages(ended, "communication-task") == [
-        "1 tasks of communication with damaged arguments; they are in no sum of links"
+        "1 tasks of communication with damaged arguments; they are not included in the sums of links"
     ]
     assert sum(row["transit_bytes"] for row in ended.json["links"]) == 50_000_000
 

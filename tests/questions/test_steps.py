@@ -126,8 +126,8 @@ def test_the_slowest_rank_is_named_by_step(cli: Cli, tmp_path: Path) -> None:
     always = written(tmp_path / "always", {0: [(1, 50, 50), (2, 50, 50)], 1: [(1, 80, 30), (2, 70, 40)]})
     assert messages(cli, always, rule="rank-skew") == [
         "all 2 steps: the slowest is always rank 1",
-        "step 1: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 computes longest",
-        "step 2: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 computes longest",
+        "step 1: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 has the longest computing time",
+        "step 2: rank 1 is the slowest with 120.000 us, 10.000 us (9.1%) more than rank 0; rank 1 has the longest computing time",
     ]
     turns = written(
         tmp_path / "turns", {0: [(1, 50, 50), (2, 50, 70), (3, 5, 5)], 1: [(1, 50, 60), (2, 50, 50), (3, 5, 5)]}
@@ -149,9 +149,7 @@ def test_steps_without_head_or_tail_are_named(cli: Cli, msprof: Path) -> None:
 def test_a_rank_without_steps_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     shutil.copytree(msprof / "torch_npu_two_ranks", tmp_path / "in")
     (tmp_path / "in" / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").unlink()
-    assert messages(cli, tmp_path / "in", rule="step-missing") == [
-        "no table of steps here (step_trace, step_trace_time)"
-    ]
+    assert messages(cli, tmp_path / "in", rule="step-missing") == ["no step table here (step_trace, step_trace_time)"]
     ended = cli("steps", msprof / "statistic_only", "--format", "json")
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
 

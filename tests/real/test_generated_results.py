@@ -1,4 +1,4 @@
-"""Results of the generator beside the project, with faults of which it tells: each is found, and nothing else."""
+"""Results of the generator beside the project, with faults of which it tells: each is found, and no other operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and timelines that tell the same facts: each rule fires, and fires for nothing else."""
+"""Tables and timelines that tell the same facts: each rule fires, and fires for no other operators."""
 
 from __future__ import annotations
 

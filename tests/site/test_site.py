@@ -130,7 +130,7 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     assert f"aoe-reports ack {incident['incident']} --reason 'TEXT' --store {store}" in page
     front = Page((tmp_path / "site" / "index.html").read_text()).text
     assert f"Regression: step of {MODEL} {step['change']:+.1%} since {step['since']} (" in front
-    assert "layer6/conv +28.1 us (calls take longer)" in front
+    assert "layer6/conv +28.1 us (calls are slower)" in front
 
 
 def test_what_is_accepted_is_shown_as_accepted(cli: Cli, store: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_is_accepted_is_shown_as_accepted(cli: Cli, store: Path, tmp_path: 
     page = Page((site / "series" / f"{step['series_id']}.html").read_text())
     day = cli("history", "acks", "--store", mine, "--format", "json").json["rows"][0]["when"][:10]
     assert f"Accepted by anna on {day}: the <b>new</b> kernel is exact" in page.text
-    assert "What to do Nothing: the new level is accepted." in page.text
+    assert "Recommended actions Nothing: the new level is accepted." in page.text
     assert "aoe-reports ack" not in page.text
     run = Page((site / "runs" / f"{incident['since_run']}.html").read_text())
     for shown in (front, page, run, Page((site / "series" / "index.html").read_text())):
@@ -190,7 +190,7 @@ def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
     (path,) = (path for path in (tmp_path / "site-0" / "series").glob("*.json") if path.stem != "index")
     twin = json.loads(path.read_text())
     assert (twin["changes"], [change["night"] for change in twin["hindsight"]["changes"]]) == ([], ["2026-01-21"])
-    assert "Looking back over all nights" in Page(path.with_suffix(".html").read_text()).text
+    assert "Retrospective over all nights" in Page(path.with_suffix(".html").read_text()).text
 
 
 def test_the_comparison_of_the_newest_night_is_what_compare_says(
@@ -270,7 +270,7 @@ def test_pages_warn_of_what_compare_refuses(cli: Cli, nights: Path, tmp_path: Pa
     assert whole["baseline_total_us"] > 0
     assert (whole["candidate_total_us"], whole["difference_us"]) == (None, None)
     page = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
-    warning = "Other version of the engine: 8.0 in the baseline, 8.5 in the candidate"
+    warning = "Different engine version: 8.0 in the baseline, 8.5 in the candidate"
     address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
     for shown in (page, Page(dump(address, tmp_path))):
         assert {"role": "note", "class": "warned"}.items() <= next(
@@ -299,10 +299,10 @@ def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path
     prebuilt = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
     address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
     shown = Page(dump(address, tmp_path)).text
-    wanted = prebuilt.text[prebuilt.text.index("What a step goes on") :]
+    wanted = prebuilt.text[prebuilt.text.index("Step breakdown") :]
     numbers = re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", wanted)
     assert len(numbers) > 50
-    begin = shown.index("What a step goes on")
+    begin = shown.index("Step breakdown")
     assert re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", shown[begin:])[: len(numbers)] == numbers
 
 
@@ -384,7 +384,7 @@ def test_what_a_step_goes_on_is_told_once(cli: Cli, msprof: Path, tmp_path: Path
         assert len(counted) == len(set(counted))
         text = Page(path.with_suffix(".html").read_text()).text
         once = sum(row["steps_counted"] == 1 for row in twin["steps_by_tasks"])
-        assert text.count("The capture of ") == once
+        assert text.count("Capture of ") == once
         assert text.count("A step of ") == len(told) + len(counted) - once
         assert ("no table that says so" in text) == bool(twin["steps"] and not told and not counted)
         seen.add((bool(told), bool(counted)))

@@ -97,7 +97,7 @@ class Adoption:
         return [str(path) for path in self.bench.root.rglob(".*") if ".adopt" in path.name or ".new-" in path.name]
 
     def see_completed(self, tried: Tried) -> None:
-        """After a run without a fault the new bank is in use, the old one kept, and nothing else there."""
+        """After a run without a fault the new bank is in use, the old one kept, and no other operators there."""
         assert tried.code == 0, tried.err
         assert self.state() == "new"
         assert self.left() == []

@@ -85,7 +85,7 @@ def test_a_daemon_is_ended_when_the_command_has_ended(bench: Bench, start) -> No
     assert bench.running() == []
     assert process.returncode == 0, err
     said = [f["message"] for f in json.loads(out)["findings"] if f["rule"] == "tune-left-running"]
-    assert said == ["1 processes went on after it had ended, and were ended"]
+    assert said == ["1 processes were still running after it had ended, and were terminated"]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["int", "term"])
@@ -158,7 +158,7 @@ def test_what_cannot_be_ended_is_named(bench: Bench) -> None:
     )
     assert done.returncode == 1, done.stderr
     (said,) = [f["message"] for f in json.loads(done.stdout)["findings"] if f["rule"] == "tune-not-ended"]
-    number, name = said.removeprefix("still running, and could not be ended: ").split()
+    number, name = said.removeprefix("still running and could not be terminated: ").split()
     os.kill(int(number), signal.SIGKILL)
     assert name.startswith("(python")
     assert said in done.stderr

@@ -74,7 +74,7 @@ def test_what_nobody_asked_for_is_told_too() -> None:
 def test_another_type_than_planned_is_said() -> None:
     plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="a", op_type="Add"),))
     (row,) = outcome_rows(plan, TuneOps(("a",)), results([changed("a", "Mul")]), ended=True)
-    assert row.reason == "AOE calls its type Mul"
+    assert row.reason == "AOE reports its type as Mul"
     assert row.gain == 0.5
 
 
@@ -244,4 +244,4 @@ def test_an_operator_that_is_asked_for_by_name_and_by_type_is_told_once() -> Non
     )
     found = results([changed("a", "add"), changed("z", "add")])
     rows = outcome_rows(plan, TuneOps(("a",), ("Add",)), found, ended=True)
-    assert [(row.op_name, row.reason) for row in rows] == [("a", ""), ("z", "by its type")]
+    assert [(row.op_name, row.reason) for row in rows] == [("a", ""), ("z", "matched by type")]

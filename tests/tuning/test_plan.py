@@ -53,7 +53,7 @@ def written(tmp_path: Path, into: str = "plan") -> dict[str, Any]:
 
 
 def test_a_plan_keeps_what_the_device_has_to_have(cli: Cli, planner: Planner, profile: Path, tmp_path: Path) -> None:
-    """Preflight holds another machine against it: blocks and cores, memory, and how many operators are compiled at once."""
+    """Preflight holds another machine against it: blocks and cores, memory, and number of operators that are compiled at the same time."""
     planner("--te-parallel", "6", "--model", tmp_path / "m.onnx")
     plan = written(tmp_path)
     assert plan["device_memory_used_bytes"] is None
@@ -190,7 +190,7 @@ def test_the_bound_of_an_operator_caps_what_is_expected(planner: Planner, tmp_pa
     (one,) = [c for c in written(tmp_path)["candidates"] if c["op_name"] == "head/matmul1"]
     assert one["bound_by"] == "cube"
     assert one["expected_saving_us"] == one["bound_saving_us"]
-    assert one["reason"].endswith("no more than its bound")
+    assert one["reason"].endswith("limited to its bound")
 
 
 def test_the_plan_does_not_depend_on_the_order_of_rows(planner: Planner, profile: Path, tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_what_gradient_tuning_could_save_is_bounded(planner: Planner, tmp_path: 
     ended = planner(*training, of=REAL / "msprof_2023-08")
     assert ended.code == 0
     report = (tmp_path / "plan" / "report.md").read_text()
-    assert "has 20,017.053 us of all-reduce behind its backward pass, of which at most 4,259.037 us (16.33%)" in report
+    assert "has 20,017.053 us of all-reduce after its backward pass; at most 4,259.037 us (16.33%)" in report
     assert "All gradients together." in report
 
 
@@ -486,7 +486,7 @@ def test_the_plan_in_every_form(cli: Cli, profile: Path, tmp_path: Path, form: s
     assert ended.code == 0
     assert "block4/conv" in ended.out.replace("\\", "")
     report = (tmp_path / "plan" / "report.md").read_text()
-    assert "What is left out" in report
+    assert "Excluded items" in report
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no real data here")
@@ -498,7 +498,7 @@ def test_on_real_data_computing_is_a_small_part_of_the_step(cli: Cli, tmp_path: 
     assert f"{plan['computing_share']:.1%}" == "6.5%"
     assert plan["candidates"] == []
     report = (tmp_path / "plan" / "report.md").read_text()
-    assert "Tuning compute cannot help here: computing is 6.5% of the step" in report
+    assert "Tuning of computing cannot help here: computing takes 6.5% of the step" in report
     refused = subprocess.run(["sh", tmp_path / "plan" / "run.sh"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
 
@@ -507,7 +507,7 @@ def test_fixtures_of_two_ranks_choose_the_longer_step(cli: Cli, tmp_path: Path) 
     ended = cli("plan", FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks", "-o", tmp_path / "p", "--format", "json")
     assert ended.code == 0
     (told,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "plan-device")
-    assert told.startswith("planned for rank 1: the longest step of 2 devices")  # and no device that nothing tells
+    assert told.startswith("planned for rank 1: the longest step among 2 devices")  # and no device that nothing tells
     assert ended.json["scenario"] == "pytorch"  # torch_npu wrote it
 
 

@@ -354,7 +354,7 @@ def changed(draw: st.DrawFn, document: Any) -> Any:
 @given(st.data())
 @settings(max_examples=150)
 def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: st.DataObject) -> None:
-    """Never in anything but one of our errors; and what is run stays a list of texts."""
+    """Never in anything but one of our errors; and the command that is run stays a list of texts."""
     plan = Plan(
         "tf-training",
         "both",

@@ -1,4 +1,4 @@
-"""Nothing secret is shown or written down, by name or by shape, wherever it is cut; nothing else is taken for one."""
+"""Nothing secret is shown or written down, by name or by shape, wherever it is cut; no other operators is taken for one."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_whole_types_are_tuned_where_no_name_is_given(bench: Bench) -> None:
     }
     assert [(row["op_type"], row["status"], row["reason"]) for row in ended.json["rows"]] == [
         ("MatMulV2", "improved", ""),
-        ("Add", "improved", "by its type"),
+        ("Add", "improved", "matched by type"),
     ]
 
 
@@ -262,7 +262,7 @@ def test_numbers_of_a_broken_off_task_are_no_improvement(bench: Bench, behaviour
     assert ended.code == 1
     assert "50.00%" not in ended.out
     assert "improved" not in ended.out
-    assert "Tuning did not come to its end; operators: " in ended.out
+    assert "Tuning did not finish; operators: " in ended.out
     document = json.loads((bench.folder / "outcome.json").read_text())
     assert "improved" not in document["counts"]
     assert {row["gain"] for row in document["rows"]} == {None}
@@ -279,7 +279,7 @@ def test_what_came_of_a_job_says_that_no_step_was_measured(bench: Bench) -> None
     bench.plan()
     text = bench.run("tune", bench.folder, STAND_IN="not-better").out
     assert text.splitlines()[2] == (
-        "Tuned operators: 3 not-better. Times are AOE's own, of operators by themselves; how long a step takes was not measured."
+        "Tuned operators: 3 not-better. Times are AOE's own, measured on single operators; the duration of a step was not measured."
     )
 
 

@@ -305,7 +305,7 @@ def test_a_row_holds_one_claim_and_its_verdict_is_about_that_one(bench: Bench) -
         "verify", bench.folder, "--before", loop.before, "--after", loop.after, "--results", loop.result
     ).out
     (shown,) = table_of(text, "step")
-    assert (shown["Claim by AOE's times of"], shown["Claimed change (after/before - 1)"]) == ("model", "-66.67%")
+    assert (shown["Basis of claim"], shown["Claimed change (after/before - 1)"]) == ("model", "-66.67%")
     assert f"come to {operators['change']:+.2%} of a step" in text
     assert "time saved (1 - after/before) 66.67%, speed-up (before/after - 1) 200.00%" in text
     assert f"step takes {-step['change']:.1%} less time" in text.splitlines()[2]
@@ -443,7 +443,7 @@ def test_verdicts_of_the_store_are_listed_and_reported_beside_claims(bench: Benc
     report = bench.run("report", "--store", store, "--format", "json").json
     assert (report["night"], told(report["verdicts"])) == (listed[0]["night"], told(rows))
     text = bench.run("report", "--store", store).out
-    assert "Claims against the clock" in text
+    assert "Claimed vs measured" in text
     assert "confirmed" in text
 
 
@@ -713,7 +713,7 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     assert {row["op_name"] for row in ended.json["rows"] if row["scope"] == "operator"} == set(names)
     assert "verify-other-baseline" not in ended.rules()
     story = (bench.folder / "verify.md").read_text()
-    titles = ["What was hot", "What was tried", "What AOE said", "What the clock said", "What to do next"]
+    titles = ["Hotspots", "Tuning attempts", "What AOE said", "Measured results", "Next steps"]
     places = [story.index(f"## {title}") for title in titles]
     assert places == sorted(places)
     assert "3 improved" in story
@@ -787,7 +787,9 @@ def test_what_measured_nothing_does_not_replace_a_sound_verdict(bench: Bench) ->
         assert ended.code == 1, options
         assert "verify-kept" in ended.rules(), options
         (kept_as_it_is,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "verify-kept")
-        assert re.fullmatch(r"verify\.json is unchanged \(.+, by .+\): this run measured nothing usable", kept_as_it_is)
+        assert re.fullmatch(
+            r"verify\.json is unchanged \(.+, by .+\): this run produced no usable measurement", kept_as_it_is
+        )
         assert {path: path.read_bytes() for path in bench.folder.glob("verify*")} == files, options
     again = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
     assert (again.code, again.json["kept_as"], kept(bench)) == (0, None, {}), "the same verdict again is no second one"
@@ -803,7 +805,7 @@ def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench)
     assert (worse.json["verdict"], worse.json["kept_as"]) == ("regressed", "verify-001.json")
     (said,) = (one for one in worse.json["findings"] if one["rule"] == "verify-replaced")
     assert said["severity"] == "warning"
-    assert said["message"].startswith("the verdict before (confirmed, by ")
+    assert said["message"].startswith("the previous verdict (confirmed, by ")
     assert said["message"].endswith("is kept as verify-001.json")
     assert {suffix: (bench.folder / f"verify-001{suffix}").read_bytes() for suffix in pages} == pages
     refused = bench.run("adopt", bench.folder, "--format", "json")

@@ -30,7 +30,7 @@ def ack(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Accept what got slower as the new level: the baseline moves there, and it fails no gate any more."""
+    """Accept a slow-down as the new level. The baseline moves to that level, and the slow-down no longer fails any gate."""
     from aoe_reports.history.acknowledge import acknowledge
 
     done = acknowledge(place.store, subject, _with_reason(chosen))
@@ -40,14 +40,16 @@ def ack(
 def expect(
     workload: Annotated[
         str,
-        typer.Argument(help="A model, a workload or what workloads are a part of: net, net/step.", show_default=False),
+        typer.Argument(
+            help="A model, a workload or the prefix of several workloads: net, net/step.", show_default=False
+        ),
     ],
     chosen: ExpectOptions,
     place: StoreOptions,
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Announce a change: a slow-down of such a size that begins there is told as expected, and fails no gate."""
+    """Announce an expected change. A slow-down of the given size that begins on the given nights is reported as expected and fails no gate."""
     from aoe_reports.history.acknowledge import expect as announce
 
     chosen = _with_reason(chosen)
@@ -63,7 +65,7 @@ def tag(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Name a run, so that `--baseline tag:NAME` finds its night."""
+    """Name a run. `--baseline tag:NAME` then finds its night."""
     from aoe_reports.history.acknowledge import tag as name_run
 
     _refuse_empty(name, "NAME")
@@ -83,7 +85,7 @@ def _with_reason(chosen: _Reason) -> _Reason:
 
 def _refuse_empty(text: str, what: str) -> None:
     if not text.strip():
-        raise UsageError(say("{what}: expected a text", what=what))
+        raise UsageError(say("{what}: expected text that is not empty", what=what))
 
 
 def _reply(command: str, title: str, place: StoreOptions, done: Any, form: Format, output: Path | None) -> NoReturn:

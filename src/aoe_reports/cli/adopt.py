@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def adopt(folder: PlanFolder, chosen: AdoptOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Put a job's private bank into use, if `verify` has confirmed it: the old one is kept, nobody sees half of a bank."""
+    """Put a job's private bank into use. `verify` must have confirmed it; the old bank is kept, and no process sees a partial bank."""
     import os
 
     from aoe_reports.tuning.adopt import adopt as put_into_use
@@ -35,6 +35,6 @@ def adopt(folder: PlanFolder, chosen: AdoptOptions, form: ChosenForm = "text", o
 
 def _say_what_is_in_use(in_use: "InUse") -> None:
     if in_use.adopted:
-        notify(say("in use now: the tuned bank ({path})", path=in_use.bank))
+        notify(say("now in use: the tuned bank ({path})", path=in_use.bank))
     for backup in in_use.backups:
         notify(say("kept: {path}", path=backup))

@@ -31,7 +31,7 @@ def check(
     form: Annotated[CheckFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
-    """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""
+    """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
     from aoe_reports.engine.ask import ask
     from aoe_reports.present.reports.tuning import summarise
 
@@ -78,7 +78,7 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
             raise UsageError(say("check --watch: {path}: no such file or folder", path=path))
         if not path.is_dir() and not result_files([path]):
             raise UsageError(
-                say("check --watch: {path}: no AOE result, neither by its name nor by its content", path=path)
+                say("check --watch: {path}: neither the name nor the content is that of an AOE result", path=path)
             )
 
     def tell(path: Path, text: str) -> None:
@@ -89,7 +89,7 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     try:
         watch_results(paths, tell, interval_s=interval, max_size=max_size)
     except KeyboardInterrupt:
-        notify(say("told to end: what is there is checked"))
+        notify(say("received a signal to end: the files present are checked"))
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -17,11 +17,11 @@ from aoe_reports.model.texts import say
 def collect(
     framework: Annotated[
         Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"] | None,
-        Option(help="What runs the model."),
+        Option(help="Framework that runs the model."),
     ] = None,
     question: Annotated[
         Literal["hotspots", "steps", "timeline", "communication", "tuning"],
-        Option(help="What the profile is to tell.", flags=("--for",)),
+        Option(help="Question that the profile should answer.", flags=("--for",)),
     ] = "hotspots",
     check: Annotated[
         str | None,
@@ -37,7 +37,7 @@ def collect(
     *,
     chosen: StrictOptions,
 ) -> None:
-    """Say how to take a profile: a snippet or command, the files that each key yields, how to switch profiling off."""
+    """Show how to take a profile. Prints a snippet or command, the files that each key produces and how to switch profiling off."""
     if check is not None:
         from aoe_reports.rules.profiling_options import check_options
 

@@ -14,12 +14,15 @@ from aoe_reports.model.texts import say
 def config(
     ctx: typer.Context,
     every: Annotated[
-        bool, Option(help="Options that nobody changed, too.", flags=("--all",), only_here=say("what else is shown"))
+        bool,
+        Option(
+            help="Include options that have not been changed.", flags=("--all",), only_here=say("additional output")
+        ),
     ] = False,
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Show which options of which command the configuration files or the environment set."""
+    """Show options set by files or environment. Lists, for each command, the options that the configuration files or the environment set."""
     from aoe_reports.cli.configuration import Setting, settings, settings_of_thresholds
 
     found = [setting for setting in settings(ctx) if every or setting.source != "default"]

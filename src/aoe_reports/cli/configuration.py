@@ -37,7 +37,7 @@ class Setting:
     command: str = column("Command")
     option: str = column("Option")
     value: Any = column("Value")
-    source: str = column("Said by", "word")
+    source: str = column("Set by", "word")
     line: int | None = column("Line", "integer")
     path: str | None = column("File", before="line")
 
@@ -198,7 +198,8 @@ def _defaults(stated: Mapping[tuple[tuple[str, ...], str], Stated]) -> dict[str,
 
 
 _TRUSTED = say(
-    "only the command line, a file that --config names and your own aoe-reports/aoe-reports.toml in $XDG_CONFIG_HOME (~/.config) may say this"
+    "only the command line, a file given with --config and your own aoe-reports/aoe-reports.toml in "
+    "$XDG_CONFIG_HOME (~/.config) may set this"
 )
 
 _Stated = tuple[tuple[tuple[str, ...], str], Stated]
@@ -245,7 +246,7 @@ def _for_one(
             raise configuration.refused(say("no such option") + nearest(key, allowed), head, written)
         known = table[key]
         if known.what.only_here:
-            message = say("{what} stands on the command line only", what=known.what.only_here)
+            message = say("{what} can only be given on the command line", what=known.what.only_here)
             raise configuration.refused(message, head, written)
         checked = _value(ctx, configuration, (head, written), known, given)
         yield known.parameter, Stated(configuration, (head, written), known, checked)
@@ -263,7 +264,7 @@ def _by_option(configuration: Configuration, table: Any, keys: tuple[str, ...]) 
     for written, value in table.items():
         key = written.replace("_", "-")
         if key in found:
-            raise configuration.refused(say("stands twice ({key})", key=found[key][0]), *keys, written)
+            raise configuration.refused(say("given twice ({key})", key=found[key][0]), *keys, written)
         found[key] = (written, value)
     return found
 
@@ -271,7 +272,7 @@ def _by_option(configuration: Configuration, table: Any, keys: tuple[str, ...]) 
 def _unknown(key: str, tables: _Tables) -> str:
     having = sorted(name for name, table in tables.items() if key in table and not table[key].what.only_here)
     if having:
-        return say("stands in the table of a command: {names}", names=join(", ", (f"[{name}]" for name in having)))
+        return say("belongs in the table of a command: {names}", names=join(", ", (f"[{name}]" for name in having)))
     return say("no such option or command") + nearest(key, [*_shared(tables), *tables, THRESHOLDS])
 
 
@@ -280,7 +281,7 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known:
     option = known.option
     kind = option.type_descriptor
     expected, fits = (
-        (say("a list of words"), isinstance(value, list) and all(isinstance(one, str) for one in value))
+        (say("a list of strings"), isinstance(value, list) and all(isinstance(one, str) for one in value))
         if option.multiple
         else (say("true or false"), isinstance(value, bool))
         if option.is_flag
@@ -288,7 +289,7 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known:
         if kind.annotation is int
         else (say("a number"), isinstance(value, int | float) and not isinstance(value, bool))
         if kind.annotation is float
-        else (say("a word in quotes"), isinstance(value, str))
+        else (say("a quoted string"), isinstance(value, str))
     )
     if not fits:
         given = say("a table") if isinstance(value, dict) else repr(value)

@@ -67,13 +67,13 @@ class Configuration:
             if name not in known:
                 raise self.refused(say("no such threshold{hint}", hint=nearest(name, list(known))), THRESHOLDS, key)
             if name in found:
-                raise self.refused(say("stands twice"), THRESHOLDS, key)
+                raise self.refused(say("given twice"), THRESHOLDS, key)
             if known[name] is int and not isinstance(value, int):
                 raise self.refused(say("expected a whole number, not {value!r}", value=value), THRESHOLDS, key)
             if value < 0:
                 raise self.refused(say("expected a number of 0 or more, not {value!r}", value=value), THRESHOLDS, key)
             if not value and type(None) in get_args(known[name]):  # what is measured against it would be without end
-                message = say("expected a number above 0; without the key there is none")
+                message = say("expected a number above 0; omit the key for no threshold")
                 raise self.refused(message, THRESHOLDS, key)
             found[name] = value if known[name] is int else float(value)
         return found
@@ -115,10 +115,10 @@ def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        hint = say("--isolated goes without a configuration file")
+        hint = say("use --isolated to run without a configuration file")
         raise ReadError(path, error.strerror or str(error), hint) from error
     if len(data) > MOST_BYTES:
-        raise UsageError(_of(path, say("more than {limit} bytes; that is no configuration", limit=MOST_BYTES)))
+        raise UsageError(_of(path, say("more than {limit} bytes; this is not a configuration file", limit=MOST_BYTES)))
     if not must_be_ours and _TABLE[-1].encode() not in data:
         return None  # not parsed: most folders above somebody's data belong to other programs
     try:

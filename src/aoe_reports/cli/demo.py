@@ -19,11 +19,11 @@ def demo(
         Option(
             help="Folder for nights, history and site.",
             flags=("--output", "-o"),
-            only_here=say("what is written where"),
+            only_here=say("where output is written"),
         ),
     ] = DEFAULT_FOLDER,
 ) -> None:
-    """Write 45 simulated nights, one operator slower from night 38 on, and do the main job over them."""
+    """Write 45 simulated nights and analyse them. One operator is slower from night 38 on."""
     from aoe_reports.jobs.demo import run_demo
 
     result = run_demo(folder, spoken())
@@ -38,7 +38,7 @@ def demo(
             night=result.planted_night,
         ),
         say("It was found.") if result.found else say("It was NOT found."),
-        say("`nightly` as a gate would have ended with exit code {code} ({reasons}).", code=code, reasons=reasons),
+        say("As a gate, `nightly` would have ended with exit code {code} ({reasons}).", code=code, reasons=reasons),
         say("Report: {path}", path=result.folder / "site" / "report.html"),
         say("Pages: {path}", path=result.folder / "site" / "index.html"),
         "",

@@ -113,7 +113,10 @@ def _code_of(error: BaseException) -> int:
     first = (str(error).splitlines() or [""])[0][:300]
     _fail(
         say(
-            "internal error ({kind}: {first}); this is a bug of aoe-reports: please report it with what --debug shows",
+            (
+                "internal error ({kind}: {first}); this is a bug in aoe-reports: please report it with the output of "
+                "--debug"
+            ),
             kind=type(error).__name__,
             first=first,
         )
@@ -166,7 +169,7 @@ def _show(message: Warning, number: int) -> None:
     if number <= _LEFT_OUT_SHOWN:
         _tell(say("aoe-reports: warning: {message}", message=message.args[0]))
     elif number == _LEFT_OUT_SHOWN + 1:
-        _tell(say("aoe-reports: warning: more is left out; `store verify` names all of it"))
+        _tell(say("aoe-reports: warning: more items are left out; `store verify` lists all of them"))
 
 
 def _leave_stdout() -> None:

@@ -17,21 +17,22 @@ def history(
     chosen: HistoryOptions,
     place: StoreOptions,
     what: Annotated[
-        Literal["runs", "records", "changes", "acks", "advice", "verdicts"], typer.Argument(help="What to list.")
+        Literal["runs", "records", "changes", "acks", "advice", "verdicts"],
+        typer.Argument(help="Type of entries to list."),
     ] = "runs",
     form: Annotated[
         Literal["text", "json", "jsonl", "csv", "markdown", "html"],
-        Option(help="Form of the output; jsonl: the records of v0.1 themselves, one a line.", flags=("--format",)),
+        Option(help="Output format; jsonl: the original v0.1 records, one per line.", flags=("--format",)),
     ] = "text",
     output: Output = None,
 ) -> None:
-    """List what is in the store, oldest first: runs, records, changes that were told, what people said of them, advice, verdicts."""
+    """List the contents of the store. Oldest first: runs, records, recorded changes, acknowledgements, advice, verdicts."""
     from aoe_reports.history.listing import list_history, stored_documents
 
     if form == "jsonl":
         if what != "records" or chosen.last is not None or chosen.run is not None:
             raise UsageError(
-                say("--format jsonl gives whole records; expected `history records` without --last and --run")
+                say("--format jsonl outputs whole records; use `history records` without --last and --run")
             )
         documents = stored_documents(place.store, chosen)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)

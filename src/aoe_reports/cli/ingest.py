@@ -14,7 +14,7 @@ def ingest(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Check, normalise and store every run; doing it twice adds nothing."""
+    """Check, normalise and store every run. Repeating the command adds nothing."""
     from aoe_reports.history.ingest import Gathered, StoredRow, stored_row
     from aoe_reports.history.ingest import ingest as ingest_paths
     from aoe_reports.model.findings import in_order

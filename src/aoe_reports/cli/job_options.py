@@ -10,7 +10,10 @@ Command = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[-- COMMAND...]",
-        help="What trains or infers, where that is what tunes (TensorFlow, MindSpore online).",
+        help=(
+            "Command that trains or infers, for scenarios in which this command performs the tuning "
+            "(TensorFlow, MindSpore online)."
+        ),
         show_default=False,
     ),
 ]

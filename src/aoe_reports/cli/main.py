@@ -68,7 +68,7 @@ class Command(TyperCommand):
 
 app = typer.Typer(
     name="aoe-reports",
-    help="Read, check, store and compare what msprof and the Ascend Optimization Engine leave behind.",
+    help="Read, check, store and compare the outputs of msprof and the Ascend Optimization Engine.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -101,17 +101,17 @@ def options(
         Path | None,
         typer.Option(
             "--config",
-            help="Take options from this file alone (docs/configuration.md).",
+            help="Read options only from this file (docs/configuration.md).",
             show_default=False,
         ),
     ] = None,
-    isolated: Annotated[bool, typer.Option("--isolated", help="Take options from no file.")] = False,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Do not read options from files.")] = False,
     language: LanguageOption = "en",
 ) -> None:
     """Read options of all commands; `main` looks at --debug itself, the command behind at --lang."""
     del version, debug, language
     if isolated and file is not None:
-        raise UsageError(say("--config names a file, --isolated wants none"))
+        raise UsageError(say("--config specifies a file, but --isolated allows none"))
     if not isolated and not _asks_for_help(sys.argv[1:]):
         from aoe_reports.cli.configuration import load_configuration
 

@@ -19,7 +19,7 @@ def nightly(
     form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
     output: Output = None,
 ) -> None:
-    """Check, normalise, store, compare with the history, report; exit 1 for damage or a regression."""
+    """Check, normalise, store, compare and report. The comparison uses the history; exit 1 for damage or a regression."""
     from aoe_reports.jobs.nightly import run_nightly
     from aoe_reports.present.as_json import render_rows
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> None:
-    """Print benchmark log records (schema v0.1) as JSON lines; -o FILE takes .jsonl, .json or .parquet."""
+    """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json or .parquet."""
     from aoe_reports.history.export import records_as_lines, records_as_list, write_records_parquet
     from aoe_reports.history.ingest import Gathered, gather_runs
     from aoe_reports.model.findings import Finding, in_order

@@ -29,12 +29,12 @@ Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched re
 Output = Annotated[
     Path | None,
     Option(
-        help="Write into this file instead of printing.",
+        help="Write to this file instead of printing.",
         flags=("--output", "-o"),
-        only_here=say("what is written where"),
+        only_here=say("where output is written"),
     ),
 ]
-FORM = Option(help="Form of the output.", flags=("--format",))
+FORM = Option(help="Output format.", flags=("--format",))
 """The option of every command that prints; which forms there are is the type that it stands beside."""
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def show_report(form: str, report: "Report") -> str:
 
     if form not in RENDERERS:
         raise UsageError(
-            say("there is no form {form} of this; expected {forms}", form=form, forms=join(", ", RENDERERS))
+            say("the form {form} is not available here; expected {forms}", form=form, forms=join(", ", RENDERERS))
         )
     return RENDERERS[form](report_in(report, spoken()))
 

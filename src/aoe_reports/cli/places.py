@@ -73,15 +73,15 @@ def is_classified(what: Option, option: TyperOption) -> bool:
 def why_not_in_project(what: Option, option: TyperOption, folder: Path, value: Any) -> Text | None:
     """Why a project's file in `folder` may not give this value to an option; None where it may."""
     if not is_classified(what, option):
-        return say("stands on the command line only")
+        return say("can only be given on the command line")
     if what.protects:
-        return say("a project's file sets no limit (it may have come with the data)")
+        return say("a project file cannot set a limit (the file may have come with the data)")
     if not names_place(what):
         return None
     if "://" in value:
-        return say("a project's file names no URI (it may have come with the data)")
+        return say("a project file cannot set a URI (the file may have come with the data)")
     if not _is_inside(folder, value):
-        return say("a project's file names places inside its own folder only (it may have come with the data)")
+        return say("a project file can only set locations inside its own folder (the file may have come with the data)")
     return None
 
 
@@ -103,11 +103,11 @@ def why_not_to_write(what: Option, place: Path, folder: Path) -> Text | None:
     if is_ours is None or not os.path.lexists(place):
         return None
     if not place.is_dir():
-        return say("{place} is no folder", place=place)
+        return say("{place} is not a folder", place=place)
     if next(place.iterdir(), None) is None:
         return None
     if not is_ours(place):
-        return say("{place} is there already and was not written by aoe-reports", place=place)
+        return say("{place} already exists and was not written by aoe-reports", place=place)
     link = _link_out(place, os.path.realpath(folder))
     return None if link is None else say("{link} is a link that leads out of the folder of the file", link=link)
 

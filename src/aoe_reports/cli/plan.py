@@ -18,14 +18,14 @@ def plan(
     output: Annotated[
         Path,
         Option(
-            help="The plan's folder.", flags=("--output", "-o"), metavar="DIR", only_here=say("what is written where")
+            help="The plan's folder.", flags=("--output", "-o"), metavar="DIR", only_here=say("where output is written")
         ),
     ],
     chosen: PlanOptions,
     command: Command = None,
-    form: Annotated[Format, Option(help="Form of what is printed.", flags=("--format",))] = "text",
+    form: Annotated[Format, Option(help="Format of the printed output.", flags=("--format",))] = "text",
 ) -> None:
-    """Plan a tuning job from a profile: what is worth tuning, bounded by the whole step; what is left out, and why."""
+    """Plan a tuning job from a profile. Lists what is worth tuning, bounded by the whole step, and what is left out and why."""
     import os
     from dataclasses import replace
 

@@ -12,12 +12,12 @@ from aoe_reports.tuning.options import PreflightOptions
 
 
 def preflight(folder: PlanFolder, chosen: PreflightOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Hold a machine against what a tuning job needs: seen, needed, verdict; what cannot be seen has to be declared."""
+    """Check whether this machine meets the requirements of a tuning job. Shows what is found, what is required and a verdict; what cannot be detected has to be declared."""
     from aoe_reports.tuning.aoe.machine import preflight as check
 
     if chosen.describe_host:
         if chosen.host is not None or chosen.declare:
-            raise UsageError(say("preflight: --describe-host takes neither --host nor --declare"))
+            raise UsageError(say("preflight: --describe-host cannot be combined with --host or --declare"))
         _describe(folder, output)
         return
     answer = check(folder, chosen)

@@ -17,7 +17,7 @@ def regressions(
     form: Annotated[RegressionFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
-    """Say what got slower or faster in the stored nights, since when, by how much, and which operators did it."""
+    """Detect regressions and improvements. Shows since when, by how much, and which operators caused the change, for the stored nights."""
     from aoe_reports.history.regressions import find_regressions
     from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
 

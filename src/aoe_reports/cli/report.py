@@ -17,7 +17,7 @@ def report(
     form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
     output: Output = None,
 ) -> None:
-    """Report one night from the stored history: what got slower, since when, which operator; hotspots, AOE's claims."""
+    """Report one night from the stored history. Shows what became slower, since when and in which operator, the hotspots and AOE's claims."""
     import logging
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody

@@ -11,7 +11,7 @@ from aoe_reports.site.options import ServeOptions
 def serve(
     folder: Annotated[Path, typer.Argument(help="Folder of the site.", show_default=False)], chosen: ServeOptions
 ) -> None:
-    """Serve the folder of a site on 127.0.0.1, for this machine alone, until Ctrl-C."""
+    """Serve a site folder on 127.0.0.1 until Ctrl-C. Only this machine can access it."""
     from aoe_reports.cli.output import write
     from aoe_reports.site.serve import serve_folder
 

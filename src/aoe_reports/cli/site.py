@@ -15,7 +15,7 @@ def site(
     place: StoreOptions,
     form: Annotated[Literal["text", "json"], FORM] = "text",
 ) -> None:
-    """Write a folder of static pages: what changed, since when, how much, which operator; every series, every run."""
+    """Write a folder of static pages. They show what changed, since when, by how much and in which operator, for every series and every run."""
     from aoe_reports.site.build import BuiltPages, build_site
 
     built = build_site(place.store, chosen.folder, chosen.false_alarms_per_year, spoken())

@@ -13,7 +13,7 @@ from aoe_reports.model.rows import Rows
 
 store = typer.Typer(
     name="store",
-    help="Care of the store: what it holds, whether it is whole, merging, deleting, undoing, export and import.",
+    help="Maintain the store: contents, integrity, merging, deleting, undoing, export and import.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -27,7 +27,7 @@ def options(language: LanguageOption = "en") -> None:
 
 @store.command()
 def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Say what the store holds: runs, records, bytes, files, version, format, last compaction."""
+    """Describe the store: runs, records, bytes, files, version, format, last compaction."""
     from aoe_reports.history.care import store_info
 
     _reply("info", place.store, store_info(place.store), form, output)
@@ -35,7 +35,7 @@ def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) 
 
 @store.command()
 def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Read every file and hold it against its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
+    """Verify the files of the store. Compares every file with its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
     from aoe_reports.history.care import verify_store
 
     verified, findings, unreadable = verify_store(place.store)
@@ -44,7 +44,7 @@ def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None
 
 @store.command()
 def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Merge small files and sort their rows; others may write meanwhile."""
+    """Merge small files and sort their rows. Other processes may write at the same time."""
     from aoe_reports.history.care import compact_store
 
     _reply("compact", place.store, compact_store(place.store), form, output)
@@ -57,7 +57,7 @@ def vacuum(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Delete files that are no part of the store any more."""
+    """Delete files that no longer belong to the store."""
     from aoe_reports.history.care import vacuum_store
 
     _reply("vacuum", place.store, vacuum_store(place.store, chosen), form, output)
@@ -70,7 +70,7 @@ def undo(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Take a run out of the store, and note who did and when; it can be ingested again."""
+    """Remove a run from the store. The store records who removed it and when; the run can be ingested again."""
     from aoe_reports.history.care import undo_run
 
     _reply("undo", place.store, undo_run(place.store, run), form, output)
@@ -83,7 +83,7 @@ def export_(
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Write every row into files that need no Delta reader."""
+    """Export all rows of the store. The exported files can be read without a Delta reader."""
     from aoe_reports.history.exchange import Exported, export_store
 
     _reply("export", place.store, Exported(path=str(target), rows=export_store(place.store, target)), form, output)
@@ -91,12 +91,14 @@ def export_(
 
 @store.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(help="What `store export` wrote: folder or .jsonl.", show_default=False)],
+    source: Annotated[
+        Path, typer.Argument(help="Folder or .jsonl file written by `store export`.", show_default=False)
+    ],
     place: StoreOptions,
     form: ChosenForm = "text",
     output: Output = None,
 ) -> None:
-    """Store what an export holds; doing it twice adds nothing. A run with a row that cannot be used is left out: exit 1."""
+    """Store the contents of profiler exports. Storing them twice adds nothing. A run with an unusable row is left out: exit 1."""
     from aoe_reports.history.exchange import import_store
 
     done = import_store(source, place.store)

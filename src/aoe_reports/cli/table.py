@@ -18,17 +18,17 @@ TableFormat = Literal["csv", "json", "parquet"]
 
 
 def table(
-    kind: Annotated[str | None, typer.Argument(help="Kind of table, as `--list` names it.", show_default=False)] = None,
+    kind: Annotated[str | None, typer.Argument(help="Kind of table, as shown by `--list`.", show_default=False)] = None,
     path: Annotated[Path | None, typer.Argument(help="File or folder.", show_default=False)] = None,
     form: Annotated[TableFormat, FORM] = "csv",
     listed: Annotated[
-        bool, Option(help="List every kind that can be read.", flags=("--list",), only_here=say("what else is shown"))
+        bool, Option(help="List every kind that can be read.", flags=("--list",), only_here=say("additional output"))
     ] = False,
     output: Output = None,
     *,
     chosen: ReadOptions,
 ) -> None:
-    """Print one table or timeline under canonical names and units (durations in us, time stamps in ns)."""
+    """Print one table or timeline. Names and units are canonical (durations in us, time stamps in ns)."""
     from aoe_reports.present.streams import render_stream, write_parquet
     from aoe_reports.questions.table import list_tables, stream_table
 
@@ -39,7 +39,7 @@ def table(
     if kind is None or path is None:
         raise UsageError(say("table: expected a KIND and a PATH, or --list"))
     if form == "parquet" and output is None:
-        raise UsageError(say("table --format parquet: expected -o FILE (Parquet is not for a terminal)"))
+        raise UsageError(say("table --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
     stream = stream_table(kind, path, chosen)
     if form == "parquet" and output is not None:
         write_parquet(stream, output)

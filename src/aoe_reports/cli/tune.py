@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def tune(
     folder: PlanFolder, chosen: TuneOptions, command: Command = None, form: ChosenForm = "text", output: Output = None
 ) -> None:
-    """Run a planned tuning job on a private bank: what came of each operator, the tuned bank, how to measure again."""
+    """Run a planned tuning job on a private bank. Reports the result of each operator, the tuned bank and how to measure again."""
     from dataclasses import replace
 
     from aoe_reports.tuning.job import dry_run
@@ -36,7 +36,7 @@ def tune(
         for path in done.remeasure[-1:]:
             notify(say("measure again: {path}", path=path))
     if done.signal is not None:
-        notify(say("told to end: `aoe-reports tune {folder} --resume` goes on", folder=folder))
+        notify(say("received a signal to end: continue with `aoe-reports tune {folder} --resume`", folder=folder))
         raise typer.Exit(128 + done.signal)
     raise typer.Exit(answer.exit_code(strict=options.strict))
 

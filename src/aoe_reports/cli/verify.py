@@ -7,7 +7,7 @@ from aoe_reports.jobs.verify_options import VerifyOptions
 
 
 def verify(folder: PlanFolder, chosen: VerifyOptions, form: ChosenForm = "text", output: Output = None) -> None:
-    """Hold AOE's claims against two profiles: confirmed, partly, not-reproduced, regressed, not-comparable; why, what next."""
+    """Verify AOE's claims with two profiles. Verdicts are confirmed, partly, not-reproduced, regressed and not-comparable, with reasons and next steps."""
     from dataclasses import replace
 
     from aoe_reports.jobs.verify import verify as verify_job

@@ -46,7 +46,7 @@ def _units_read(
     read = partial(_read, question, asked.context, asked.options)
     for unit, found in zip(units, executor.map(read, units), strict=True):
         if found is None:
-            asked.notes.failed(unit.path, say("the process that read it was ended"))
+            asked.notes.failed(unit.path, say("the process that read it was terminated"))
             continue
         part, noted = found
         asked.notes.take(noted)

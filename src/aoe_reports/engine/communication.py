@@ -62,7 +62,9 @@ def read_communication(
     tails = _read_tails(capture, timelines, models, findings)
     into.tails += _of_step(tails, step)
     if not (operators or transfers or tails):
-        message = say("no communication here: no table of it, no timeline that shows any, no all-reduce in step_trace")
+        message = say(
+            "no communication here: no communication table, no communication in a timeline, no all-reduce in step_trace"
+        )
         findings.append(Finding("info", "no-communication", str(capture.root), message))
 
 
@@ -112,8 +114,10 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
     examples = sum(transfer.is_example for transfer in transfers)
     if examples:
         message = say(
-            "the matrix tells of some operators only (of {rows} rows {examples} are the best, middle or worst of their type, "
-            "without a total): volumes and times of links are of these",
+            (
+                "the matrix contains only some operators ({examples} of {rows} rows are the best, middle or worst of "
+                "their type, without a total): volumes and times of links are taken from these rows"
+            ),
             rows=repeated + len(transfers),
             examples=examples,
         )
@@ -142,14 +146,15 @@ def _standing_in(capture: Capture, figures: Sequence[TaskFigures], *, operators:
     """What is to be said of timelines: that they stand in for tables, and what in them is damaged."""
     path, found = str(capture.root), []
     if any(one.operators for one in figures) and not operators:
-        message = say("no table of communication operators: the timeline tells how long they took, and of no waiting")
+        message = say("no table of communication operators: the timeline contains their duration, but no waiting time")
         found.append(Finding("info", "stands-in", path, message))
     if any(one.transfers for one in figures) and not links:
-        message = say("no communication matrix: the timeline tells of links, and of RDMA no times")
+        message = say("no communication matrix: the timeline contains links, but no times of RDMA")
         found.append(Finding("info", "stands-in", path, message))
     if unusable := sum(one.unusable for one in figures):
         message = say(
-            "{count} tasks of communication with damaged arguments; they are in no sum of links", count=unusable
+            "{count} tasks of communication with damaged arguments; they are not included in the sums of links",
+            count=unusable,
         )
         found.append(Finding("warning", "communication-task", path, message))
     return found

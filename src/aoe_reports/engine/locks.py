@@ -109,7 +109,10 @@ def _takes(handle: int, folder: Path) -> bool:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _NO_LOCKS:
-            told = say("{folder}: this file system has no locks: only one job at a time may write there", folder=folder)
+            told = say(
+                "{folder}: this file system does not support locks: only one job at a time may write there",
+                folder=folder,
+            )
             warnings.warn(NoticeWarning(told), stacklevel=2)
         elif error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}:
             return False

@@ -108,10 +108,10 @@ def _look_for_leftovers(path: Path) -> None:
             continue
         if mine:
             _delete(path.parent / name)
-            message = say("{path}: a run that was killed left this; it is deleted", path=path.parent / name)
+            message = say("{path}: left over from a killed run; it is deleted", path=path.parent / name)
         else:
             message = say(
-                "{path}: a run that was killed left this; the next run that writes {name} deletes it",
+                "{path}: left over from a killed run; the next run that writes {name} deletes it",
                 path=path.parent / name,
                 name=found["name"],
             )

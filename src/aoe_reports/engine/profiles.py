@@ -92,7 +92,9 @@ class Profile:
         for file in files:
             key = (file.path.parent, file.name.device_id, file.name.model_id, file.name.slice)
             if chosen.setdefault(key, file) is not file:
-                message = say("every file of this kind holds the whole run; {name} is used", name=chosen[key].path.name)
+                message = say(
+                    "every file of this kind contains the whole run; {name} is used", name=chosen[key].path.name
+                )
                 self._found.append(Finding("info", "repeated-export", str(file.path), message))
         return list(chosen.values())
 

@@ -35,7 +35,7 @@ class StrictOptions:
     """What counts as bad: the option that every command has that finds anything."""
 
     strict: bool = option(
-        default=False, help="Warnings, too, end with exit code 1.", flags=["--strict"], scope="run", shared=True
+        default=False, help="Warnings also cause exit code 1.", flags=["--strict"], scope="run", shared=True
     )
 
 
@@ -46,7 +46,7 @@ class ReadOptions(StrictOptions):
     max_expanded: int | None = option(
         default=None,
         minimum=1,
-        help="Bytes to which one .gz file may expand (1 GiB and 200 times its size unless told).",
+        help="Maximum expanded size of one .gz file, in bytes (default: 1 GiB and 200 times its size).",
         scope="run",
         shared=True,
         protects=True,
@@ -73,7 +73,7 @@ def only(what: str) -> Any:
 
 def all_tasks() -> Any:
     """The option that counts what is no computing, too."""
-    return option(default=False, help="Communication, events and copies, too.", flags=["--all-tasks"])
+    return option(default=False, help="Include communication, events and copies.", flags=["--all-tasks"])
 
 
 @dataclass(slots=True)
@@ -252,7 +252,7 @@ class Question(ABC, Generic[O, P]):
     arguments: ClassVar[tuple[Argument, ...]] = (
         Argument(name="paths", help="Files or folders (searched recursively)."),
     )
-    form_help: ClassVar[str] = "Form of the output."
+    form_help: ClassVar[str] = "Output format."
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
     held: ClassVar[bool] = True

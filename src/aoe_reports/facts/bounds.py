@@ -463,9 +463,9 @@ def _block_norms(
         if told[kind]:
             norms[kind] = BlockNorm(told[kind], None, "info.json")
         elif seen.get(kind):
-            norms[kind] = BlockNorm(seen[kind], None, say("the most that counters saw at work"))
+            norms[kind] = BlockNorm(seen[kind], None, say("the largest number of active cores in the counters"))
         elif mine.any() and (typical := _typical(blocks[mine], duration[mine])):
-            norms[kind] = BlockNorm(None, typical, say("the number of blocks that most of the time is run with"))
+            norms[kind] = BlockNorm(None, typical, say("the number of blocks that is used most of the time"))
     return norms
 
 

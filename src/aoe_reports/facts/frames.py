@@ -94,7 +94,7 @@ def as_arrow(frame: Frame, *needed: str) -> pa.Table:
     Raises UsageError where a needed column is absent, and where whole numbers are none.
     """
     if not hasattr(frame, "__arrow_c_stream__"):
-        raise UsageError(say("a frame of Arrow, pandas or polars was expected, not {name}", name=type(frame).__name__))
+        raise UsageError(say("expected a frame of Arrow, pandas or polars, not {name}", name=type(frame).__name__))
     table = pa.table(frame)
     absent = [name for name in needed if name not in table.column_names]
     if absent:
@@ -129,7 +129,7 @@ def _ours(column: Any, name: str) -> Any:
         try:
             return column.cast(pa.int64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise UsageError(say("{name}: whole numbers were expected: {error}", name=name, error=error)) from error
+            raise UsageError(say("{name}: expected whole numbers: {error}", name=name, error=error)) from error
     if not any(is_kind(kind) for is_kind in _WORDS):
         return column
     if not pa.types.is_dictionary(column.type):

@@ -74,8 +74,10 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     found = []
     for folder, kinds in sorted(folders.items()):
         message = say(
-            "{count} files of MindSpore's own profiler ({kinds}), which are no exports of msprof: recognised, but not "
-            "read; no result uses them",
+            (
+                "{count} files of MindSpore's own profiler ({kinds}), which are not msprof exports: recognised, but "
+                "not read; no result uses them"
+            ),
             count=len(kinds),
             kinds=join(", ", sorted(set(kinds))),
         )
@@ -183,12 +185,12 @@ class _Walk:
     def _enter(self, folder: _Folder) -> Iterator[tuple[Path, str]]:
         """The files of one folder; the folders in it wait."""
         if folder.real in self._seen:
-            message = say("this link leads to a folder that is read already; passed over")
+            message = say("this link leads to a folder that has already been read; skipped")
             self._tell("warning", "link-loop", folder.path, message)
             return
         self._seen.add(folder.real)
         if folder.depth > MAX_DEPTH:
-            message = say("more than {limit} folders below one another; what lies here is not read", limit=MAX_DEPTH)
+            message = say("more than {limit} nested folders; the content here is not read", limit=MAX_DEPTH)
             self._tell("error", "path-too-deep", folder.path, message)
             return
         entries = self._entries(folder)
@@ -212,7 +214,7 @@ class _Walk:
             return
         real = _real(path)
         if _holds(real, self._root) or _holds(real, folder.real):
-            message = say("this link leads to a folder that holds it; not followed")
+            message = say("this link leads to a folder that contains it; not followed")
             self._tell("warning", "link-loop", path, message)
             return
         linked = folder.linked or not _holds(self._root, real)
@@ -233,8 +235,10 @@ class _Walk:
         self._linked += len(entries)
         if len(entries) > left:
             message = say(
-                "more than {limit} files and folders behind links that lead out of {path}; the rest is not read "
-                "(give the folder itself)",
+                (
+                    "links that lead out of {path} contain more than {limit} files and folders; the rest is not read "
+                    "(specify the folder itself)"
+                ),
                 limit=MAX_LINKED,
                 path=self._path,
             )
@@ -271,15 +275,15 @@ def _odd_entry(path: str, name: str, kind: str, *, link: bool) -> list[Finding]:
     if kind in {"folder", _SPECIAL}:
         if parse_name(name) is not None:
             message = (
-                say("named like a file that is read here, but a folder; what is in it is read")
+                say("a folder that has the name of an input file; its content is read")
                 if kind == "folder"
-                else say("named like a file that is read here, but {what}; passed over", what=kind)
+                else say("has the name of an input file, but is {what}; skipped", what=kind)
             )
             return [Finding("warning", "not-a-file", path, message)]
         if kind == "folder" or not link:
             return []
     if link:
-        message = say("this link leads nowhere or in a circle; passed over")
+        message = say("this link is broken or circular; skipped")
         return [Finding("warning", "broken-link", path, message)]
     message = say("{what}; expected a file or a folder", what=kind)
     return [Finding("error", "unreadable", path, message)]
@@ -294,7 +298,7 @@ def _kind(path: str) -> str:
         mode = os.stat(path).st_mode  # noqa: PTH116 - of many paths
     except (OSError, ValueError) as error:
         if Path(path).is_symlink():
-            return say("this link leads nowhere or in a circle")
+            return say("this link is broken or circular")
         return say("no such file or folder") if getattr(error, "errno", 0) == errno.ENOENT else why(error)
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
 

@@ -50,20 +50,22 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             try:
                 data = expander.decompress(pending, _BLOCK)
             except zlib.error as error:
-                message = say("this cannot be expanded ({error}); nothing of it is used", error=str(error))
+                message = say("this cannot be decompressed ({error}); its content is not used", error=str(error))
                 return _wrong(file, "gzip-damaged", message)
             written += len(data)
             if written > limit:
                 message = say(
-                    "expands to more than {limit} bytes; nothing of it is used (--max-expanded BYTES says how many it may be)",
+                    "expands to more than {limit} bytes; none of it is used (--max-expanded BYTES sets the limit)",
                     limit=limit,
                 )
                 return _wrong(file, "expanded-too-large", message)
             read = packed.tell() - len(expander.unconsumed_tail)
             if file.max_expanded is None and written > max(RATIO_FROM_BYTES, MAX_RATIO * read):
                 message = say(
-                    "expands to more than {ratio} times its size, as no export does; nothing of it is used "
-                    "(--max-expanded BYTES says how many it may be)",
+                    (
+                        "expands to more than {ratio} times its size, which no export does; none of it is used "
+                        "(--max-expanded BYTES sets the limit)"
+                    ),
                     ratio=MAX_RATIO,
                 )
                 return _wrong(file, "expanded-too-large", message)
@@ -75,7 +77,7 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             elif not pending:
                 pending = packed.read(_BLOCK)
     if not expander.eof:
-        message = say("the compressed file ends before its content does; nothing of it is used")
+        message = say("the compressed file ends before its content does; the content is not used")
         return _wrong(file, "gzip-damaged", message)
     return None
 

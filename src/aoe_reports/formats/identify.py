@@ -28,7 +28,7 @@ _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 _OUTPUT = re.compile(r'\{\s*"command"\s*:')
 """What a command of ours printed as JSON: rows that are named like fields of records are none."""
 
-_PACKED = say("an archive is not read; unpack it first (of single files, .csv.gz and .json.gz are read as they are)")
+_PACKED = say("an archive is not read; unpack it first (single .csv.gz and .json.gz files are read directly)")
 
 
 def why(error: Exception) -> str:
@@ -41,10 +41,10 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     name = parse_name(path.name, path.parent.name)
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE.search(path.name):
-            findings.append(Finding("warning", "archive", str(path), say("{why}; passed over", why=_PACKED)))
+            findings.append(Finding("warning", "archive", str(path), say("{why}; skipped", why=_PACKED)))
         return None
     if name is None and ARCHIVE.search(path.name):
-        message = say("{why}; files and folders are read", why=_PACKED)
+        message = say("{why}; only files and folders are read", why=_PACKED)
         findings.append(Finding("error", "unreadable", str(path), message))
         return None
     try:
@@ -67,9 +67,7 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
         found = vendor_of(found.name.source).identify(found, findings)
     if found is None and explicit:
-        message = say(
-            "neither its name nor its content is of a kind that is known here; see `aoe-reports table --list`"
-        )
+        message = say("neither its name nor its content matches a known kind; see `aoe-reports table --list`")
         findings.append(Finding("error", "unknown-file", str(path), message))
     return found
 
@@ -91,7 +89,7 @@ def is_sparse(path: Path, size: int) -> bool:
 
 
 NEVER_WRITTEN = say(
-    "parts of this file were never written (a sparse file: cut off, or preallocated); nothing of it is used"
+    "parts of this file were never written (a sparse file: truncated or preallocated); its content is not used"
 )
 
 

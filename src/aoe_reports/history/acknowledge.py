@@ -33,7 +33,7 @@ class Acknowledgement:
     subject: str = column("About")
     outcome: str = column("Store", "word")
     series: int | None = column("Series", "integer")
-    who: str | None = column("Who")
+    who: str | None = column("Author")
     reason: str = column("Reason", "sentence")
 
 
@@ -45,7 +45,7 @@ class Expectation:
     subject: str = column("About")
     outcome: str = column("Store", "word")
     series: int | None = column()
-    who: str | None = column("Who")
+    who: str | None = column("Author")
     reason: str = column("Reason", "sentence")
     since: str = column("From", before="who")
     until: str = column("Until", before="who")
@@ -81,7 +81,7 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
         active = _active_ack(examined, indexes)
         if active is None:
             raise UsageError(
-                say("{subject}: nothing is open here: no slow-down waits for an acknowledgement", subject=subject)
+                say("{subject}: no open items: no slow-down is waiting for an acknowledgement", subject=subject)
             )
         return _answer(subject, "unchanged", id=active.id, who=active.who, reason=active.reason, series=len(indexes))
     record_changes(examined, {one["series_id"] for one in accepted})
@@ -97,7 +97,7 @@ def _open_series(examined: Examination, subject: str) -> list[int]:
         if incident.id == subject:
             return sorted({examined.places[member.series] for member in incident.members})
     raise UsageError(
-        say("{subject}: no series and no incident of the store is called so; `regressions` shows them", subject=subject)
+        say("{subject}: no series or incident of the store has this name; `regressions` lists them", subject=subject)
     )
 
 
@@ -119,9 +119,7 @@ def _revoke(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
     ids = sorted(name for name, of in told.active.items() if subject in {name, of})
     if not ids:
         raise UsageError(
-            say(
-                "{subject}: no acknowledgement or expectation that stands is called so, or is about it", subject=subject
-            )
+            say("{subject}: no active acknowledgement or expectation has this name or refers to it", subject=subject)
         )
     body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "ids": ids}
     timestamp_ns = time.time_ns()

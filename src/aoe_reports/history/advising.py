@@ -108,7 +108,8 @@ class Advising:
         sets = list(tables.tasks)
         if sets and tables.stands_in:
             message = say(
-                "no table of tasks with their operators here; task_time stands in (it tells no types, no counters)"
+                "no table of tasks with their operators here; task_time is used instead (it has no types and no "
+                "counters)"
             )
             self._findings.append(Finding("info", "stands-in", str(capture.root), message))
         for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self._findings):
@@ -131,8 +132,10 @@ class Advising:
         if size <= MOST_MORE_BYTES:
             return capture
         message = say(
-            "timelines, databases and tables of communication of {size_mb:,.0f} MB were not looked into; `advise` on the profile "
-            "does",
+            (
+                "{size_mb:,.0f} MB of timelines, databases and communication tables were not examined; `advise` on "
+                "the profile examines them"
+            ),
             size_mb=size / 1e6,
         )
         said = Finding("info", "advice-limited", label_of(self.captures), message)
@@ -175,7 +178,7 @@ class Advising:
     def _why_not(self) -> str:
         """Why there is nothing that advice could be on: the first error, if there is any."""
         errors = (finding.message for finding in self._findings if finding.severity == "error")
-        return next(errors, say("neither tasks nor steps here that advice could be on"))
+        return next(errors, say("neither tasks nor steps here for which advice could be given"))
 
     def _notes(self) -> list[Text]:
         """What was found on the way, each once."""

@@ -153,10 +153,15 @@ def wrong_in(rows: pa.Table, kind: str) -> Iterator[Wrong]:
 def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:
     if names is None:
         return say(
-            "what a row of kind {kind} about {about} holds beside its columns is no JSON object", kind=kind, about=about
+            "the data that a row of kind {kind} about {about} contains beside its columns are not a JSON object",
+            kind=kind,
+            about=about,
         )
     return say(
-        "what a row of kind {kind} about {about} holds beside its columns is not as it was written: {names}",
+        (
+            "the data that a row of kind {kind} about {about} contains beside its columns differ from what was "
+            "written: {names}"
+        ),
         kind=kind,
         about=about,
         names=join(", ", sorted(names)),
@@ -170,13 +175,15 @@ def compact_store(store: str) -> Compacted:
 
 
 def vacuum_store(store: str, chosen: VacuumOptions) -> Vacuumed:
-    """Delete files that are no part of the store any more."""
+    """Delete files that no longer belong to the store."""
     days = chosen.days
     if days < KEPT_DAYS and not chosen.force:
         raise UsageError(
             say(
-                "--days {days}: whoever still reads an older view of the store, or is writing into it, "
-                "needs files of the last {kept} days; --force deletes them all the same",
+                (
+                    "--days {days}: processes that read an older view of the store or write to the store need the "
+                    "files of the last {kept} days; --force deletes them anyway"
+                ),
                 days=days,
                 kept=KEPT_DAYS,
             )

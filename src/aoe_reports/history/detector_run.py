@@ -133,8 +133,10 @@ def _apart(nights: Sequence[str]) -> list[list[str]]:
 
 def _clock_jump(run: RunOfNight, store: str) -> Finding:
     message = say(
-        "run {run_id} of {model} says {night}, more than a year from all other nights of it: it "
-        "is held against nothing (`store undo {run_id}` takes it out)",
+        (
+            "run {run_id} of {model} is dated {night}, more than a year from all its other nights: it is not "
+            "compared with any night (`store undo {run_id}` removes it)"
+        ),
         run_id=run.run_id,
         model=run.model,
         night=run.night,
@@ -169,9 +171,12 @@ def _of_hardware(model: str, kinds: set[str]) -> Finding:
     names = join(", ", sorted(kinds - {UNKNOWN}))
     if UNKNOWN in kinds:
         message = say(
-            "some nights are of unknown hardware, others of {names}: they are never held against each other (see --hardware)",
+            (
+                "some nights are of unknown hardware, others of {names}: they are never compared with each other "
+                "(see --hardware)"
+            ),
             names=names,
         )
         return Finding("warning", "hardware-unnamed", model, message)
-    message = say("measured on {names}: nights on one are never held against nights on another", names=names)
+    message = say("measured on {names}: nights on different hardware are never compared with each other", names=names)
     return Finding("info", "several-hardware", model, message)

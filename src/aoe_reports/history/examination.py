@@ -84,7 +84,7 @@ def _chosen_nights(
     uri = history.uri
     if baseline.kind == "window":
         nights = {run.night for run in runs if baseline.first <= run.night <= baseline.last}
-        missing = say("--baseline {baseline}: {uri} has no night in it", baseline=baseline, uri=uri)
+        missing = say("--baseline {baseline}: {uri} has no night in this range", baseline=baseline, uri=uri)
     else:
         name = _run_of_tag(baseline, recorded) if baseline.kind == "tag" else baseline.value
         nights = {run.night for run in runs if run.run_id == name}
@@ -105,7 +105,9 @@ def _run_of_tag(baseline: Baseline, recorded: Recorded) -> str:
     known = join(", ", sorted(recorded.tags)[:20]) if recorded.tags else say("none")
     raise UsageError(
         say(
-            "--baseline {baseline}: no run has this name; names are {names} (see `tag`)", baseline=baseline, names=known
+            "--baseline {baseline}: no run has this name; existing names: {names} (see `tag`)",
+            baseline=baseline,
+            names=known,
         )
     )
 
@@ -247,7 +249,7 @@ class Examination:
                 *([] if scope is None else [say("scope {name!r}", name=scope)]),
             ]
             asked_for = join(", ", words) if words else say("these runs")
-            return say("no series of {asked} is stored; {count} others are", asked=asked_for, count=count)
+            return say("no series of {asked} is stored; {count} other series are stored", asked=asked_for, count=count)
         if nights >= least:
             return say(
                 "no series has {baseline} as its baseline and a newer level of three nights", baseline=self.baseline

@@ -66,7 +66,7 @@ def export_store(store: str, target: Path) -> int:
 def _export_parquet(history: History, target: Path) -> int:
     """A folder that is there whole or not at all."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(say("{target}: this is there already; expected a new or an empty folder", target=target))
+        raise UsageError(say("{target}: already exists; expected a new or an empty folder", target=target))
     count = 0
     with unfinished(Path(os.path.realpath(target)), folder=True) as made:
         for rows in _months(history):
@@ -178,7 +178,7 @@ def import_store(source: Path, store: str) -> Imported:
             else:
                 outcomes[history.add_rows(header, rows)] += 1
     if history is None:  # no export, then, or nothing of it can be used
-        first = findings[0] if findings else Finding("error", "", str(source), say("there is no row in it"))
+        first = findings[0] if findings else Finding("error", "", str(source), say("it contains no row"))
         raise ReadError(Path(first.path), first.message, ROWS_EXPECTED, first.line)
     counts = {name.replace("-", "_"): count for name, count in outcomes.items()}
     return Imported(Outcomes(path=str(source), **counts), findings)
@@ -204,7 +204,7 @@ def _told_of(group: _Group) -> list[Finding]:
         more = say("and {count} more rows that cannot be used", count=len(group.wrong) - len(told))
         told.append(Finding("error", told[0].rule, told[0].path, more))
     if not group.extra and group.run_id is not None:
-        left_out = say("run {run_id} is not imported: a run comes whole or not at all", run_id=group.run_id)
+        left_out = say("run {run_id} is not imported: runs are imported completely or not at all", run_id=group.run_id)
         told.append(Finding("error", "import-refused", str(group.source), left_out))
     return told
 
@@ -214,7 +214,7 @@ def _header_of(group: _Group) -> RunHeader | None:
     headers = headers_of(group.rows.filter(pc.equal(group.rows["kind"], "run")))
     if len(headers) == 1:
         return headers[0]
-    message = say("run {run_id} has no row of kind run of its own that can be used", run_id=group.run_id)
+    message = say("run {run_id} has no usable row of kind run", run_id=group.run_id)
     group.wrong.append(Finding("error", "store-row", str(group.source), message))
     return None
 
@@ -273,7 +273,7 @@ def _runs_of(rows: pa.Table) -> list[tuple[bool, str]]:
 
 def _parquet_rows(path: Path, kind: str) -> pa.Table:
     if kind not in KINDS:
-        raise ReadError(path, say("rows of kind {kind} are none of a store", kind=kind), ROWS_EXPECTED)
+        raise ReadError(path, say("rows of kind {kind} do not belong to a store", kind=kind), ROWS_EXPECTED)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             read = file.read(use_threads=False)
@@ -338,7 +338,7 @@ def _group_of(source: Path, lines: Sequence[_Line]) -> _Group:
 
 
 def _apart(source: Path, line: _Line) -> Finding:
-    message = say("the rows of run {run_id} do not stand together", run_id=line.run_id)
+    message = say("the rows of run {run_id} are not contiguous", run_id=line.run_id)
     return Finding(severity="error", rule="store-row", path=str(source), message=message, line=line.number)
 
 
@@ -390,7 +390,7 @@ def _line(line: bytes, number: int, last: _Line, source: Path, *, whole: bool) -
         row = _json_row(line, source, number) if whole else None
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:  # of older versions no ValueError
         why = error.args[0] if isinstance(error.args[0], Text) else _first_line(error)
-        message = say("this line is no row of a store: {why}", why=why)
+        message = say("this line is not a row of a store: {why}", why=why)
         return _Line(
             number=number,
             run_id=run_id,
@@ -405,7 +405,7 @@ def _line(line: bytes, number: int, last: _Line, source: Path, *, whole: bool) -
 def _key(line: bytes) -> _Key:
     key = msgspec.json.decode(line, type=_Key)
     if key.kind not in KINDS:
-        raise ValueError(say("rows of kind {kind} are none of a store", kind=key.kind))
+        raise ValueError(say("rows of kind {kind} do not belong to a store", kind=key.kind))
     return key
 
 
@@ -420,7 +420,7 @@ def _json_row(line: bytes, source: Path, number: int) -> dict[str, Any]:
 def _refuse_unknown(columns: list[str], source: Path, line: int | None = None) -> None:
     """What this version would drop in silence it does not take."""
     if columns:
-        what = say("columns that this version does not know: {names}", names=join(", ", columns))
+        what = say("columns that are unknown to this version: {names}", names=join(", ", columns))
         raise ReadError(source, what, say("an export of a newer version needs that version"), line)
 
 

@@ -105,7 +105,7 @@ def gather_runs(
     gathered.findings += discovery.findings
     gathered.unreadable |= discovery.unreadable
     if discovery.files and len(unread_files(discovery)) == len(discovery.files):
-        gathered.findings.append(nothing_measured(paths, say("nothing here that is read")))
+        gathered.findings.append(nothing_measured(paths, say("nothing here can be read")))
     read: set[str] = set()
     captures = find_runs(discovery)
     others = sum(len(files(discovery)) for files in (bank_files, aoe_files, record_files))
@@ -157,7 +157,7 @@ def _banks(discovery: Discovery, options: RecordOptions, gathered: Gathered) -> 
         gathered.findings += [finding for finding in findings if finding not in told]
         yield from runs
     for found in files_without_run(discovery):
-        message = say("this ({kind}) is no run: nothing of it is stored; `check` looks at it", kind=found.name.kind)
+        message = say("this ({kind}) is not a run and is not stored; use `check` to examine it", kind=found.name.kind)
         gathered.findings.append(Finding("info", "no-run", str(found.path), message))
 
 
@@ -251,7 +251,7 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
     count = sum(item.outcome == "unchanged" and item.run.header.content_hash in older for item in stored)
     if count == 0:
         return []
-    message = say("{count} of these runs are stored as an older version normalised them (see --renew)", count=count)
+    message = say("{count} of these runs are stored as normalised by an older version (see --renew)", count=count)
     return [Finding("info", "older-normaliser", store, message)]
 
 
@@ -296,10 +296,10 @@ def _as_read_error(error: Exception, path: Path) -> ReadError:
 def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
     files = [file for capture in captures for file in capture.files]
     if not any(MEASURED & set(file.holds) for file in files):
-        message = say("nothing here can be measured by this command; found {kinds}", kinds=kinds_of(files))
+        message = say("this command cannot measure anything here; found {kinds}", kinds=kinds_of(files))
         return Finding("error", "nothing-measured", run.header.path, message)
     message = say(
-        "no time in this capture can be used; expected tasks or steps in op_summary, kernel_details, op_statistic, "
+        "no usable time in this capture; expected tasks or steps in op_summary, kernel_details, op_statistic, "
         "task_time or step_trace"
     )
     return Finding("error", "nothing-measured", run.header.path, message)

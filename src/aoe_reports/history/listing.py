@@ -49,7 +49,7 @@ def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
     newest = slice(None if chosen.last is None else -chosen.last, None)
     _refuse_no_date(since)
     if run is not None and what not in {"runs", "records", "advice"}:
-        raise UsageError(say("--run goes with runs, records and advice; {what} belong to no run", what=what))
+        raise UsageError(say("--run applies to runs, records and advice; {what} do not belong to a run", what=what))
     history = History.open(store)
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]

@@ -48,8 +48,10 @@ def withdrawals(examined: Examination) -> Iterator[Finding]:
     for index in examined.shown():
         for shift in examined.active_changes[index].withdrawn:
             message = say(
-                "{workload} (series {series_id}): a change of {change:+.1%} since {since} was told on "
-                "{found}; the nights that are there now do not bear it out (incident {incident})",
+                (
+                    "{workload} (series {series_id}): a change of {change:+.1%} since {since} was reported on "
+                    "{found}; the current nights do not confirm it (incident {incident})"
+                ),
                 workload=examined.facts[index]["workload"],
                 series_id=examined.ids[index],
                 change=shift.change,

@@ -20,7 +20,7 @@ EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
 ScopeName = Literal["model", "step", "op_type", "op", "communication", "subgraph"]
 FailOn = Literal["confirmed", "suspect", "never"]
-_VOUCHED = say("what somebody vouches for")
+_VOUCHED = say("what a person vouches for")
 
 
 @options
@@ -38,7 +38,7 @@ class AlarmOptions:
 
     false_alarms_per_year: float = option(
         default=FALSE_ALARMS_PER_YEAR,
-        help="How many false alarms a year the whole store may raise; its series share them.",
+        help="Number of false alarms per year allowed for the whole store; all its series share this number.",
         flags=["--max-false-alarms-per-year"],
         minimum=1e-6,
         maximum=1e9,
@@ -59,16 +59,18 @@ class GateOptions(StrictDataOptions):
     """Which changes fail a job, and what the newest level is held against."""
 
     gate: tuple[str, ...] = option(
-        default=(), help='Fail only on such changes: "scope=step,effect>=3%"; may be repeated.', names="nothing"
+        default=(), help='Fail only on matching changes: "scope=step,effect>=3%"; may be repeated.', names="nothing"
     )
     fail_on: FailOn = option(
         default="confirmed",
-        help="Exit with 1 on what is confirmed; with suspect, with 5 on what is only suspected, too.",
+        help="Exit with 1 for confirmed regressions; suspect: also exit with 5 for suspected regressions.",
     )
     baseline: str = option(
         default="segment",
-        help="What the newest level is held against: segment (the level since the last accepted change), run:RUN_ID, "
-        "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three).",
+        help=(
+            "Baseline for the newest level: segment (the level since the last accepted change), run:RUN_ID, "
+            "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three)."
+        ),
         names="nothing",
     )
 
@@ -104,19 +106,22 @@ class RegressionOptions(GateOptions):
     scope: ScopeName | None = option(default=None, help="Only series of this scope.")
     record: bool = option(
         default=False,
-        help="Remember in the store what changed, as `nightly` does.",
+        help="Record the changes in the store, as `nightly` does.",
         flags=["--record"],
-        only_here=say("what is remembered"),
+        only_here=say("what is recorded in the store"),
     )
     every: bool = option(
         default=False,
-        help="Series that did not change, or cannot be judged, too.",
+        help="Include series that did not change or cannot be judged.",
         flags=["--all"],
-        only_here=say("what else is shown"),
+        only_here=say("additional output"),
     )
     whole_history: bool = option(
         default=False,
-        help="Every change since the first night, looked at once; the false alarms are then those of this look. Fails on none.",
+        help=(
+            "Analyse every change since the first night at once; the number of false alarms then applies to "
+            "this analysis. No change causes a failure."
+        ),
         flags=["--whole-history"],
     )
 
@@ -130,7 +135,7 @@ class RegressionOptions(GateOptions):
         super().check()
         if self.whole_history and (self.record or self.baseline != "segment"):
             raise UsageError(
-                say("--whole-history looks at all that ever changed; it goes with neither --baseline nor --record")
+                say("--whole-history covers all past changes; it cannot be combined with --baseline or --record")
             )
 
 
@@ -163,7 +168,7 @@ class HistoryOptions:
     scope: ScopeName | None = option(default=None, help="Only records of this scope.")
     since: str | None = option(default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing")
     run: str | None = option(
-        default=None, help="Only this run, of runs, records or advice.", only_here=say("what is named")
+        default=None, help="Only this run (for runs, records or advice).", only_here=say("the run that is named")
     )
     last: int | None = option(default=None, help="Only the newest N.", minimum=1)
 
@@ -172,10 +177,12 @@ class HistoryOptions:
 class VacuumOptions:
     """How much of what is no part of the store any more is kept."""
 
-    days: int = option(default=7, help="Keep what was in force in the last so many days.", minimum=0)
+    days: int = option(
+        default=7, help="Days to keep: files that were active in this period are not deleted.", minimum=0
+    )
     force: bool = option(
         default=False,
-        help="Fewer than 7 days; nobody may be writing meanwhile.",
+        help="Allow fewer than 7 days; no process may write to the store at the same time.",
         flags=["--force"],
         only_here=say("what is forced"),
     )
@@ -187,7 +194,7 @@ class WhoOptions:
 
     who: str | None = option(
         default=None,
-        help="Who says so; unless told, whom the CI system or $AOE_REPORTS_USER names.",
+        help="Name of the author; if not given, the name from the CI system or $AOE_REPORTS_USER.",
         only_here=_VOUCHED,
     )
 
@@ -196,7 +203,7 @@ class WhoOptions:
 class ReasonOptions(WhoOptions):
     """Whose word it is, and why."""
 
-    reason: str = option(help="Why; it stands in the store, and in every report.", only_here=_VOUCHED)
+    reason: str = option(help="Reason; it is saved in the store and shown in every report.", only_here=_VOUCHED)
 
 
 @options
@@ -205,7 +212,7 @@ class AckOptions(ReasonOptions):
 
     revoke: bool = option(
         default=False,
-        help="Take back what was acknowledged or expected instead.",
+        help="Revoke an acknowledgement or expectation instead.",
         flags=["--revoke"],
         only_here=_VOUCHED,
     )
@@ -215,10 +222,10 @@ class AckOptions(ReasonOptions):
 class ExpectOptions(ReasonOptions):
     """Which change is announced."""
 
-    since: str = option(help="First night at which it may begin.", flags=["--from"], only_here=_VOUCHED)
-    change: str = option(help="How much slower or faster: 5% (either way), 0..5%, -3%..5%.", only_here=_VOUCHED)
+    since: str = option(help="First night on which the change may begin.", flags=["--from"], only_here=_VOUCHED)
+    change: str = option(help="Size of the slow-down or speed-up: 5% (either way), 0..5%, -3%..5%.", only_here=_VOUCHED)
     until: str | None = option(
-        default=None, help="Last night at which it may begin [default: 7 days later].", only_here=_VOUCHED
+        default=None, help="Last night on which the change may begin [default: 7 days later].", only_here=_VOUCHED
     )
 
 
@@ -226,4 +233,4 @@ class ExpectOptions(ReasonOptions):
 class TagOptions(WhoOptions):
     """Which run gets the name."""
 
-    run: str = option(help="Id of a run, as `history runs` shows it.", only_here=say("what is named"))
+    run: str = option(help="Id of a run, as `history runs` shows it.", only_here=say("the run that is named"))

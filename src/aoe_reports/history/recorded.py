@@ -98,17 +98,17 @@ def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
     if row["state"] == WITHDRAWN:
         return cast("Withdrawn", decode(row["body"], Withdrawn))
     if row["state"] not in SHIFT_STATES:
-        raise NotDecodableError(say("a state that is not known"))
+        raise NotDecodableError(say("an unknown state"))
     found = cast("Found", decode(row["body"], Found))
     if not all(LEAST_MS / 2 < time < MOST_MS * 2 for time in (found.before, found.after)):
-        raise NotDecodableError(say("a duration outside the possible range"))
+        raise NotDecodableError(say("a duration outside the plausible range"))
     return found
 
 
 def word_of(row: Mapping[str, Any]) -> Acknowledged | Expected | Revoked | Tagged:
     """What a row of kind ack says; NotDecodableError where that is not as it was written."""
     if row["state"] not in WORDS:
-        raise NotDecodableError(say("a state that is not known"))
+        raise NotDecodableError(say("an unknown state"))
     word: Acknowledged | Expected | Revoked | Tagged = decode(row["body"], WORDS[row["state"]])
     return word
 
@@ -132,8 +132,11 @@ def _sound(
 
 def _unusable(history: History, kind: str, subject: object, why: str) -> str:
     return say(
-        "{uri}: a row of kind {kind} about {subject} is left out: its body is not as it was written ({why}); what is told of "
-        "that series may be wrong until it is mended: `store export` writes .jsonl, `store import` leaves such rows out",
+        (
+            "{uri}: a row of kind {kind} about {subject} is left out: its content differs from what was written "
+            "({why}); results for that series may be wrong until it is repaired: `store export` writes .jsonl, "
+            "`store import` leaves such rows out"
+        ),
         uri=history.uri,
         kind=kind,
         subject=subject,

@@ -137,7 +137,7 @@ class Sharing:
                 "workload-unchecked",
                 self.store,
                 say(
-                    "what the store has of workload {model!r} cannot be read, so its operators were compared with nothing: {why}",
+                    ("the stored data of workload {model!r} cannot be read, so its operators were not compared: {why}"),
                     model=model,
                     why=error,
                 ),
@@ -150,8 +150,11 @@ class Sharing:
                 "workload-alike",
                 self.store,
                 say(
-                    "workload {own!r} begins a history of its own, and workload {model!r} has the same operators (last night "
-                    "{night}): if it is the same model, give both one name (--workload NAME, or --workload-from PATTERN)",
+                    (
+                        "workload {own!r} starts a new history, but workload {model!r} has the same operators (last "
+                        "night {night}): if it is the same model, give both the same name (--workload NAME, or "
+                        "--workload-from PATTERN)"
+                    ),
                     own=own,
                     model=model,
                     night=night,
@@ -183,9 +186,11 @@ class Sharing:
         if len(models) > 1:
             names = join(", ", map(repr, models))
             why = say(
-                "the store has these operators as workload 'unknown', and {names} of this job have them, too: nothing tells "
-                "whose history that is, and none of them is stored. Give --workload NAME for one of them, or "
-                "`--workload-from folder` to begin a history of each",
+                (
+                    "the store has these operators as workload 'unknown', and {names} of this job also have them: it "
+                    "cannot be determined whose history this is, and none of them is stored. Give --workload NAME "
+                    "for one of them, or `--workload-from folder` to start a history for each"
+                ),
                 names=names,
             )
             self._refuse({one.path: why for _, group in rivals for one in group})
@@ -241,7 +246,10 @@ class Sharing:
         if same_night:
             raise WorkloadConflictError(run.header.path, _other_operators(run.header.model, here, same_night[0]))
         message = say(
-            "{operators}; it is stored all the same, as --workload says so (`store undo {run_id}` takes it out)",
+            (
+                "{operators}; it is stored nevertheless because --workload requests it (`store undo {run_id}` "
+                "removes it)"
+            ),
             operators=_differ(run.header.model, here, found[0][1]),
             run_id=run.header.run_id,
         )
@@ -478,7 +486,7 @@ def _why_not(model: str, here: _Seen, pair: tuple[_Seen, _Seen]) -> Text:
         if alike is not None and alike < MIN_AGREEMENT:
             return _other_operators(model, here, other, may_be_new=may_be_new)
     return say(
-        "other captures of this job would be workload {model!r}, too, and have other operators: {why}",
+        "other captures of this job would also be workload {model!r}, but have different operators: {why}",
         model=model,
         why=_other_operators(model, *pair, may_be_new=may_be_new),
     )
@@ -488,26 +496,32 @@ def _other_operators(model: str, here: _Seen, there: _Seen, *, may_be_new: bool 
     differ = _differ(model, here, there)
     if may_be_new and model != UNKNOWN:  # which is no name to give
         return say(
-            "{operators}; it is not stored. Give each workload its name: --workload-from folder (or a pattern), or --workload "
-            "NAME; if it is the same workload with new operators, --workload {model} says so",
+            (
+                "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
+                "--workload NAME; if it is the same workload with new operators, use --workload {model}"
+            ),
             operators=differ,
             model=model,
         )
     return say(
-        "{operators}; it is not stored. Give each workload its name: --workload-from folder (or a pattern), or each by "
-        "itself with --workload NAME",
+        (
+            "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
+            "import each one separately with --workload NAME"
+        ),
         operators=differ,
     )
 
 
 def _differ(model: str, here: _Seen, there: _Seen) -> Text:
     mine, theirs = (
-        join(", ", (name[:_LONGEST_NAME] for name in names)) if names else say("nothing else")
+        join(", ", (name[:_LONGEST_NAME] for name in names)) if names else say("no other operators")
         for names in differences(here.mix, there.mix)
     )
     return say(
-        "only {agreed:.0%} of its operators agree with {other}, which is workload {model!r}, too (one workload: at least "
-        "{least:.0%}): here {mine}, there {theirs}",
+        (
+            "only {agreed:.0%} of its operators agree with {other}, which is also workload {model!r} (same workload: "
+            "at least {least:.0%}): here {mine}, there {theirs}"
+        ),
         agreed=agreement(here.mix, there.mix) or 0.0,
         other=there.where,
         model=model,
@@ -520,13 +534,15 @@ def _differ(model: str, here: _Seen, there: _Seen) -> Text:
 def _goes_on(own: str, model: str, count: int) -> Text:
     if own == UNKNOWN:
         return say(
-            "runs that nothing here names ({count}) go on as workload {model!r}, as the store has them",
+            "runs whose workload cannot be inferred ({count}) continue as workload {model!r}, as in the store",
             count=count,
             model=model,
         )
     return say(
-        "runs that would be called {own!r} ({count}) go on as workload {model!r}, as the store has them; "
-        "--workload {own} would begin a history of that name",
+        (
+            "runs that would be named {own!r} ({count}) continue as workload {model!r}, as in the store; --workload "
+            "{own} would start a history under that name"
+        ),
         count=count,
         own=own,
         model=model,
@@ -535,7 +551,10 @@ def _goes_on(own: str, model: str, count: int) -> Text:
 
 def _several_unknown(model: str) -> Text:
     return say(
-        "the store has workload 'unknown' with these operators and with others: several workloads share its series, and "
-        "none of them goes on there; it is not stored. --workload {model} begins a history of its own",
+        (
+            "the store has workload 'unknown' with these operators and with others: several workloads share its "
+            "series, and none of them continues it; the run is not stored. --workload {model} starts a separate "
+            "history"
+        ),
         model=model,
     )

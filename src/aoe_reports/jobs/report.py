@@ -182,7 +182,11 @@ def _chosen(runs: Sequence[Row], options: ReportOptions) -> tuple[str | None, st
     if options.workload is not None and options.workload not in models:
         held = _held(models)
         raise UsageError(
-            say("--workload {workload!r}: no run of it is stored; {held}", workload=options.workload, held=held)
+            say(
+                "--workload {workload!r}: no run of this workload is stored; {held}",
+                workload=options.workload,
+                held=held,
+            )
         )
     mine = [run for run in runs if options.workload in {None, run["model"]}]
     nights = sorted({run["night"] for run in mine})
@@ -205,7 +209,7 @@ def _no_such_night(night: str, nights: Sequence[str]) -> str:
     if nights:
         near = sorted(nights, key=lambda one: (_apart(one, night), one))[:SHOWN_NIGHTS]
         held = say(
-            "the store has {count} from {first} to {last}, next to it {near}", near=join(", ", sorted(near)), **named
+            "the store has {count} from {first} to {last}, nearest: {near}", near=join(", ", sorted(near)), **named
         )
     return say("--night {night!r}: no run of that night is stored; {held}", night=night, held=held)
 

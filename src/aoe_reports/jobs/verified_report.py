@@ -28,7 +28,7 @@ _HOT = (
     Column("count", "Tasks", "integer"),
     Column("total_us", "Total (us)", "us"),
     Column("share", "Share of the step", "percent"),
-    Column("expected_saving_us", "Expected saving (us of a step)", "us"),
+    Column("expected_saving_us", "Expected saving, per step (us)", "us"),
 )
 
 
@@ -48,8 +48,8 @@ class _Claimed:
 class _Saving:
     """What one part saves of a step."""
 
-    part: str = column("Part")
-    saving_us: float = column("Shortens a step by (us)", "us")
+    part: str = column("Component")
+    saving_us: float = column("Step time saved (us)", "us")
 
 
 VERDICTS = {
@@ -94,7 +94,7 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
     """The verdict, what it is about, and the rest: each part names its subject."""
     subject = facts.verdict_is_about
     if subject is None or facts.method is None or not rows:
-        return say("Not comparable: the profiles do not tell whether anything was gained.")
+        return say("Not comparable: the profiles do not show whether there was a gain.")
     parts = [_with_claim(_effect(subject), subject, tuner)]
     if subject.scope == "step":
         together = facts.method.operators_together
@@ -111,14 +111,14 @@ _EFFECTS = {
         "slower": say("step {size:.1%} slower ({low:+.1%} … {high:+.1%})"),
         "less": say("step takes {size:.1%} less time ({low:+.1%} … {high:+.1%})"),
         "unchanged": say("step unchanged ({low:+.1%} … {high:+.1%})"),
-        "unsure": say("step {change:+.1%} (how far it varies is not known)"),
+        "unsure": say("step {change:+.1%} (variation unknown)"),
         "unknown": say("step not comparable"),
     },
     "operators": {
         "slower": say("tuned operators {size:.1%} slower ({low:+.1%} … {high:+.1%})"),
         "less": say("tuned operators take {size:.1%} less time ({low:+.1%} … {high:+.1%})"),
         "unchanged": say("tuned operators unchanged ({low:+.1%} … {high:+.1%})"),
-        "unsure": say("tuned operators {change:+.1%} (how far they vary is not known)"),
+        "unsure": say("tuned operators {change:+.1%} (variation unknown)"),
         "unknown": say("tuned operators not comparable"),
     },
 }
@@ -153,7 +153,7 @@ def _hot(plan: Plan) -> Section:
     if plan.step_us is not None:
         parts = [
             (plan.computing_share, say("computing")),
-            (plan.communication_not_overlapped_share, say("communication that nothing is computed beside")),
+            (plan.communication_not_overlapped_share, say("communication not overlapped by computing")),
             (plan.free_share, say("free")),
         ]
         said = join(
@@ -162,16 +162,16 @@ def _hot(plan: Plan) -> Section:
         sentences.append(say("A step took {step:,.3f} us: {shares}.", step=plan.step_us, shares=said))
         if plan.bound_saving_us is not None:
             sentences.append(
-                say("No tuning of operators could save more than {bound:,.3f} us of it.", bound=plan.bound_saving_us)
+                say("Operator tuning could save at most {bound:,.3f} us of it.", bound=plan.bound_saving_us)
             )
     candidates = plan.operators
     shown = [as_mapping(one) for one in candidates[:SHOWN]]
     if not shown:
-        return Section("What was hot", sentences or [say("The plan chose no operator.")])
+        return Section("Hotspots", sentences or [say("The plan chose no operator.")])
     if len(candidates) > len(shown):
         sentences.append(say("The first {shown} of {count} candidates:", shown=len(shown), count=len(candidates)))
     columns = tuple(column for column in _HOT if any(one[column.key] is not None for one in shown))
-    return Section("What was hot", sentences, Grid(columns, shown))
+    return Section("Hotspots", sentences, Grid(columns, shown))
 
 
 def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
@@ -183,7 +183,7 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
         what.append(say("the model's subgraphs"))
     sentences = [
         say(
-            "AOE was asked for {what} ({mode}, {scenario}); left out: {rejected}.",
+            "AOE was asked to tune {what} ({mode}, {scenario}); left out: {rejected}.",
             what=join(" and ", what) or say("nothing"),
             mode=plan.mode,
             scenario=plan.scenario,
@@ -193,25 +193,25 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
     if outcome is not None and outcome.counts:
         counts = outcome.counts.items()
         said = (say("{number} {outcome}", number=number, outcome=say(str(status))) for status, number in counts)
-        sentences.append(say("What came of it: {said}.", said=join(", ", said)))
+        sentences.append(say("Tuning results: {said}.", said=join(", ", said)))
     if outcome is None:
         sentences.append(
-            say("The job was not run by `tune`: what came of each operator is known by AOE's results alone.")
+            say("The job was not run by `tune`: the result of each operator is known only from AOE's results.")
         )
-    return Section("What was tried", sentences)
+    return Section("Tuning attempts", sentences)
 
 
 def _said(claims: Claims, tuner: str) -> Section:
     operators = sorted(map(_claimed, claims.operators), key=lambda one: (-one.saved * one.before_us, one.op_name))
-    sentences = (
-        [say("These are {tuner}'s own times, of single operators by themselves.", tuner=tuner)] if operators else []
-    )
+    sentences = [say("These are {tuner}'s own times, measured on single operators.", tuner=tuner)] if operators else []
     if claims.model_us is not None:
         before, after = claims.model_us
         sentences.append(
             say(
-                "Of the model it says {before:,.3f} us before and {after:,.3f} us after: time saved (1 - after/before) "
-                "{saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}.",
+                (
+                    "For the model, AOE reports {before:,.3f} us before and {after:,.3f} us after: time saved (1 - "
+                    "after/before) {saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}."
+                ),
                 before=before,
                 after=after,
                 saved=1 - after / before,
@@ -226,12 +226,12 @@ def _said(claims: Claims, tuner: str) -> Section:
         )
         sentences.append(text)
     if claims.subgraphs:
-        sentences.append(say("It changed {count} subgraphs.", count=claims.subgraphs))
+        sentences.append(say("AOE changed {count} subgraphs.", count=claims.subgraphs))
     if len(operators) > SHOWN:
         sentences.append(
             say("The {shown} with the largest saving of {count} operators:", shown=SHOWN, count=len(operators))
         )
-    title = say("What {tuner} said", tuner=tuner)
+    title = say("Claims by {tuner}", tuner=tuner)
     if not operators:
         return Section(title, sentences or [say("Nothing: no result claims a change.")])
     return Section(title, sentences, Grid(columns_of(_Claimed), [as_mapping(one) for one in operators[:SHOWN]]))
@@ -249,14 +249,16 @@ def _claimed(claim: Claim) -> _Claimed:
 
 
 def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
-    title = "What the clock said"
+    title = "Measured results"
     if not rows or facts.method is None:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
     step, kinds, operators = ([row for row in rows if row.scope == scope] for scope in ("step", "op_type", "operator"))
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
     sentences = [_noise_sentence(facts)]
     if len(shown) < len(rows):
-        sentences.append(say("{shown} of {count} rows; verify.json has them all.", shown=len(shown), count=len(rows)))
+        sentences.append(
+            say("{shown} of {count} rows; verify.json contains all of them.", shown=len(shown), count=len(rows))
+        )
     sentences += _two_claims(facts)
     sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts.signs]
     drawn = [row for row in operators if row.change is not None and row.claimed_change is not None][:SHOWN]
@@ -274,8 +276,11 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
     others = [one for one in facts.step_claims if not one["judged"]]
     return [
         say(
-            "The step is held against AOE's times of the model. Its times of operators come to {change:+.2%} of a step, by the "
-            "calls and times of the profile before: another claim, which the step's verdict is not about.",
+            (
+                "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
+                "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
+                "claim, and the step verdict is not based on it."
+            ),
             change=one["change"],
         )
         for one in others
@@ -285,10 +290,12 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
 def _noise_sentence(facts: VerifyFacts) -> str:
     noise = facts.noise
     if noise is None or noise.drift is None:
-        return say("The noise between two captures is not known: too few operators were left untouched.")
+        return say("The noise between two captures is not known: too few operators were not tuned.")
     return say(
-        "Noise: {controls} operators that nobody tuned changed by {drift:+.2%} (median, by time), and by {spread:.2%} (robust "
-        "standard deviation) around that.",
+        (
+            "Noise: {controls} operators that were not tuned changed by {drift:+.2%} (median, weighted by time), "
+            "with a spread of {spread:.2%} (robust standard deviation) around it."
+        ),
         controls=noise.controls,
         drift=noise.drift,
         spread=noise.spread,
@@ -297,21 +304,25 @@ def _noise_sentence(facts: VerifyFacts) -> str:
 
 def _how(method: Method) -> list[str]:
     change = say(
-        "Change is after/before - 1: below 0 is faster. Times of operators are means of a call, of types and steps those of a "
-        "step (types: their tuned operators, equal calls on both sides). Of several operators at once the claim is what "
-        "each one's claimed change makes of its measured time: no two times of AOE stand for it."
+        "Change is after/before - 1: below 0 is faster. Times of operators are means per call; times of types "
+        "and steps are per step (types: their tuned operators, equal calls on both sides). For several operators "
+        "together, the claim applies the claimed change of each operator to its measured time; AOE gives no pair "
+        "of times for it."
     )
     intervals = say(
-        "Intervals: {level:.0%}, by a bootstrap of {resamples} resamples with steps as blocks ({before} before, {after} after; "
-        "fewer than 5: single calls), fixed seed, made wider by the noise between captures.",
+        (
+            "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} "
+            "before, {after} after; with fewer than 5: single calls), fixed seed, widened by the noise between "
+            "captures."
+        ),
         level=method.level,
         resamples=method.resamples,
         before=method.steps_before,
         after=method.steps_after,
     )
     verdicts = say(
-        "Confirmed: faster, and the claim lies in the interval or four fifths of it were measured; partly: faster, and less; "
-        "not-reproduced: the interval holds 0; regressed: slower."
+        "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
+        "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
     )
     return [change, intervals, verdicts]
 
@@ -343,26 +354,29 @@ def _reconciled(parts: Reconciliation | None, tuner: str) -> Section | None:
     if parts is None:
         return None
     signed = [
-        (say("Tuned operators take less device time"), parts.operators_us),
-        (say("Other operators take less"), parts.others_us),
+        (say("Less device time in tuned operators"), parts.operators_us),
+        (say("Less time in other operators"), parts.others_us),
         (say("Hidden by overlap"), None if parts.hidden_by_overlap_us is None else -parts.hidden_by_overlap_us),
-        (say("Communication takes less"), parts.communication_us),
+        (say("Less communication"), parts.communication_us),
         (say("Less free time"), parts.free_us),
         (say("Unexplained"), parts.unexplained_us),
-        (say("The step is shorter by"), parts.step_saving_us),
+        (say("Reduction of step time"), parts.step_saving_us),
     ]
     rows = [_Saving(part=part, saving_us=value) for part, value in signed if value is not None]
     claimed = say(
-        "{tuner}'s claims come to {claimed:,.3f} us of a step, by the calls and times of the profile before.",
+        (
+            "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
+            "before tuning."
+        ),
         tuner=tuner,
         claimed=parts.claimed_us,
     )
-    return Section("Where the savings went", [claimed], Grid(columns_of(_Saving), [as_mapping(one) for one in rows]))
+    return Section("Breakdown of the savings", [claimed], Grid(columns_of(_Saving), [as_mapping(one) for one in rows]))
 
 
 _ADVICE: dict[Verdict, str] = {
-    "confirmed": say("Put the bank into use: aoe-reports adopt."),
-    "partly": say("The bank is worth having, and less than AOE says: aoe-reports adopt, or tune again."),
+    "confirmed": say("Put the bank into use: run aoe-reports adopt."),
+    "partly": say("The bank is useful, but the gain is smaller than AOE claims: run aoe-reports adopt, or tune again."),
     "regressed": say(
         "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
     ),
@@ -370,7 +384,8 @@ _ADVICE: dict[Verdict, str] = {
     "not-comparable": say("Measure both profiles with the same model, machine, CANN version and profiler options."),
 }
 _NOT_IN_USE = say(
-    "See to it that the tuned bank is in use (TUNE_BANK_PATH, compiled anew: remeasure.md), measure and verify again."
+    "Make sure that the tuned bank is in use (TUNE_BANK_PATH, compiled again: remeasure.md), then measure and "
+    "verify again."
 )
 
 
@@ -386,13 +401,11 @@ def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
     parts = facts.reconciliation
     hidden = None if parts is None else parts.hidden_by_overlap_us
     if parts is not None and hidden is not None and hidden > parts.operators_us / 2 > 0:
-        lines.append(
-            say("Most of what operators save is hidden by overlap: communication is what the step waits for now.")
-        )
+        lines.append(say("Most of the operator savings are hidden by overlap: the step now waits for communication."))
     slower = [str(row.op_name) for row in rows if row.scope == "operator" and row.verdict == "regressed"]
     if slower:
         lines.append(say("Slower than before: {names}.", names=join(", ", slower[:SHOWN])))
-    return Section("What to do next", lines=lines)
+    return Section("Next steps", lines=lines)
 
 
 def _findings(findings: Sequence[Finding]) -> Section | None:

@@ -121,7 +121,7 @@ def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
     whole = tuple(c.op_type for c in case.plan.operators if c.op_type and not c.op_name)
     claims = replace(claims_together(one.claims for one in read), whole_types=whole)
     if not claims.operators and not claims.subgraphs and not has(findings, "error"):
-        text = say("no result of AOE here claims a change; verdicts are by the clock alone")
+        text = say("no AOE result here claims a change; the verdicts are based on measurements only")
         findings.append(verify_finding("verify-nothing-claimed", str(case.folder), text))
     return claims, bool(missing) or any(one.unreadable for one in read)
 
@@ -164,7 +164,7 @@ def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> 
     left = read_outcome(case.folder)
     told = None if left is None else left.bank_digest
     if told is not None and digest is not None and told != digest:
-        text = say("its content is not what `tune` left: which bank was measured is not certain")
+        text = say("its content is not what `tune` wrote: it is not certain which bank was measured")
         found.append(verify_finding("verify-bank-changed", str(case.folder / BANK), text))
     return found
 
@@ -172,22 +172,27 @@ def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> 
 def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator[Finding]:
     before, after, where = pair.before, pair.after, str(pair.after.path)
     if case.plan.baseline_hash not in {None, before.digest}:
-        text = say("not the profile that the plan was made from (its content is another one)")
+        text = say("not the profile from which the plan was made (its content differs)")
         yield verify_finding("verify-other-baseline", str(before.path), text)
     if before.side.blocks != after.side.blocks:
         text = say("{before} steps before, {after} after", before=before.side.blocks, after=after.side.blocks)
         yield verify_finding("verify-steps-differ", where, text)
     if not is_same_work(verified.work_ratio):
         text = say(
-            "a step holds {work_ratio:.3g} times the calls of one before; does the export tell steps?",
+            (
+                "a step after tuning contains {work_ratio:.3g} times the calls of a step before; does the export "
+                "distinguish steps?"
+            ),
             work_ratio=verified.work_ratio,
         )
         yield verify_finding("verify-other-step", where, text)
     if verified.claims_differ:
         model, operators = (one.change for one in verified.step_claims)
         text = say(
-            "AOE claims two things of a step: by its times of the model {model:+.2%}, by those of its operators {operators:+.2%} "
-            "(after/before - 1); the step is judged by the model's",
+            (
+                "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
+                "by its times of operators (after/before - 1); the step verdict uses the times of the model"
+            ),
             model=model,
             operators=operators,
         )
@@ -197,14 +202,17 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
 def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
     if noise.drift is None:
         text = say(
-            "{controls} untouched operators in both profiles; {least} tell how far captures are apart",
+            (
+                "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
+                "captures differ"
+            ),
             controls=noise.controls,
             least=LEAST_CONTROLS,
         )
         yield verify_finding("verify-noise-unknown", where, text)
     elif abs(noise.drift) > LARGE_DRIFT:
         text = say(
-            "{controls} untouched operators take {drift:+.1%}: clock, load or temperature were others",
+            "{controls} untuned operators changed by {drift:+.1%}: clock, load or temperature differed",
             controls=noise.controls,
             drift=noise.drift,
         )
@@ -224,7 +232,7 @@ def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
         return verified.signs
     if difference(read_listing(folder / BANK_BEFORE), list_bank(bank_of_tuner(case.plan), folder / BANK)):
         return verified.signs
-    return (*verified.signs, say("no file of the private bank is another one than before tuning"))
+    return (*verified.signs, say("no file of the private bank differs from its state before tuning"))
 
 
 # What comes of it
@@ -326,19 +334,21 @@ def _replaces(
     try:
         document = read_verify_document(folder)
     except ReadError as error:
-        text = say("the verdict before cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
+        text = say("the previous verdict cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
         findings.append(verify_finding("verify-replaced", where, text))
         return "another"
     if document is None or says_the_same(document, evidence):
         return "same"
     former = verification_of_document(document)
-    said = {"verdict": say(former.verdict), "after": former.after or say("a profile that it does not name")}
+    said = {"verdict": say(former.verdict), "after": former.after or say("an unnamed profile")}
     if former.sound and not verification.sound:
-        text = say("verify.json is unchanged ({verdict}, by {after}): this run measured nothing usable", **said)
+        text = say(
+            ("verify.json is unchanged ({verdict}, based on {after}): this run produced no usable measurement"), **said
+        )
         findings.append(verify_finding("verify-kept", where, text))
         return "nothing"
     severity: Severity = "warning" if former.passed and not verification.passed else "info"
-    text = say("the verdict before ({verdict}, by {after}) is kept as {name}", name=name, **said)
+    text = say("the previous verdict ({verdict}, based on {after}) is kept as {name}", name=name, **said)
     findings.append(verify_finding("verify-replaced", where, text, severity))
     return "another"
 

@@ -25,10 +25,10 @@ from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row
 from aoe_reports.tuning.verification import VERIFY_RULES, Verdict
 
 ACCEPT: dict[Accept, str] = {
-    "confirmed": say("the verdict on the whole is a gain, and something was confirmed"),
-    "partly": say("the verdict on the whole is a gain, at least in part"),
+    "confirmed": say("the overall verdict is a gain, and at least one item is confirmed"),
+    "partly": say("the overall verdict is a gain, at least in part"),
     "step": say("the step itself is confirmed to be faster"),
-    "all": say("the verdict on the whole is a gain, and every operator that AOE claims was confirmed"),
+    "all": say("the overall verdict is a gain, and every operator that AOE claims is confirmed"),
 }
 """What a job has to show to pass."""
 
@@ -154,7 +154,10 @@ def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None)
 def _chosen_of_several(best: MeasuredDevice, devices: int, path: Path) -> Finding:
     rank, number = _whose(best.tasks)
     text = say(
-        "rank {rank}, device {number}: the longest step of {devices} devices (--rank, --device choose another)",
+        (
+            "rank {rank}, device {number}: the longest step among {devices} devices (use --rank and --device to "
+            "choose another)"
+        ),
         rank=rank,
         number=number,
         devices=devices,
@@ -199,8 +202,10 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = say(
-            "operators that take {share:.1%} of the time before are in it with the same names and shapes; "
-            "another model?",
+            (
+                "its operators with the same names and shapes account for only {share:.1%} of the time before "
+                "tuning; is it another model?"
+            ),
             share=share,
         )
         findings.append(verify_finding("verify-other-workload", str(after.path), text, severity))
@@ -211,9 +216,9 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
 def _changed_places(case: Case, pair: Pair) -> str | None:
     """Why the profile after is certainly the one before; None where nothing says so."""
     if case.plan.baseline_hash == pair.after.digest:
-        return say("it is the profile that the plan was made from, taken before anything was tuned")
+        return say("it is the profile from which the plan was made, captured before tuning")
     if _was_taken_first(pair.after, pair.before):
-        return say("it was taken before {path}", path=pair.before.path)
+        return say("it was captured before {path}", path=pair.before.path)
     return None
 
 

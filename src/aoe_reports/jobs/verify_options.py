@@ -24,12 +24,15 @@ class VerifyOptions(DeviceOptions):
         only_here=say("what is compared"),
     )
     results: tuple[Path, ...] = option(
-        default=(), help="AOE's results, where they are not in DIR (repeatable).", only_here=say("what is known")
+        default=(), help="AOE's results, if they are not in DIR (repeatable).", only_here=say("the known results")
     )
     accept: Accept = option(
         default="confirmed",
-        help="What passes: something confirmed, partly suffices, the step itself, every operator.",
+        help=(
+            "Acceptance criterion: at least one confirmed gain, a partly confirmed gain, the step itself, every "
+            "operator."
+        ),
     )
     store: str | None = store_for(" for the verdicts")
-    force: bool = flag("force", "Compare even what is known not to be comparable.", say("what is forced"))
+    force: bool = flag("force", "Compare even if a comparison is known not to be valid.", say("what is forced"))
     language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)

@@ -6,15 +6,15 @@ from aoe_reports.model.texts import say
 
 _CAUSES = {
     "same": say("the same"),
-    "slower-calls": say("calls take longer"),
-    "faster-calls": say("calls take less"),
+    "slower-calls": say("calls are slower"),
+    "faster-calls": say("calls are faster"),
     "more-calls": say("more calls"),
     "fewer-calls": say("fewer calls"),
-    "changed-shapes": say("other shapes"),
-    "changed-formats": say("other formats"),
-    "changed-data-types": say("other data types"),
-    "changed-inputs": say("other inputs"),
-    "changed-repository": say("other knowledge bank"),
+    "changed-shapes": say("shapes changed"),
+    "changed-formats": say("formats changed"),
+    "changed-data-types": say("data types changed"),
+    "changed-inputs": say("inputs changed"),
+    "changed-repository": say("knowledge bank changed"),
     "new": say("new"),
     "vanished": say("vanished"),
 }

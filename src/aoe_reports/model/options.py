@@ -110,7 +110,9 @@ def check_options(chosen: object) -> None:
             continue
         if one.choices and value not in one.choices:
             raise UsageError(
-                say("{name}: {value!r} is none of {names}", name=one.name, value=value, names=join(", ", one.choices))
+                say(
+                    "{name}: {value!r} is not one of {names}", name=one.name, value=value, names=join(", ", one.choices)
+                )
             )
         low, high = one.option.minimum, one.option.maximum
         if low is not None and value < low:

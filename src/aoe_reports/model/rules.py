@@ -25,6 +25,6 @@ class ListedRule:
 
     rule: str = column("Rule")
     severity: Severity = column("Severity", "word")
-    on: str = column("On", "sentence")
+    on: str = column("Applies to", "sentence")
     reason: str = column("Reason", "sentence")
     source: str = column("Source", "sentence")

@@ -105,7 +105,7 @@ def _without_regression(changes: Sequence[Row], remark: str | None) -> str:
     slower = [row for row in changes if is_slower(row)]
     news = [row["state"] for row in changes if is_news(row)]
     counts = [
-        say("{count} series suspected (run the night again)", count=news.count("suspect")),
+        say("{count} series with a suspected regression (run the night again)", count=news.count("suspect")),
         say("{count} slower and acknowledged", count=sum(row["acknowledged"] is not None for row in slower)),
         say("{count} recovered", count=news.count("recovered")),
         say("{count} improved", count=news.count("improved")),
@@ -178,9 +178,9 @@ def _largest_part(lead: Row) -> _Explanation | None:
         return None
     (part, total), unit = times_in_one_unit(part_us * 1e3, total_us * 1e3)
     words = (
-        say("{what} explains {part} of {total} {unit} a step", what=what, part=part, total=total, unit=unit)
+        say("{what} explains {part} of {total} {unit} per step", what=what, part=part, total=total, unit=unit)
         if part_us <= total_us
-        else say("{what} adds {part} {unit} a step", what=what, part=part, unit=unit)
+        else say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
     )
     return _Explanation(words, lead, op_type, op_name)
 

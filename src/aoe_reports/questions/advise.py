@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class AdviseOptions(RunOptions):
     """What is looked at, how much of it is shown of each device, and by which thresholds."""
 
-    top: int = option(default=20, minimum=1, help="How many rows for each device of each run.")
+    top: int = option(default=20, minimum=1, help="Number of rows per device of each run.")
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
@@ -50,8 +50,8 @@ class Advised:
     share: float | None = column("Share", "percent")
     bound_by: str | None = column("Bound by", "word")
     evidence: Mapping[str, Any] = column()
-    bound_us: float | None = column("Bound (us of a step)", "us")
-    bound_share: float | None = column("Of the step", "percent")
+    bound_us: float | None = column("Bound, per step (us)", "us")
+    bound_share: float | None = column("Bound, share of the step", "percent")
     advice: str | None = column()
 
 
@@ -80,7 +80,7 @@ _Part = tuple[list["DeviceAdvice"], list[Advised]]
 
 
 class Advise(Question[AdviseOptions, _Part]):
-    """Say what could be gained at most, and how: communication, free time, what bounds operators; msprof's advice beside."""
+    """Rank optimisation opportunities by upper bound on the gain. Covers communication, free time and what limits operators, and shows msprof's advice beside it."""
 
     name = "advise"
     title = "Advice"
@@ -89,7 +89,7 @@ class Advise(Question[AdviseOptions, _Part]):
         ("rows", Advised),
         ("headlines", Headline),
     )
-    nothing = "nothing here that advice could be on"
+    nothing = "nothing here for which advice could be given"
 
     def map_unit(self, unit: Unit, asked: Asked[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class BreakdownOptions(RunOptions):
     """Which devices and steps are shown, and how many gaps of each device."""
 
-    gaps: int = option(default=10, minimum=0, maximum=1000, help="How many of the longest gaps of a device.")
+    gaps: int = option(default=10, minimum=0, maximum=1000, help="Number of longest gaps per device.")
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
@@ -60,7 +60,7 @@ class GapRow:
     step: int | None = column("Step", "integer")
     start_ns: int = column()
     duration_ns: int = column("Gap (us)", unit=US)
-    communication_ns: int | None = column("Communication in it (us)", unit=US)
+    communication_ns: int | None = column("Communication in gap (us)", unit=US)
     before: str | None = column("After task")
     after: str | None = column("Before task")
     launch: str | None = column()
@@ -81,7 +81,7 @@ class Found:
 
 
 class Breakdown(Question[BreakdownOptions, Found]):
-    """Tell from timelines what each device did (a row without step is all of its time), and its longest gaps."""
+    """Break down device time from timelines. Shows what each device did (a row without step covers all of its time) and its longest gaps."""
 
     name = "breakdown"
     title = "Breakdown"
@@ -90,8 +90,8 @@ class Breakdown(Question[BreakdownOptions, Found]):
         ("rows", Activity),
         ("gaps", GapRow),
     )
-    form_help = "Form of the output; csv has no gaps."
-    nothing = "no task of a device in a timeline here"
+    form_help = "Output format; csv omits the gaps."
+    nothing = "no device task in a timeline here"
 
     def map_unit(self, unit: Unit, asked: Asked[BreakdownOptions]) -> Found:
         """What the devices of one capture did; what was read before something that cannot be read stays."""
@@ -101,7 +101,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
         notes.add(capture.findings)
         exports = vendor_of(capture.profiler).events(capture)
         if not exports:
-            message = say("no timeline of the whole device here (trace_view, msprof) and no database that holds one")
+            message = say("no timeline of the whole device here (trace_view, msprof) and no database that contains one")
             notes.add([Finding("warning", "no-timeline", unit.path, message)])
         with notes.where_unreadable(unit.path):
             for files in exports:
@@ -117,7 +117,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
             rows=[one for _, found in parts for one in found.gaps],
             key="gaps",
             title="Longest gaps in computing",
-            sentences=[say("Between two tasks that compute; a device's longest first.")],
+            sentences=[say("Gaps between two compute tasks; the longest gap of each device comes first.")],
             of_runs=True,
         )
         return Finished(tables=(Rows(type=Activity, rows=activities, of_runs=True), gaps))
@@ -166,7 +166,7 @@ def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[Dev
                 events.add(batch)
     devices = events.break_down(gaps)
     if not devices and not damaged:
-        message = say("no task of a device in this timeline")
+        message = say("no device task in this timeline")
         notes.add([Finding("warning", "no-timeline", str(files[0].path), message)])
     return devices
 
@@ -192,7 +192,9 @@ def _stated_steps(capture: Capture) -> list[Step]:
 def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], path: str) -> Iterator[Finding]:
     """Where the profiler says otherwise than its own tasks do, and what no step holds."""
     if device.whole.communication_ns is None:
-        message = say("several devices: which of them communication belongs to is not known; only computing is told")
+        message = say(
+            "several devices: it is not known which of them the communication belongs to; only computing is reported"
+        )
         yield Finding("warning", "device-unknown", path, message)
     if device.outside:
         message = say(
@@ -224,7 +226,7 @@ def _against_step(parts: Parts, step: Step, path: str) -> Iterator[Finding]:
     from aoe_reports.rules.forms import OVERLAP_THREADS
 
     for thread, name in OVERLAP_THREADS.items():
-        where = say("for step {step} in the table of steps", step=step.step)
+        where = say("for step {step} in the step table", step=step.step)
         stated, tolerance = getattr(step, name), _tolerance(parts.intervals)
         yield from _apart(thread, getattr(parts, name), stated, tolerance, where, path)
 
@@ -240,8 +242,10 @@ def _apart(what: str, here: int | None, stated: int | None, tolerance: int, wher
     if here is None or stated is None or abs(here - stated) <= tolerance:
         return []
     message = say(
-        "{what}: {here:.3f} us by the tasks here, but {stated:.3f} us {where}: {apart:.3f} us apart, {explained:.3f} us are "
-        "explained by rounding",
+        (
+            "{what}: {here:.3f} us from the tasks here, but {stated:.3f} us {where}: a difference of {apart:.3f} us, "
+            "of which rounding explains {explained:.3f} us"
+        ),
         what=what,
         here=here / 1000,
         stated=stated / 1000,
@@ -273,12 +277,14 @@ def _reason(gap: Gap) -> str:
         told = {"call": gap.launch or say("its call"), "late": late / 1000}
         if behind > 0:
             return say(
-                "host launched late: {call} began {late:.3f} us into it, {behind:.3f} us behind the task: the clocks of host "
-                "and device differ",
+                (
+                    "host launched late: {call} began {late:.3f} us after the start of the gap, {behind:.3f} us "
+                    "after the task: the clocks of host and device differ"
+                ),
                 behind=behind / 1000,
                 **told,
             )
-        return say("host launched late: {call} began {late:.3f} us into it", **told)
+        return say("host launched late: {call} began {late:.3f} us after the start of the gap", **told)
     if gap.cause in {"synchronisation", "data loading"}:
         share = (gap.host_call_ns or 0) / gap.duration_ns
         call = gap.host_call or say("unnamed")

@@ -31,21 +31,21 @@ class CheckOptions(RunOptions):
     """Which rules are asked for, how much is read, and whether a tuning run is followed first."""
 
     select: tuple[str, ...] = option(default=(), help="Only this rule (repeatable).", names="nothing")
-    ignore: tuple[str, ...] = option(default=(), help="Not this rule (repeatable).", names="nothing")
-    rules: bool = option(default=False, help="List every rule.", flags=["--rules"], only_here=say("what else is shown"))
+    ignore: tuple[str, ...] = option(default=(), help="Exclude this rule (repeatable).", names="nothing")
+    rules: bool = option(default=False, help="List every rule.", flags=["--rules"], only_here=say("additional output"))
     max_size: int | None = option(
         default=None,
         minimum=1,
-        help="Bytes of the largest AOE result that is read (256 MiB unless told).",
+        help="Maximum size of an AOE result to read, in bytes (default: 256 MiB).",
         protects=True,
     )
     watch: bool = option(
         default=False,
-        help="Follow a tuning run until all its results are there (or Ctrl-C), then check.",
+        help="Follow a tuning run until all its results exist (or Ctrl-C), then check them.",
         flags=["--watch"],
-        only_here=say("what is waited for"),
+        only_here=say("what to wait for"),
     )
-    interval: float = option(default=1.0, minimum=0.05, help="Seconds between two looks of --watch.")
+    interval: float = option(default=1.0, minimum=0.05, help="Polling interval of --watch, in seconds.")
 
     def takes(self, finding: Finding) -> bool:
         """Whether a finding is asked for; that something cannot be read is always said."""
@@ -61,7 +61,7 @@ class CheckedFile:
     path: str = column("Path")
     kind: str = column("Kind")
     container: str | None = column("Container")
-    body: str | None = column("Body")
+    body: str | None = column("Payload")
     vocabulary: str | None = column("Vocabulary")
     tasks: int | None = column("Tasks", "integer")
     tuning_names: Sequence[str | None] = column()
@@ -85,7 +85,7 @@ Summarise = Callable[[str, "TuningResult", Sequence[Finding]], Any]
 
 
 class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
-    """Validate AOE results, gradient banks and records against schemas and rules, tables against their declarations."""
+    """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
 
     name = "check"
     title = "Checked"

@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 class CommunicationOptions(RunOptions):
     """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
 
-    bank: Path | None = option(
-        default=None, help="A bank of gradient tuning (<soc>_gradient_fusion.json).", names="input"
-    )
+    bank: Path | None = option(default=None, help="A gradient tuning bank (<soc>_gradient_fusion.json).", names="input")
     rank: int | None = only("rank")
     step: int | None = only("step")
-    top: int = option(default=20, minimum=1, help="How many operators and links of each run.")
+    top: int = option(default=20, minimum=1, help="Number of operators and links per run.")
 
 
 @row
@@ -100,10 +98,10 @@ class LinkRow:
     transit_ns: int | None = column("Transit (us)", unit=US)
     bandwidth_gb_per_s: float | None = column("GB/s", "us")
     wait_ns: int | None = column("Wait (us)", unit=US)
-    relative_bandwidth_ratio: float | None = column("Of the median", "percent")
+    relative_bandwidth_ratio: float | None = column("Relative to median", "percent")
     compared: int = column("Compared", "integer")
-    slow_in: int = column("Out of line", "integer", before="compared")
-    lost_ns: int | None = column("Longer by (us)", unit=US)
+    slow_in: int = column("Outliers", "integer", before="compared")
+    lost_ns: int | None = column("Extra time (us)", unit=US)
     slow: bool = column("Slow", "state")
 
 
@@ -115,7 +113,7 @@ class AwaitedRank:
     group: str | None = column("Group")
     rank: int | None = column("Rank", "integer")
     operators: int = column("Operators", "integer")
-    of_operators: int = column("Of", "integer")
+    of_operators: int = column("Total operators", "integer")
     waited_ns: int = column("Others wait (us)", unit=US)
     waited_share: float | None = column("Share", "percent")
     slow: bool = column("Slow", "state")
@@ -133,15 +131,15 @@ class TailRow:
     source: str = column()
     iteration_ns: int = column("Iteration (us)", unit=US)
     reduces: int = column("All-reduces", "integer")
-    late_reduces: int = column("Late", "integer")
+    late_reduces: int = column("After backward pass", "integer")
     unmeasured_reduces: int = column()
     reduce_ns: int = column("All-reduce (us)", unit=US)
     hidden_ns: int = column("Hidden (us)", unit=US)
     tail_ns: int = column("Tail (us)", unit=US)
     tail_share: float | None = column("Share", "percent")
     last_end_ns: int = column(unit=US)
-    room_ns: int | None = column("Room (us)", unit=US)
-    necessary_ns: int = column("Stays (us)", unit=US)
+    room_ns: int | None = column("Overlap capacity (us)", unit=US)
+    necessary_ns: int = column("Unavoidable (us)", unit=US)
     bound_ns: int = column("Bound (us)", unit=US)
 
 
@@ -181,7 +179,7 @@ class Told:
 
 
 class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
-    """Tell of communication by group, link and rank: time, waiting, bandwidth; slow links, slow ranks, the gradients' tail."""
+    """Summarise communication by group, link and rank. Covers time, waiting, bandwidth, slow links, slow ranks and the tail of the gradients."""
 
     name = "communication"
     title = "Communication"
@@ -195,7 +193,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("tails", TailRow),
         ("segments", SegmentRow),
     )
-    form_help = "Form of the output; csv has the operators by rank, group and type."
+    form_help = "Output format; csv contains the operators by rank, group and type."
     nothing = "no communication here"
 
     def prepare(self, files: Discovery, asked: Asked[CommunicationOptions]) -> Banks:
@@ -251,8 +249,9 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             title="By rank, group and type of operator",
             sentences=[
                 say(
-                    "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first transfer. As the profiler states "
-                    "them for one plane: what other planes wait for is in idle."
+                    "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
+                    "transfer. Values are as the profiler states them for one plane: time spent waiting for "
+                    "other planes counts as idle."
                 )
             ],
         ),
@@ -267,7 +266,7 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             rows=told.transports,
             key="transports",
             title="By transport",
-            sentences=[say("SDMA is what HCCS, PCIE and SIO carried, once more.")],
+            sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
         ),
         Rows(
             type=LinkRow,
@@ -276,9 +275,10 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             title="Links",
             sentences=[
                 say(
-                    "Of the median of links of one transport that carried a like volume (at least 0.5 MB) in the same operators; slow: below "
-                    "80% of it, and out of line (more than 3 robust standard deviations) in more than half of the comparisons. Ranks are "
-                    "numbered within the group."
+                    "Relative to the median of links of the same transport that carried a similar volume (at "
+                    "least 0.5 MB) in the same operators; slow: below 80% of the median, and an outlier (more "
+                    "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
+                    "within the group."
                 )
             ],
         ),
@@ -289,8 +289,9 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             title="Ranks that others wait for",
             sentences=[
                 say(
-                    "By the peer that a rank waits for longest before the first transfer of an operator, where a timeline names it; else by the "
-                    "rank that waits least. Waiting for less than 20% of an operator is none."
+                    "Attributed to the peer that a rank waits for longest before the first transfer of an "
+                    "operator, if a timeline names it; otherwise to the rank that waits least. Waits of less "
+                    "than 20% of an operator are not counted."
                 )
             ],
         ),
@@ -298,12 +299,13 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             type=TailRow,
             rows=told.tails,
             key="tails",
-            title="All-reduce behind the backward pass",
+            title="All-reduce after the backward pass",
             sentences=[
                 say(
-                    "What is reduced while gradients are still being computed is hidden. The bound is the most that tuning of gradients can "
-                    "save: the tail without what stays (with a bank: the last gradient's share), and no more than forward and backward pass "
-                    "have room for."
+                    "Gradients that are reduced while others are still being computed are hidden. The bound is "
+                    "the most that gradient tuning can save: the tail minus the part that must remain (with a "
+                    "bank: the share of the last gradient), and no more than the forward and backward pass can "
+                    "accommodate."
                 )
             ],
         ),
@@ -314,9 +316,10 @@ def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]
             title="Gradients of the bank",
             sentences=[
                 say(
-                    "In the two segments that they are reduced in where no strategy is set (96.54% and 3.46% of the bytes); the bank holds "
-                    "gradients, their segments are made when a graph is compiled. Time: how much of the time between the first and the last "
-                    "gradient has gone by when the segment is complete."
+                    "Gradients in the two segments in which they are reduced if no strategy is set (96.54% and "
+                    "3.46% of the bytes); the bank holds gradients, and their segments are created when a graph "
+                    "is compiled. Time: the share of the time between the first and the last gradient that has "
+                    "passed when the segment is complete."
                 )
             ],
         ),
@@ -441,8 +444,10 @@ def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:
 
 def _slow_link(link: Link) -> str:
     return say(
-        "link {link} over {transport}: {share:.1%} of the bandwidth of links that did the same, out of line in {slow} of "
-        "{compared} comparisons; it took {lost:.3f} us longer than they would have",
+        (
+            "link {link} over {transport}: {share:.1%} of the bandwidth of links with the same work, an outlier in "
+            "{slow} of {compared} comparisons; it took {lost:.3f} us longer than those links would have taken"
+        ),
         link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
         transport=link.transport,
         share=link.relative_bandwidth or 0.0,
@@ -456,14 +461,14 @@ def _slow_ranks(awaited: Sequence[Awaited], label: str) -> list[Finding]:
     found = []
     for one in awaited:
         times = say(
-            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us together",
+            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us in total",
             operators=one.operators,
             of_operators=one.of_operators,
             waited=one.waited_ns / 1000,
         )
         if one.is_slow:
             message = say(
-                "always the same: the others wait for rank {rank} {times}"
+                "always the same rank: the others wait for rank {rank} {times}"
                 if one.is_always_the_same
                 else "the others wait for rank {rank} {times}",
                 rank=_of_group(str(one.rank), one.group),
@@ -471,7 +476,7 @@ def _slow_ranks(awaited: Sequence[Awaited], label: str) -> list[Finding]:
             )
         elif one.rank is None and one.operators * 2 > one.of_operators:
             message = say(
-                "{ranks} wait for one that was not read, or for no certain one, {times}",
+                "{ranks} wait for a rank that was not read or cannot be determined, {times}",
                 ranks=_of_group(say("all ranks that were read"), one.group),
                 times=times,
             )
@@ -489,7 +494,7 @@ def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
     for whose, mine in grouped(tails, lambda tail: (tail.rank_id, tail.device_id, tail.model_id)).items():
         if unmeasured := sum(one.unmeasured_reduces for one in mine):
             message = say(
-                "{count} all-reduces of step_trace have no length: the tail behind the backward pass may be longer",
+                ("{count} all-reduces of step_trace have no duration: the tail after the backward pass may be longer"),
                 count=unmeasured,
             )
             found.append(Finding("info", "gradient-tail", label, message))
@@ -510,14 +515,19 @@ def _tail_message(mine: Sequence[Tail]) -> str:
     }
     if whole:
         return say(
-            "on average of {count} iterations {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run behind the "
-            "backward pass, {part:.1%} of all; tuning of gradients can save at most {bound:.3f} us",
+            (
+                "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
+                "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
+                "{bound:.3f} us"
+            ),
             share=tail / whole,
             **times,
         )
     return say(
-        "on average of {count} iterations {tail:.3f} us of all-reduce run behind the backward pass, {part:.1%} of all; "
-        "tuning of gradients can save at most {bound:.3f} us",
+        (
+            "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
+            "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
+        ),
         **times,
     )
 

@@ -37,15 +37,15 @@ _PARTS = (
 class CompareOptions(RunOptions):
     """What is compared, and how calls are grouped."""
 
-    by: ComparedBy = option(default="op_type", help="What makes up a row.")
-    top: int = option(default=20, minimum=1, help="How many rows for each rank of each candidate.")
+    by: ComparedBy = option(default="op_type", help="Key by which rows are grouped.")
+    top: int = option(default=20, minimum=1, help="Number of rows per rank of each candidate.")
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
     all_tasks: bool = all_tasks()
     force: bool = option(
         default=False,
-        help="Compare even what is known not to be comparable.",
+        help="Compare even if a comparison is known not to be valid.",
         flags=["--force"],
         only_here=say("what is forced"),
     )
@@ -88,14 +88,14 @@ class Change:
     cause: str | None = column("Cause", "word")
     new_inputs: list[str] = column("New inputs")
     new_inputs_count: int = column()
-    vanished_inputs: list[str] = column("Vanished inputs")
+    vanished_inputs: list[str] = column("Removed inputs")
     vanished_inputs_count: int = column()
 
 
 _COLUMNS_OF_STEPS = (
     Column("position", "#", "integer"),
     Column("rank_id", "Rank", "integer"),
-    Column("metric", "What of a step", "word"),
+    Column("metric", "Component of the step", "word"),
     Column("step", "Step", "integer"),
     Column("state", "State", "state"),
     Column("baseline_count", "Steps before", "integer"),
@@ -127,7 +127,7 @@ class Total:
 
 
 class Compare(Question[CompareOptions, "ComparedRun | None"]):
-    """Compare profiles: difference = candidate - baseline, ratio = candidate / baseline, the largest change first."""
+    """Compare profiles. Difference is candidate - baseline, ratio is candidate / baseline; the largest change comes first."""
 
     name = "compare"
     title = "Comparison"
@@ -138,8 +138,8 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     )
     more = ("method",)
     arguments = (
-        Argument(name="baseline", help="What is compared with: one run.", many=False),
-        Argument(name="candidates", help="What is compared: one run each, against the baseline."),
+        Argument(name="baseline", help="Baseline: one run.", many=False),
+        Argument(name="candidates", help="Candidates to compare with the baseline: one run each."),
     )
 
     def discover(self, paths: Sequence[Path], asked: Asked[CompareOptions]) -> list[RunUnit]:
@@ -148,7 +148,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
 
         for place, path in enumerate(paths):
             if path in paths[1:place]:
-                raise UsageError(say("{path}: stands there twice; once is enough", path=path))
+                raise UsageError(say("{path}: given twice; once is enough", path=path))
         found = [find_side(path, asked.options.max_expanded, asked.notes) for path in paths]
         return [unit for unit in found if unit is not None]
 
@@ -222,12 +222,12 @@ def _by_ranks(
         if run.ranks == of_first:
             continue
         if len(run.ranks) == len(of_first) == 1:
-            message = say("another rank than in the baseline, or of unknown rank")
+            message = say("the rank differs from the baseline or is unknown")
             findings.append(Finding("warning", "comparability-unknown", run.label, message))
             others.append(run)
             continue
         message = say(
-            "not comparable with {baseline}: other ranks ({before} before, {after} after)",
+            "not comparable with {baseline}: different ranks ({before} before, {after} after)",
             baseline=baseline.label,
             before=words_of(tuple(of_first)),
             after=words_of(tuple(run.ranks)),
@@ -254,7 +254,7 @@ def _compare_calls(
     for run, one in zip(runs[1:], compare_calls(sides, keys, chosen.top), strict=True):
         if one.nothing_common:
             message = say(
-                "not comparable with {baseline}: no call has inputs that a call of the baseline has",
+                "not comparable with {baseline}: no call has the same inputs as a call of the baseline",
                 baseline=runs[0].label,
             )
             findings.append(_not_comparable(run, message, force=chosen.force))
@@ -271,7 +271,7 @@ def _compare_calls(
 def _silent(runs: Sequence[ComparedRun], sides: Sequence[Side], chosen: CompareOptions) -> list[Finding]:
     """The runs whose tasks do not tell by what they are to be compared."""
     needed = TELLS[chosen.by]
-    message = say("its tasks do not tell their {column}: nothing to compare by {by}", column=needed, by=chosen.by)
+    message = say("its tasks have no {column}: they cannot be compared by {by}", column=needed, by=chosen.by)
     return [
         Finding("error", "nothing-measured", run.label, message)
         for run, side in zip(runs, sides, strict=True)
@@ -329,7 +329,7 @@ def _compare_steps(
         numbers: list[Sequence[int | None]] = [[step.step for step in steps] for steps in both]
         if set(numbers[0]).isdisjoint(numbers[1]):
             message = say(
-                "no step number of {baseline} stands here: steps are paired in their order, from 1",
+                "no step number of {baseline} occurs here: steps are paired in order, from 1",
                 baseline=runs[0].label,
             )
             findings.append(Finding("info", "steps-by-place", run.label, message))
@@ -456,7 +456,7 @@ def _sections(pairs: Sequence[_Pair]) -> list[Section]:
 
 def _title(total: Total) -> str:
     return say(
-        "{candidate} against {baseline}{rank}",
+        "{candidate} compared with {baseline}{rank}",
         candidate=total.candidate,
         baseline=total.baseline,
         rank="" if total.rank_id is None else say(", rank {rank}", rank=total.rank_id),
@@ -483,21 +483,22 @@ def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:
     level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
     order = say(
         (
-            "Difference is candidate - baseline, ratio is candidate / baseline. First what all steps took, by mean and total; "
-            "then single steps, the largest absolute change first."
+            "Difference is candidate - baseline, ratio is candidate / baseline. The first rows cover all steps, "
+            "by mean and total; single steps follow, the largest absolute change first."
         )
         if of_steps
         else (
-            "Difference is candidate - baseline, ratio is candidate / baseline, of totals; the largest absolute change of a "
-            "total stands first."
+            "Difference is candidate - baseline, ratio is candidate / baseline, both of totals; the largest "
+            "absolute change of a total comes first."
         )
     )
     interval = say(
         (
-            "From, to: {level:.0%} interval of candidate mean - baseline mean, by a percentile bootstrap with {resamples} "
-            "resamples of the single values of each side (fixed seed); with more than {normal} values on a side by the normal "
-            "distribution that such means approach; none with fewer than {least} values on a side. It tells of the spread "
-            "inside of these captures, not of what another capture would show."
+            "From, to: {level:.0%} interval of candidate mean - baseline mean, from a percentile bootstrap with "
+            "{resamples} resamples of the single values of each side (fixed seed); with more than {normal} "
+            "values on a side, from the normal distribution that such means approach; no interval with fewer "
+            "than {least} values on a side. The interval describes the spread within these captures, not what "
+            "another capture would show."
         ),
         level=level,
         resamples=resamples,
@@ -505,8 +506,8 @@ def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:
         least=least,
     )
     cause = say(
-        "Cause names the largest of three parts that add up to the difference: calls with the same inputs (shapes, "
-        "formats, data types) take longer or shorter; there are more or fewer of them; calls have inputs that the other "
-        "side does not have."
+        "Cause names the largest of three components that add up to the difference: calls with the same inputs "
+        "(shapes, formats, data types) take longer or shorter; the number of these calls differs; calls have "
+        "inputs that the other side does not have."
     )
     return [order, interval] if of_steps else [order, interval, cause]

@@ -73,7 +73,7 @@ def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | N
         # ranks of one job come apart where what says so is damaged
         damage = [finding for captures in found for capture in captures for finding in capture.findings]
         told = say(
-            "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+            "{path}: contains {count} runs; name one of them (aoe-reports inspect shows where they are)",
             path=path,
             count=len(found),
         )
@@ -134,9 +134,9 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: 
     elif sets:
         name = tables[-1].table.name
         message = say(
-            "no table of tasks with their operators here; {table} stands in ({what})",
+            "no table of tasks with their operators here; {table} is used instead ({what})",
             table=name,
-            what=say("it tells no inputs of calls"),
+            what=say("it has no inputs of calls"),
         )
         findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
 
@@ -172,14 +172,19 @@ def may_be_compared(
             known.append(say("{what} ({before} before, {after} after)", what=say(what), **words))
     if unknown:
         message = say(
-            "not known of both sides: {facts}; whether they compare in that cannot be told", facts=join(", ", unknown)
+            "not known for both sides: {facts}; it cannot be determined whether these are comparable",
+            facts=join(", ", unknown),
         )
         findings.append(Finding("warning", "comparability-unknown", candidate.label, message))
     if not known:
         return True
-    message = say("not comparable with {baseline}: other {facts}", baseline=baseline.label, facts=join(", ", known))
+    message = say(
+        "not comparable with {baseline}: the following differ: {facts}",
+        baseline=baseline.label,
+        facts=join(", ", known),
+    )
     if not force:
-        message = join("; ", (message, say("--force compares nevertheless")))
+        message = join("; ", (message, say("use --force to compare anyway")))
     findings.append(Finding("warning" if force else "error", "not-comparable", candidate.label, message))
     return force
 
@@ -223,10 +228,10 @@ def _step_count(run: ComparedRun) -> int | None:
 def _shapes_told(run: ComparedRun) -> str | None:
     if not run.tasks:
         return None
-    return say("told" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not told")
+    return say("recorded" if any(has_value(tasks.frame, "input_shapes") for tasks in run.tasks) else "not recorded")
 
 
-_SHAPES = N_("telling of shapes")
+_SHAPES = N_("shape recording")
 FACTS: dict[str, Callable[[ComparedRun], Any]] = {
     "device type": _device_type,
     "CANN version": lambda run: _one(run, lambda capture: capture.info.engine_version),

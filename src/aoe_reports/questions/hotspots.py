@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class HotspotOptions(RunOptions):
     """Which tasks are ranked, and how they are grouped."""
 
-    by: By = option(default="op_type", help="What makes up a row.")
-    top: int = option(default=20, minimum=1, help="How many rows for each rank of each run.")
+    by: By = option(default="op_type", help="Key by which rows are grouped.")
+    top: int = option(default=20, minimum=1, help="Number of rows per rank of each run.")
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
@@ -59,7 +59,7 @@ class Hotspot:
 
 
 class Hotspots(Question[HotspotOptions, list[Hotspot]]):
-    """Rank operator types, operators or shapes by device time; std is the sample's, shares are of all computing."""
+    """Rank operators, types or shapes by time. Time is device time; std is the sample standard deviation, and shares are of all computing."""
 
     name = "hotspots"
     title = "Hotspots"
@@ -184,18 +184,18 @@ def _of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[Table
     if not tables:
         return [_no_tasks(capture)]
     if not sets:
-        message = say("no task here that computes: nothing of this capture is ranked")
+        message = say("no computing tasks here: nothing of this capture is ranked")
         return [Finding("warning", "nothing-measured", str(capture.root), message)]
     return [] if tables[-1].table.facts == "tasks" else [_stands_in(tables[-1])]
 
 
 def _stands_in(data: TableData) -> Finding:
     what: dict[Facts, str] = {
-        "sums": say("it tells no spread, no quantiles, no steps"),
-        "kernels": say("it tells no operator types"),
+        "sums": say("it has no spread, no quantiles and no steps"),
+        "kernels": say("it has no operator types"),
     }
     message = say(
-        "no table of tasks with their operators here; {table} stands in ({what})",
+        "no table of tasks with their operators here; {table} is used instead ({what})",
         table=data.table.name,
         what=what[data.table.facts],
     )

@@ -43,7 +43,7 @@ class InspectedFile:
 
 
 class Inspect(Question[RunOptions, InspectedFile]):
-    """Say what each file is: kind, source, vintage, run, rank, rows."""
+    """Describe each file: kind, source, vintage, run, rank, rows."""
 
     name = "inspect"
     title = "Files"

@@ -66,7 +66,7 @@ class Cluster:
 
 
 class Steps(Question[StepOptions, list["Step"]]):
-    """List steps and iterations by rank: how long each took, on what, and which rank was the slowest."""
+    """List steps and iterations by rank. Shows the duration and breakdown of each step and the slowest rank."""
 
     name = "steps"
     title = "Steps"
@@ -244,9 +244,9 @@ def _apart(skew: Skew) -> str:
     )
     if skew.busiest is None:
         return told
-    return join("; ", (told, say("rank {rank} computes longest", rank=skew.busiest)))
+    return join("; ", (told, say("rank {rank} has the longest computing time", rank=skew.busiest)))
 
 
 def _no_steps(capture: Capture) -> Finding:
-    message = say("no table of steps here (step_trace, step_trace_time)")
+    message = say("no step table here (step_trace, step_trace_time)")
     return Finding("warning", "step-missing", str(capture.root), message)

@@ -26,10 +26,10 @@ class TableKind:
     """A kind of table or timeline that can be read."""
 
     kind: str = column("Kind")
-    title: str = column("What it holds")
+    title: str = column("Content")
     source: str = column("Written by")
     files: str = column("Files")
-    vintages: str = column("Headers of")
+    vintages: str = column("Header versions")
 
 
 def list_tables() -> Answer:
@@ -46,7 +46,7 @@ def stream_table(kind: str, path: Path, options: ReadOptions) -> Stream:
 
     if kind not in TABLES and timeline_of_kind(kind) is None:
         names = join(", ", (known.kind for known in _kinds()))
-        raise UsageError(say("table: no kind {kind!r}; expected one of {names}", kind=kind, names=names))
+        raise UsageError(say("table: unknown kind {kind!r}; expected one of {names}", kind=kind, names=names))
     notes = Notes()
     batches = _batches(kind, read_profile(path, max_expanded=options.max_expanded), notes)
     return Stream(command="table", inputs=(str(path),), batches=batches, notes=notes)

@@ -94,7 +94,7 @@ def check_no_tasks(tasks: Sequence[TableData], statistics: Sequence[TableData]) 
             "warning",
             "statistic-mismatch",
             str(data.path),
-            say("counts tasks, but {file} holds none", file=tasks[0].path.name),
+            say("counts tasks, but {file} contains none", file=tasks[0].path.name),
         )
         for data in statistics
         if tasks and data.frame.num_rows
@@ -357,8 +357,10 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
         busy = int(durations[~words_in(mine["task_type"], COMMUNICATION_TASKS)].sum())
         if stated[step]["computing_ns"] > busy + COUNTED_TOLERANCE_NS * max(mine.num_rows, 1):
             message = say(
-                "step {step}: computing takes {computing:.3f} us here, but all its tasks together "
-                "{busy:.3f} us: tasks are missing",
+                (
+                    "step {step}: computing takes {computing:.3f} us here, but its tasks add up to {busy:.3f} us: "
+                    "tasks are missing"
+                ),
                 step=step,
                 computing=stated[step]["computing_ns"] / 1000,
                 busy=busy / 1000,

@@ -46,7 +46,7 @@ def _length(bank: GradientBank) -> Found:
             yield (
                 f"{model.pointer}/modelvalue",
                 say(
-                    "model {model}: {sizes} sizes and {times} times; which belong together is unknown",
+                    "model {model}: {sizes} sizes and {times} times; it is not known which belong together",
                     model=model.modelhash[:40],
                     sizes=sizes,
                     times=model.times,
@@ -60,7 +60,7 @@ def _not_tuned(bank: GradientBank) -> Found:
             yield (
                 f"{model.pointer}/modelvalue",
                 say(
-                    "model {model}: {count} zeros in both lists, as written before tuning",
+                    "model {model}: {count} zeros in both lists, as they are written before tuning",
                     model=model.modelhash[:40],
                     count=len(PLACEHOLDER),
                 ),
@@ -69,13 +69,15 @@ def _not_tuned(bank: GradientBank) -> Found:
 
 def _soc(bank: GradientBank) -> Found:
     if bank.soc is None:
-        yield None, say("the name tells no soc; a bank is looked for as <soc>_gradient_fusion.json")
+        yield None, say("the name does not contain a soc; a bank is searched for as <soc>_gradient_fusion.json")
 
 
 _CODE = say("the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it")
 
 BANK_RULES: dict[str, BankRule] = {
     "gdat-length": BankRule("error", _length, say("each gradient has a size and a time"), _CODE),
-    "gdat-not-tuned": BankRule("warning", _not_tuned, say("five zeros stand there until the model is tuned"), _CODE),
+    "gdat-not-tuned": BankRule(
+        "warning", _not_tuned, say("the list contains five zeros until the model is tuned"), _CODE
+    ),
     "gdat-soc": BankRule("warning", _soc, say("a bank is found by the soc in its name"), _CODE),
 }

@@ -25,15 +25,15 @@ PATH = "profiling_options"
 """What findings name where a file's path would stand."""
 
 OPTION_RULES: tuple[tuple[str, str, str], ...] = (
-    ("option-syntax", "error", "the string is no JSON object"),
-    ("option-unknown", "error", "a key that the collector does not take: profiling does not start"),
-    ("option-value", "error", "a value that the collector does not take (a warning for storage_limit)"),
-    ("option-without-effect", "warning", "a key that does nothing as the others stand"),
-    ("option-too-long", "error", "a string of 2048 bytes or more is read as an empty one"),
-    ("option-versions", "warning", "a key or value that some versions refuse"),
-    ("option-conflict", "warning", "keys that do not start together on some versions"),
-    ("option-output", "warning", "nothing says where the data go"),
-    ("option-default", "info", "what is collected for want of a key"),
+    ("option-syntax", "error", "the string is not a JSON object"),
+    ("option-unknown", "error", "a key that the collector does not accept: profiling does not start"),
+    ("option-value", "error", "a value that the collector does not accept (a warning for storage_limit)"),
+    ("option-without-effect", "warning", "a key that has no effect with the current values of the other keys"),
+    ("option-too-long", "error", "a string of 2048 bytes or more is read as an empty string"),
+    ("option-versions", "warning", "a key or value that some versions reject"),
+    ("option-conflict", "warning", "keys that cannot be enabled together on some versions"),
+    ("option-output", "warning", "no output location is set for the data"),
+    ("option-default", "info", "what is collected when a key is missing"),
 )
 """(rule, severity, when it fires)."""
 
@@ -47,7 +47,8 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
     data = text.encode("utf-8", "replace")
     if not text.strip():
         message = say(
-            "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises"
+            "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises "
+            "an exception"
         )
         return _rows(DEFAULTS, ADAPTER), [_finding("info", "option-default", message)]
     if len(data) >= MOST_BYTES:
@@ -61,7 +62,9 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
         return [], [_finding("error", "option-syntax", say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
     places = locate(data, {f"/{escape(key)}" for key in document})
     findings = [
-        _finding("warning", "json-duplicate-key", say("{key} stands twice; the last one counts", key=key), line, column)
+        _finding(
+            "warning", "json-duplicate-key", say("{key} occurs twice; the last one is used", key=key), line, column
+        )
         for _, key, line, column in duplicates(data) or ()
     ]
     for key, value in document.items():
@@ -105,14 +108,14 @@ def _syntax(text: str, data: bytes) -> Finding:
     """Where the string stops being JSON; the fault of the guide's own sample is called by its name."""
     where = explain(data)
     lacking = _LACKS_QUOTE.search(text)
-    message = say("no JSON: {why}", why=where.message)
+    message = say("not JSON: {why}", why=where.message)
     if lacking:
         told = say(
             "the key {key} lacks its opening quote (so does one in the Estimator sample of the guide)", key=lacking[1]
         )
         message = join("; ", (message, told))
     elif "'" in text:
-        message = join("; ", (message, say("JSON takes double quotes only")))
+        message = join("; ", (message, say("JSON allows only double quotes")))
     return _finding("error", "option-syntax", message, where.line, where.column)
 
 
@@ -123,16 +126,20 @@ def _of_key(key: str, value: Any) -> tuple[Severity, str, str] | None:
             return (
                 "warning",
                 "option-versions",
-                say("{key} was taken in 2022; later collectors refuse it and do not start", key=key),
+                say("{key} was accepted in 2022; later collectors reject it and do not start", key=key),
             )
-        return "error", "option-unknown", say("{key} is no key of profiling_options: profiling does not start", key=key)
+        return (
+            "error",
+            "option-unknown",
+            say("{key} is not a key of profiling_options: profiling does not start", key=key),
+        )
     if option.kind == "integer":
         return _of_integer(option, value)
     if not isinstance(value, str):
         return "error", "option-value", say("{key} takes a string, not {value}", key=key, value=json.dumps(value))
     said = _VALUES[option.kind](option, value) if option.kind in _VALUES else None
     if said is None:
-        told = say("{key}: l3 is taken on some chips only", key=key)
+        told = say("{key}: l3 is accepted on some chips only", key=key)
         return ("warning", "option-versions", told) if value == "l3" else None
     severity: Severity = "warning" if option.kind == "size" else "error"
     return (
@@ -163,7 +170,7 @@ def _of_integer(option: Option, value: Any) -> tuple[Severity, str, str] | None:
             "warning",
             "option-versions",
             say(
-                "{key} above {most} is taken by newer versions only",
+                "{key} above {most} is accepted by newer versions only",
                 key=option.key,
                 most=_OLD_MEMORY_FREQUENCY,
             ),
@@ -188,14 +195,14 @@ def _size(option: Option, value: str) -> str | None:
     found = _SIZE.fullmatch(value)
     if found and option.least <= int(found[1]) <= option.most:
         return None
-    return say("a number from {least} to {most} with MB behind it", least=option.least, most=option.most)
+    return say("a number from {least} to {most} followed by MB", least=option.least, most=option.most)
 
 
 def _words(option: Option, value: str) -> str | None:
     words = value.split(",")
     if set(words) <= set(option.values):
         return None
-    return say("some of {names}, with commas between", names=",".join(option.values))
+    return say("one or more of {names}, separated by commas", names=",".join(option.values))
 
 
 _VALUES: dict[str, Callable[[Option, str], str | None]] = {
@@ -212,7 +219,8 @@ def _output(options: Mapping[str, Any]) -> _Found:
     if options.get("output"):
         return []
     message = say(
-        "no output: the data go to $ASCEND_WORK_PATH/profiling_data, or profiling does not start where that is not set"
+        "no output: the data are written to $ASCEND_WORK_PATH/profiling_data; if that variable is not set, "
+        "profiling does not start"
     )
     return [("warning", "option-output", message)]
 
@@ -221,11 +229,11 @@ def _traces(options: Mapping[str, Any]) -> _Found:
     found: _Found = []
     training = options.get("training_trace") == "on"
     if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
-        message = say("task_trace=off alone is overwritten by task_time, which is on unless it is off itself")
+        message = say("task_trace=off alone is overridden by task_time, which is on unless set to off")
         found.append(("warning", "option-without-effect", message))
     points = [name for name in ("fp_point", "bp_point") if options.get(name)]
     if points and not training:
-        message = say("{points} matter only with training_trace=on", points=join(" and ", points))
+        message = say("{points} have an effect only with training_trace=on", points=join(" and ", points))
         found.append(("warning", "option-without-effect", message))
     if not training:
         found.append(("info", "option-default", say("training_trace is off: there will be no step_trace")))
@@ -237,7 +245,7 @@ def _traces(options: Mapping[str, Any]) -> _Found:
 
 def _counters(options: Mapping[str, Any]) -> _Found:
     if "aic_metrics" not in options:
-        return [("info", "option-default", say("no aic_metrics: op_summary will have no columns of counters"))]
+        return [("info", "option-default", say("no aic_metrics: op_summary will have no counter columns"))]
     return []
 
 
@@ -248,7 +256,9 @@ def _instructions(options: Mapping[str, Any]) -> _Found:
     beside += [key for key in ("aic_metrics", "aiv_metrics") if key in options]
     if not beside:
         return []
-    message = say("instr_profiling_freq beside {keys}: a collector of 2023 does not start", keys=join(", ", beside))
+    message = say(
+        "instr_profiling_freq together with {keys}: a collector of 2023 does not start", keys=join(", ", beside)
+    )
     return [("warning", "option-conflict", message)]
 
 

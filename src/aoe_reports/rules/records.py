@@ -53,10 +53,10 @@ def check_record(record: RecordText, path: str) -> list[Finding]:
     if parse_timestamp(record.timestamp) is None:
         value = json.dumps(document["timestamp"], ensure_ascii=False)[:_LONGEST_VALUE]
         message = say(
-            "{value} is no time in a form that is known; expected an epoch, YYYYMMDDHHMMSS or ISO-8601", value=value
+            "{value} is not a time in a known format; expected an epoch, YYYYMMDDHHMMSS or ISO-8601", value=value
         )
         found.append(Finding("error", "timestamp-form", path, message, pointer=f"{record.pointer}/timestamp"))
-    message = say("a number that no float64 holds; the record could not be given back as it is")
+    message = say("a number that float64 cannot represent; the record could not be restored unchanged")
     for name in ("runtime_ms_mean", "runtime_ms_std"):
         if not _is_kept(document[name]):
             found.append(Finding("error", "record-number", path, message, pointer=f"{record.pointer}/{name}"))

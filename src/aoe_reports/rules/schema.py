@@ -24,7 +24,7 @@ SCHEMA = Rule(
     name="schema",
     severity="error",
     on=say("AOE results, records"),
-    reason=say("shape or type is not what the schema says"),
+    reason=say("shape or type does not match the schema"),
 )
 
 

@@ -111,7 +111,7 @@ def _without_copies(data: TableData) -> TableData:
     mask = ~_copies(data.frame, present)
     if mask.all():
         return data
-    message = say("the same row stands above already; this one is left out")
+    message = say("an identical row appears above; this one is left out")
     return data.keep(mask, _each(data, "duplicate-row", message, ~mask))
 
 
@@ -132,7 +132,7 @@ def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
         start += data.frame.num_rows
         if not mask.all():
             message = say(
-                "{count} of these rows stand in another file of this kind, too; they are left out here",
+                "{count} of these rows also appear in another file of this kind; they are left out here",
                 count=int((~mask).sum()),
             )
             data = data.keep(mask, (Finding("error", "duplicate-row", str(data.path), message),))  # noqa: PLW2901
@@ -269,7 +269,9 @@ def _intervals(data: TableData) -> Sequence[Finding]:
         return ()
     (start, a), (stop, b), (duration, c) = (integers(data.frame[name]) for name in parts)
     off = a & b & c & (np.abs(stop - start - duration) > _stamp_noise(start))
-    return _each(data, "interval-mismatch", say("stop - start is not the task's time"), off, severity="warning")
+    return _each(
+        data, "interval-mismatch", say("stop - start does not equal the duration of the task"), off, severity="warning"
+    )
 
 
 def _stamp_noise(start: Ints) -> Ints:
@@ -287,7 +289,7 @@ def _statistics(data: TableData) -> Sequence[Finding]:
     there = np.logical_and.reduce(masks)
     noise = ROUNDING_NS
     off = there & ((low > mean + noise) | (mean > high + noise) | (np.abs(mean * count - total) > noise * (count + 1)))
-    message = say("Min, Avg, Max, Count and total do not fit together")
+    message = say("Min, Avg, Max, Count and total are inconsistent")
     return _each(data, "statistic-arithmetic", message, off, severity="warning")
 
 
@@ -322,7 +324,7 @@ def _task_types(data: TableData) -> Sequence[Finding]:
         rows = np.flatnonzero(numbers == number)
         if len(rows):
             message = say(
-                "{count} rows of task type {word!r}, which is not known here; taken as computing",
+                "{count} rows of task type {word!r}, which is unknown; treated as computing",
                 count=len(rows),
                 word=words[number - 1][:40],
             )
@@ -349,7 +351,7 @@ def _iterations(data: TableData) -> Sequence[Finding]:
                 (str(a) if a == b else say("{first} to {last}", first=a, last=b) for a, b in gaps[:EXAMPLES_PER_RULE]),
             )
             message = say(
-                "iterations {numbers} are missing between {first} and {last}",
+                "iterations {numbers} between {first} and {last} are missing",
                 numbers=words,
                 first=there[0],
                 last=there[-1],

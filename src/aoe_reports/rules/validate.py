@@ -28,7 +28,7 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
         try:
             return check_schema(kind or kind_of(document), document, path)
         except (RecursionError, TypeError, ValueError) as error:
-            raise UsageError(say("no document that JSON could hold: {error}", error=error)) from error
+            raise UsageError(say("the document cannot be represented in JSON: {error}", error=error)) from error
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     try:
         parsed = parse_floats(text)
@@ -62,5 +62,5 @@ def kind_of(document: Any) -> str:
     if keys & {"modelhash", "modelvalue"}:
         return "gdat"
     raise UsageError(
-        say("the kind of the document cannot be told; expected one of {names}", names=join(", ", SCHEMA_NAMES))
+        say("the kind of the document cannot be determined; expected one of {names}", names=join(", ", SCHEMA_NAMES))
     )

@@ -81,7 +81,7 @@ def _operators() -> list[SimulatedOperator]:
     return [
         *found,
         SimulatedOperator("input/decode", "DecodeJpeg", "AI_CPU", 400.0, "32,1"),
-        SimulatedOperator("head/where", "Where", "AI_VECTOR_CORE", 150.0, "32,-1", "dynamic"),
+        SimulatedOperator("head/where", "Location", "AI_VECTOR_CORE", 150.0, "32,-1", "dynamic"),
         SimulatedOperator("head/ragged", "MatMulV2", "AI_CORE", 120.0, "-1,1024;1024,1024", "dynamic"),
         SimulatedOperator("head/own_kernel", "OwnFusedKernel", "AI_VECTOR_CORE", 90.0, "32,1024"),
         SimulatedOperator("head/softmax", "SoftmaxV2", "AI_VECTOR_CORE", 60.0, "32,1024"),

@@ -22,27 +22,29 @@ def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[st
         return {
             **told,
             "advice_said": text(
-                "No advice and no plan are stored with this run: ingest its profile again with --renew, or ask the profile itself."
+                "No advice and no plan are stored with this run: ingest its profile again with --renew, or query "
+                "the profile directly."
             ),
         }
     summary = stored.summary
     why_not = summary.get("why_not")
     return {
         **told,
-        "advice_said": text("No advice could be worked out: {why}", why=text.told(why_not)) if why_not else "",
+        "advice_said": text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else "",
         "advised": {
             "headlines": _headlines(summary, text),
-            "about": text("The {shown} of {count} with the largest bound. Bound is the most by which a step could get shorter; it is no forecast, and bounds do not add up.", shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
+            "about": text(("The {shown} of {count} with the largest bound. Bound is the maximum by which a step "
+                          "could become shorter; it is not a forecast, and bounds do not add up."), shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
             "columns": [
-                (text("Rule"), "text"), (text("What"), "text"), (text("Rank"), "number"), (text("Bound (us of a step)"), "number"),
-                (text("Of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
+                (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Bound, per step (us)"), "number"),
+                (text("Bound, share of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
             ],
             "rows": [_advice_cells(row, text) for row in stored.advice[:SHOWN]],
             "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice[:SHOWN])),
-            "stated_about": text("The first {shown} of {count}, in msprof's words.", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
+            "stated_about": text("The first {shown} of {count}, as worded by msprof.", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
             "stated_columns": [
-                (text("Rule"), "text"), (text("What"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
-                (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof says"), "text"),
+                (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
+                (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof message"), "text"),
             ],
             "stated": [_stated_cells(row, text) for row in stored.stated[:SHOWN]],
             "notes": [with_code(text.told(note)) for note in summary.get("notes", ())],
@@ -110,11 +112,13 @@ def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
     most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
     return {
-        "plan_said": text.told(plan.get("headline") or "") if plan else text("No tasks of this run tell what could be tuned."),
-        "plan_about": text("Worked out when the run was stored, without earlier results. Total is of the whole profile; expected and bound are us of one step. The first {shown} of {count} candidates.", shown=min(len(stored.candidates), SHOWN), count=count),
+        "plan_said": text.told(plan.get("headline") or "") if plan else text("No task of this run shows what could be tuned."),
+        "plan_about": text(("Computed when the run was stored, without earlier results. Total is for the whole "
+                           "profile; expected and bound are in us per step. Shows the first {shown} of {count} "
+                           "candidates."), shown=min(len(stored.candidates), SHOWN), count=count),
         "candidate_columns": [
-            (text("What"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
-            (text("Expected (us of a step)"), "number"), ("", "text"), (text("Bound (us of a step)"), "number"), (text("Tuning (s)"), "number"),
+            (text("Item"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
+            (text("Expected, per step (us)"), "number"), ("", "text"), (text("Bound, per step (us)"), "number"), (text("Tuning (s)"), "number"),
             (text("Why"), "text"),
         ],
         "candidates": [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]],

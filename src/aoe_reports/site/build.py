@@ -111,7 +111,10 @@ def refuse_other_folder(folder: Path) -> None:
     if others:
         raise UsageError(
             say(
-                "{folder}: this folder holds {other} and is no site; expected a new or an empty folder, or a site",
+                (
+                    "{folder}: this folder contains {other} and is not a site; expected a new or an empty folder, or "
+                    "a site"
+                ),
                 folder=folder,
                 other=others[0],
             )
@@ -134,12 +137,12 @@ class _Builder:
         nights = facts.nights
         self.made_from = (
             text(
-                "Made from the store's {runs} runs up to the night {night}. All times are UTC.",
+                "Generated from the {runs} runs of the store up to the night {night}. All times are UTC.",
                 runs=len(facts.runs),
                 night=nights[-1],
             )
             if nights
-            else text("Made from a store without runs.")
+            else text("Generated from a store without runs.")
         )
         self.lost = bool(self._gone())
 

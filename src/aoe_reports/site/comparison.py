@@ -326,8 +326,8 @@ _SCRIPT: Mapping[str, str] = N_(
     {
         "baseline": "Baseline",
         "candidate": "Candidate",
-        "part": "Part",
-        "what": "What",
+        "part": "Component",
+        "what": "Item",
         "difference_ms_c": "Difference (ms)",
         "difference_us_c": "Difference (us)",
         "ratio": "Ratio",
@@ -335,7 +335,7 @@ _SCRIPT: Mapping[str, str] = N_(
         "candidate_ms": "Candidate (ms)",
         "baseline_us": "Baseline (us)",
         "candidate_us": "Candidate (us)",
-        "side": "On which side",
+        "side": "Side",
         "both_sides": "both",
         "only_baseline": "baseline only",
         "only_candidate": "candidate only",
@@ -349,29 +349,34 @@ _SCRIPT: Mapping[str, str] = N_(
         "rank": "Rank",
         "device": "Device",
         "fact": "Fact",
-        "steps": "What a step goes on",
-        "compare_metadata": "What else differs",
-        "compare_same": "Nothing that the store knows of the two runs differs.",
+        "steps": "Step breakdown",
+        "compare_metadata": "Other differences",
+        "compare_same": "No stored fact about the two runs differs.",
         "compare_sums": "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
         "choose": "Compare",
         "chosen_missing": "One of these runs is not in this folder.",
         "of_steps": "mean, steps: {count}",
         "tasks_of": "tasks: {count}",
-        "untimed": "Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.",
-        "scroll": "{what}: scrolls sideways",
+        "untimed": (
+            "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate."
+        ),
+        "scroll": "{what}: scrolls horizontally",
         "not_stored": "not stored",
         "not_comparable": "These two runs are not comparable.",
-        "not_comparable_about": "The command line refuses to compare them. What follows may come from how they were measured and not from the model.",
+        "not_comparable_about": (
+            "The command line refuses to compare them. The differences below may come from "
+            "how the runs were measured and not from the model."
+        ),
         "compare_one_side": "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
         "fact_differs": "{fact}: {baseline} in the baseline, {candidate} in the candidate",
         "records_missing_baseline": "No operator records of the baseline are stored; the candidate has {count}",
         "records_missing_candidate": "No operator records of the candidate are stored; the baseline has {count}",
-        "fact_steps": "Other number of steps",
-        "fact_ranks": "Other ranks",
-        "fact_hardware": "Other hardware",
-        "fact_engine_version": "Other version of the engine",
-        "fact_profiler_level": "Other profiler level",
-        "fact_aic_metrics": "Other set of AI Core metrics",
+        "fact_steps": "Different number of steps",
+        "fact_ranks": "Different ranks",
+        "fact_hardware": "Different hardware",
+        "fact_engine_version": "Different engine version",
+        "fact_profiler_level": "Different profiler level",
+        "fact_aic_metrics": "Different set of AI Core metrics",
     }
 )
 """What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
@@ -381,19 +386,20 @@ def comparison_page(told: RunComparison, text: Texts) -> dict[str, Any]:
     """The context of a prebuilt comparison."""
     pair = told.pair
     return {
-        "title": text("{model}, {night} against its baseline", model=pair.candidate.model, night=pair.candidate.night),
+        "title": text("{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night),
         "about": about_baseline(pair, text),
         "reasons": [_reason(reason, text) for reason in told.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "step_columns": _columns(text("Part"), text, "ms"),
+        "step_columns": _columns(text("Component"), text, "ms"),
         "steps": [_step_cells(row, text) for row in told.steps],
         "tables": [_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
         "fact_columns": [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
         "differences": [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
-        "untimed": text("Records without a total, in no table: {baseline} in the baseline, {candidate} in the candidate.", **told.untimed) if any(told.untimed.values()) else "",
+        "untimed": text(("Records without a total, not shown in any table: {baseline} in the baseline, "
+                        "{candidate} in the candidate."), **told.untimed) if any(told.untimed.values()) else "",
     }  # fmt: skip
 
 
@@ -468,7 +474,7 @@ def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text:
     return {
         "title": text(_SCRIPT[f"compare_{scope}"]),
         "about": said,
-        "columns": [*_columns(text("What"), text, "us"), (text("On which side"), "text")],
+        "columns": [*_columns(text("Item"), text, "us"), (text("Side"), "text")],
         "rows": [_row_cells(row, text) for row in rows[:SHOWN_ROWS]],
     }
 

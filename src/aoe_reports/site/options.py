@@ -16,7 +16,7 @@ class SiteOptions(AlarmOptions):
     folder: Path = option(
         help="Folder of the site; it is replaced as a whole.",
         flags=["--output", "-o"],
-        only_here=say("what is written where"),
+        only_here=say("where output is written"),
     )
 
 
@@ -24,4 +24,4 @@ class SiteOptions(AlarmOptions):
 class ServeOptions:
     """At which address the pages are served."""
 
-    port: int = option(default=8000, help="Port; 0: any that is free.", minimum=0, maximum=65535)
+    port: int = option(default=8000, help="Port; 0 selects any free port.", minimum=0, maximum=65535)

@@ -38,12 +38,12 @@ class _Words(NamedTuple):
 _GROUPS: Mapping[str, _Words] = N_(
     {
         "new": _Words("New", "Slower since one of the last {nights} nights. Find out what changed on that night."),
-        "ongoing": _Words("Ongoing", "Slower for longer. Somebody should be at work on these, or acknowledge them."),
-        "acknowledged": _Words("Acknowledged", "Slower, and somebody said so."),
-        "recovered": _Words("Recovered", "Back at the level before. Nothing to do."),
-        "improved": _Words("Improved", "Quicker. See whether the work is still the same."),
+        "ongoing": _Words("Ongoing", "Slower for a longer time. Investigate these series or acknowledge them."),
+        "acknowledged": _Words("Acknowledged", "Slower, and acknowledged."),
+        "recovered": _Words("Recovered", "Back at the previous level. No action is needed."),
+        "improved": _Words("Improved", "Faster. Check whether the workload is still the same."),
         "suspect": _Words(
-            "Suspect", "The newest one or two nights are out of line: run the night again before anybody is asked."
+            "Suspected change", "The newest one or two nights are outliers: run the night again before you investigate."
         ),
     }
 )
@@ -109,7 +109,7 @@ def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
             ),
         ),
         (
-            text("False alarms asked for"),
+            text("Allowed false alarms"),
             text("{number} a year, all series together", number=f"{budget['false_alarms_per_year']:g}"),
         ),
     ]
@@ -138,13 +138,14 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
 
 def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:
     columns: Columns = [
-        (text("What"), "text"), (text("Change"), "number"), (text("Since"), "text"), (text("Sure effect on the step"), "number"),
-        (text("After, before (ms)"), "number"), (text("Where it is"), "text"),
+        (text("Item"), "text"), (text("Change"), "number"), (text("Since"), "text"), (text("Effect on step (lower bound)"), "number"),
+        (text("After, before (ms)"), "number"), (text("Attributed to"), "text"),
     ]  # fmt: skip
     shown, count = members[:SHOWN], len(members)
-    cut = text("The first {shown} of {count} are shown; the list of series has all.", shown=SHOWN, count=count)
+    cut = text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
     by_effect = text(
-        "Largest sure effect on the step first: the near end of the 95 % interval times the share of the step."
+        "Sorted by the lower bound of the effect on the step, largest first: the end of the 95 % interval nearer "
+        "to 0, multiplied by the share of the step."
     )
     return {
         "key": key,
@@ -223,7 +224,7 @@ def _spark(series: SeriesFacts, text: Texts) -> Markup:
     offset = len(series.nights) - len(values)
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
     said = text(
-        "{what}: {count} nights to {night}, between {low} and {high} ms, now {now} ms",
+        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms",
         what=short(str(series.row["workload"])),
         count=len(values),
         night=series.nights[-1],
@@ -254,7 +255,7 @@ def _not_whole(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     watched = set(facts.nights[-facts.watched_nights :])
     odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
     said = text(
-        "Runs of the last {nights} nights that are not whole, and so compared with nothing, or in part: {count}.",
+        ("Incomplete runs in the last {nights} nights, which are not compared or are compared only in part: {count}."),
         count=len(odd),
         nights=facts.watched_nights,
     )
@@ -280,7 +281,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
         return
     findings = [finding["severity"] for run in tonight for finding in run.findings]
     yield text(
-        "Read of the newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
+        "Newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
         night=facts.nights[-1],
         runs=len(tonight),
         errors=findings.count("error"),
@@ -332,7 +333,7 @@ def _worst(findings: Sequence[Any]) -> list[Any]:
 
 def finding_columns(text: Texts) -> Columns:
     """The columns of `finding_cells`."""
-    return [(text("Severity"), "text"), (text("Finding"), "text"), (text("Where"), "text"), (text("Rule"), "text")]
+    return [(text("Severity"), "text"), (text("Finding"), "text"), (text("Location"), "text"), (text("Rule"), "text")]
 
 
 def finding_cells(finding: Any, text: Texts) -> list[str]:
@@ -370,12 +371,13 @@ def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
 def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
     """The context of the list of series."""
     columns: Columns = [
-        (text("What"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
-        (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Smallest detectable"), "number"), (text("Nights"), "number"),
+        (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
+        (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Minimum detectable effect"), "number"), (text("Nights"), "number"),
     ]  # fmt: skip
     rows = [_series_cells(series, text) for series in facts.series]
     about = text(
-        "Every series with a time in the last {nights} nights: those that changed first.", nights=facts.watched_nights
+        "Every series with a time in the last {nights} nights; series that changed come first.",
+        nights=facts.watched_nights,
     )
     return {"about": about if rows else text("No series is stored."), "columns": columns, "rows": rows}
 

@@ -73,7 +73,7 @@ def run_page(
         "previous": _neighbour(before),
         "next": _neighbour(around.after),
         "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
-        "changed_columns": [(text("What"), "text"), (text("Change"), "number"), (text("State"), "text")],
+        "changed_columns": [(text("Item"), "text"), (text("Change"), "number"), (text("State"), "text")],
         "changed": [_change_cells(series, text) for series in around.changes],
         "measured": not run.is_tuning,
         **_steps_part(details, pages, text, advice),
@@ -85,12 +85,12 @@ def run_page(
         "tunings": [_tuning_cells(one, text) for one in around.tunings],
         **advice_part(run, advice, text),
         "claim_columns": [
-            (text("What"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
+            (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
             (text("Speed-up (before/after - 1)"), "number"),
         ],
         "claims": [_claim_cells(row, _most(details.claims, row), text) for row in details.claims],
         "verdict_columns": [
-            (text("What"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"),
+            (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"),
             (text("Claimed change (after/before - 1)"), "number"), (text("Measured before (us)"), "number"), (text("Measured after (us)"), "number"),
             ("", "text"), (text("Measured change"), "number"), (text("Verdict"), "text"),
         ],
@@ -107,8 +107,8 @@ def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice:
         "step_charts": [chart for step in steps if (chart := _step_chart(step, text))],
         "counted": _about_counted(advice, text) if counted and advice is not None else "",
         "step_columns": [
-            (text("What"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
-            (text("Communication, not overlapped (ms)"), "number"), (text("Free (ms)"), "number"),
+            (text("Item"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
+            (text("Non-overlapped communication (ms)"), "number"), (text("Free (ms)"), "number"),
         ],
         "steps": [_step_cells(step, pages, text) for step in steps],
     }  # fmt: skip
@@ -120,10 +120,13 @@ def _hotspots_part(details: RunDetails, pages: frozenset[str], text: Texts) -> d
     counts = {"shown": len(types), "count": details.type_count, "total": show(details.computing_us, "us")}
     operator_counts = {"shown": len(operators), "count": details.operator_count}
     return {
-        "types_about": text("Compute tasks by operator type, each rank and device by itself: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.", ranks=ranks, **counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts),
+        "types_about": text(("Compute tasks by operator type, separately for each rank and device: the {shown} "
+                            "longest of {count} types on {ranks} devices, {total} us in all. Shares are of the "
+                            "computing of the same rank and device."), ranks=ranks, **counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts),
         "type_columns": _group_columns("op_type", "core", text),
         "types": _group_rows(types, types, ("op_type", "task_type"), pages, text),
-        "operators_about": text("The {shown} longest of {count} operators on {ranks} devices, each rank and device by itself.", ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
+        "operators_about": text(("The {shown} longest of {count} operators on {ranks} devices, separately for "
+                                "each rank and device."), ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
         "operator_columns": _group_columns("op_name", "op_type", text),
         "operators": _group_rows(operators, details.operators, ("op_name", "op_type"), pages, text),
     }  # fmt: skip
@@ -214,7 +217,8 @@ _ROUNDED = 1e-4
 def _about_counted(advice: RunAdvice, text: Texts) -> str:
     """What has to be said of steps by tasks."""
     said = text(
-        "Where no table says what steps go on, the parts are worked out from when the tasks ran: all of the capture, gaps between steps included, divided by their number."
+        "If no table contains the step breakdown, the components are computed from the start and end times of "
+        "the tasks: the whole capture, including gaps between steps, is divided by the number of steps."
     )
     return " ".join([said, *longest_only(advice.summary, text)])
 
@@ -226,9 +230,9 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
         return None
     shown = {name: text("not stored") if size is None else show(size, "ms") for name, size in sizes.items()}
     said = text(
-        "The capture of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)"
+        "Capture of {what}: computing {computing}, non-overlapped communication {communication}, free {free} (ms)"
         if step.get("steps_counted") == 1
-        else "A step of {what}: computing {computing}, communication that is not overlapped {communication}, free {free} (ms)",
+        else ("Step of {what}: computing {computing}, non-overlapped communication {communication}, free {free} (ms)"),
         what=_where(step, text),
         **shown,
     )
@@ -237,9 +241,13 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
 
 def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
     names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
-    about = text("by its tasks, steps: {steps}", steps=step["steps_counted"]) if "steps_counted" in step else None
+    about = (
+        text("computed from the tasks, steps: {steps}", steps=step["steps_counted"])
+        if "steps_counted" in step
+        else None
+    )
     if step.get("steps_counted") == 1:
-        about = text("by its tasks, the whole capture")
+        about = text("computed from the tasks, the whole capture")
     return [head(_where(step, text), _series(step, pages), about), *(cell(step[name], "ms") for name in names)]
 
 

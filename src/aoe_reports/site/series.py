@@ -34,20 +34,20 @@ SHOWN_COMMAND = 600
 
 _TO_DO: Mapping[str, str] = N_(
     {
-        "confirmed": "See below what changed on that night, and compare the runs on both sides:",
-        "drift": "Look for what grows a little every night. Compare the ends:",
+        "confirmed": "See below what changed on that night, and compare the runs before and after the change:",
+        "drift": "Look for a small increase every night. Compare the first and the last night:",
         "suspect": "Run the night again: a third night decides.",
         "recovered": "Nothing.",
-        "acknowledged": "Nothing: the new level is accepted. What gets slower still is told again.",
-        "improved": "Check whether the work is still the same:",
+        "acknowledged": "Nothing: the new level is accepted. A further slow-down is reported again.",
+        "improved": "Check whether the workload is still the same:",
     }
 )
 """What is to be done about a series, by its state."""
 _RECORDED = N_(
     {
-        ("first", "first-only"): "What else changed where the incident began: {facts}.",
-        ("first-only",): "Of that, the nights now do not show: {facts}.",
-        ("later",): "Seen there later than it was first recorded: {facts}.",
+        ("first", "first-only"): "Other changes at the start of the incident: {facts}.",
+        ("first-only",): "First recorded, but not in the current data: {facts}.",
+        ("later",): "Found after the first record: {facts}.",
     }
 )
 """What is said of changes that were recorded with an incident, by when they were seen."""
@@ -134,7 +134,11 @@ def recorded_words(incident: Row | None, text: Texts) -> list[str]:
     since, now = incident["since"], incident["since_now"]
     if now is not None:
         said.append(
-            text("The incident was first recorded since {since}; the nights now say {now}.", since=since, now=now)
+            text(
+                "The incident was first recorded as starting on {since}; the current data gives {now}.",
+                since=since,
+                now=now,
+            )
         )
     for seen, words in _RECORDED.items():
         facts = [
@@ -189,7 +193,7 @@ def series_page(
         ],
         "together_about": _together_about(row, together, text),
         "together_columns": [
-            (text("What"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("After, before (ms)"), "number"),
+            (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("After, before (ms)"), "number"),
         ],
         "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
         "attribution": _attribution(row["attribution"], text) if row.get("attribution") else None,
@@ -240,7 +244,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
         if row["smallest_detectable"] is None:
             return text("No change in the last {nights} nights.", nights=row["nights"])
         return text(
-            "No change in the last {nights} nights. A slow-down of {smallest} would be found within two weeks.",
+            "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks.",
             nights=row["nights"],
             smallest=show(row["smallest_detectable"], "percent"),
         )
@@ -256,7 +260,10 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     }
     if suspected:
         return text(
-            "Out of line since {since}: {before} ms became {after} ms ({change}). One or two nights prove nothing.",
+            (
+                "Outliers since {since}: {before} ms became {after} ms ({change}). One or two nights are not "
+                "sufficient evidence."
+            ),
             **values,
         )
     return text(
@@ -277,7 +284,7 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     if series.share_of_step is not None and row["scope"] != "step":
         yield text("Share of the step"), show(series.share_of_step, "percent")
     if row["smallest_detectable"] is not None:
-        yield text("Smallest detectable"), show(row["smallest_detectable"], "percent")
+        yield text("Minimum detectable effect"), show(row["smallest_detectable"], "percent")
 
 
 def accepted_words(row: Row, text: Texts) -> str:
@@ -285,7 +292,7 @@ def accepted_words(row: Row, text: Texts) -> str:
     told = row.get("acknowledged")
     if not told:
         return ""
-    values = {"who": told["who"] or text("nobody named"), "when": told["when"][:10], "reason": told["reason"]}
+    values = {"who": told["who"] or text("unnamed user"), "when": told["when"][:10], "reason": told["reason"]}
     return text(
         "Accepted by {who} on {when}: {reason}" if told["kind"] == "ack" else "Announced by {who} on {when}: {reason}",
         **values,
@@ -317,8 +324,8 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
     if not any(side.is_tuning for side in sides):
         said = text("Compare the runs of {before} and {after}", before=before.night, after=after.night)
         yield said, f"../compare.html#a={names[0]}&b={names[1]}"
-    yield text("Run before, {night}", night=before.night), f"../runs/{names[0]}.html"
-    yield text("Run since, {night}", night=after.night), f"../runs/{names[1]}.html"
+    yield text("Run before the change, {night}", night=before.night), f"../runs/{names[0]}.html"
+    yield text("Run after the change, {night}", night=after.night), f"../runs/{names[1]}.html"
 
 
 def _command(sides: Sequence[RunFacts]) -> str:
@@ -364,7 +371,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> dict[str
     start, values = look.start, series.values_ms[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
-        "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} changes of level.",
+        "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
         count=len(values),
         first=series.nights[start],
         last=series.nights[-1],
@@ -380,7 +387,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> dict[str
 def _level_columns(text: Texts) -> Columns:
     return [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"), (text("Level (ms)"), "number"),
-        (text("Against the level before"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
+        (text("Change from previous level"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
 
 
@@ -426,10 +433,11 @@ def _attribution(told: Row, text: Texts) -> dict[str, Any]:
     whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
     said = {name: text("not stored") if told[key] is None else f"{told[key]:+,.3f}" for name, key in _AMOUNTS.items()}
     return {
-        "about": text("A step takes {total} us: operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.", **said),
-        "svg": waterfall(parts, (text("the step"), told["total_us"]), text("Change of a step in us, part by part")),
+        "about": text(("Change of the step time: {total} us; operators {operators}, uncovered communication "
+                      "{communication}, free {free}, unattributed {rest}."), **said),
+        "svg": waterfall(parts, (text("the step"), told["total_us"]), text("Change per step by component (us)")),
         "columns": [
-            (text("Part"), "text"), (text("Difference (us a step)"), "number"), (text("Before (us)"), "number"),
+            (text("Component"), "text"), (text("Difference, per step (us)"), "number"), (text("Before (us)"), "number"),
             (text("After (us)"), "number"), (text("Why"), "text"),
         ],
         "rows": [
@@ -446,7 +454,7 @@ def _name(one: Row) -> str:
 
 
 def _operator_cells(one: Row, text: Texts) -> list[str]:
-    before, after = (text("calls a step: {count}", count=f"{one[f'count_{side}']:g}") for side in ("before", "after"))
+    before, after = (text("calls per step: {count}", count=f"{one[f'count_{side}']:g}") for side in ("before", "after"))
     return [
         head(_name(one), None, one["op_type"] if one["op_name"] else None),
         cell(one["difference_us"], "us"),
@@ -463,7 +471,7 @@ def _remarks(told: Row, text: Texts) -> Iterator[str]:
         moved = f"{shift['moved_us']:,.3f}"
         yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
     if told["left_out_nights"]:
-        yield text("Nights out of line, left out: {nights}.", nights=", ".join(told["left_out_nights"]))
+        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told["left_out_nights"]))
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -488,7 +496,7 @@ def _data(series: SeriesFacts, watch: Look, text: Texts) -> Markup:
         "changes": [shift.start for shift in watch.shifts],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
-        "names": [text("Night"), text("Time (ms)"), text("level"), text("where 95 % of quiet nights lie")],
+        "names": [text("Night"), text("Time (ms)"), text("level"), text("95 % range of normal nights")],
     }
     safe = (
         orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")

@@ -246,7 +246,7 @@ _NEVER: Mapping[str, str] = N_(
     {
         "tuning_failed": "tuning failed, never changed",
         "no_gain": "changed, no gain claimed",
-        "never_confirmed": "a gain is claimed, verify never confirmed it",
+        "never_confirmed": "a gain is claimed but was never confirmed by verify",
     }
 )
 """Why an operator counts as one that was never made quicker."""
@@ -263,7 +263,7 @@ def tuning_page(
         "job_columns": _job_columns(text),
         "jobs": [_job_cells(job, text) for job in shown],
         "shown_of": text("The newest {shown} of {count} jobs; the JSON has all.", shown=len(shown), count=len(jobs)) if len(shown) < len(jobs) else "",
-        "without_counts": "" if known or not jobs else text("The stored jobs tell no counts."),
+        "without_counts": "" if known or not jobs else text("The stored jobs contain no counts."),
         "never_columns": [
             (text("Operator"), "text"), (text("Why"), "text"), (text("Jobs that failed on it"), "number"), (text("Jobs that changed it"), "number"),
             (text("Newest night"), "text"),
@@ -283,9 +283,9 @@ def tuning_page(
 
 def _job_columns(text: Texts) -> Columns:
     return [
-        (text("Night"), "text"), (text("What"), "text"), (text("Added"), "number"), (text("Updated"), "number"),
+        (text("Night"), "text"), (text("Item"), "text"), (text("Added"), "number"), (text("Updated"), "number"),
         (text("Hit"), "number"), (text("Unsatisfied"), "number"), (text("Failed"), "number"),
-        (text("Claimed (before/after - 1)"), "number"), (text("Proven"), "text"), (text("Measured step (ms)"), "number"),
+        (text("Claimed (before/after - 1)"), "number"), (text("Verified"), "text"), (text("Measured step (ms)"), "number"),
     ]  # fmt: skip
 
 

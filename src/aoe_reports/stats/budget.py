@@ -36,7 +36,7 @@ class Budget:
     def __post_init__(self) -> None:
         """Refuse what is no rate."""
         if not (math.isfinite(self.rate) and self.rate > 0):
-            raise ValueError(say("false alarms a year: {rate}; expected a number above 0", rate=self.rate))
+            raise ValueError(say("false alarms per year: {rate}; expected a number above 0", rate=self.rate))
 
     @classmethod
     def shared(cls, false_alarms_per_year: float, eligible: int) -> Budget:

@@ -56,17 +56,17 @@ def read_commit(content: bytes) -> Commit:
     """A commit of its text, whatever became of it."""
     sha256 = hashlib.sha256(content).hexdigest()
     if not content:
-        return Commit(sha256, problem=say("this commit is an empty file: what it said is lost"))
+        return Commit(sha256, problem=say("this commit is an empty file: its content is lost"))
     found: dict[str, list[Any]] = {}
     try:
         for line in content.splitlines():
             for name, action in json.loads(line).items() if line.strip() else ():
                 found.setdefault(name, []).append(action)
     except (ValueError, TypeError, AttributeError, RecursionError):
-        return Commit(sha256, problem=say("this commit is damaged or cut off: what it said is lost"))
+        return Commit(sha256, problem=say("this commit is damaged or truncated: its content is lost"))
     facts = next(iter(found.get("commitInfo", ())), None)
     if not isinstance(facts, dict):
-        return Commit(sha256, problem=say("this commit is cut off: it does not say what it is"))
+        return Commit(sha256, problem=say("this commit is truncated: its own description is missing"))
     adds, removes = found.get("add", []), found.get("remove", [])
     description = next(iter(found.get("metaData", ())), None)
     return Commit(sha256, adds, removes, facts, description, _miscounted(facts, {"adds": adds, "removes": removes}))
@@ -76,7 +76,7 @@ def _miscounted(facts: Mapping[str, Any], actions: Mapping[str, Sequence[Any]]) 
     for name, held in actions.items():
         if name in facts and facts[name] != len(held):
             return say(
-                "this commit is cut off: it says {told} {name} and has {found}",
+                "this commit is truncated: it states {told} {name} but has {found}",
                 told=facts[name],
                 name=name,
                 found=len(held),

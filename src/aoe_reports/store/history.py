@@ -139,7 +139,7 @@ class History:
         found = self._stored_run(run_id)
         if found is None:
             raise StoreError(
-                say("{uri}: there is no run {run_id}; `history runs` lists them", uri=self.uri, run_id=run_id)
+                say("{uri}: run {run_id} does not exist; `history runs` lists the runs", uri=self.uri, run_id=run_id)
             )
         kept, removes = self._without({run_id})
         self._commit([*_pieces(self._change_of(found, timestamp_ns)), *kept], removes)
@@ -237,8 +237,11 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
             raise WorkloadConflictError(
                 header.path,
                 say(
-                    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} too would "
-                    "count it twice; `store undo {run_id}` takes it out, then it can be stored under the other name",
+                    (
+                        "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} "
+                        "too would count it twice; remove it with `store undo {run_id}`, then store it under the "
+                        "other name"
+                    ),
                     model=stored.model,
                     run_id=stored.run_id,
                     other=header.model,

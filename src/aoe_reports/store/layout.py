@@ -224,7 +224,7 @@ def counts_in(body: str | None) -> dict[str, int] | None:
 def lacking(run_id: str, kind: str, found: int, told: int) -> str:
     """That a run has not as many rows as its own row says."""
     return say(
-        "run {run_id} has {found} rows of kind {kind}, and {told} were stored",
+        "run {run_id} has {found} rows of kind {kind}, but {told} were stored",
         run_id=run_id,
         kind=kind,
         found=found,

@@ -153,8 +153,10 @@ class Log:
             self._actions = None
             raise StoreError(
                 say(
-                    "{uri}: the table's log is damaged: the files in force are not those that commit {version} states; see "
-                    "`store verify`",
+                    (
+                        "{uri}: the table's log is damaged: the active files differ from those that commit {version} "
+                        "states; see `store verify`"
+                    ),
                     uri=self.uri,
                     version=self.version,
                 )
@@ -336,7 +338,7 @@ def _create(uri: str, place: str, origin: Origin) -> None:
     except CommitFailedError:
         return  # somebody else made it
     except (DeltaError, OSError) as error:
-        raise StoreError(say("{uri}: the store cannot be made: {why}", uri=uri, why=reason(error))) from error
+        raise StoreError(say("{uri}: the store cannot be created: {why}", uri=uri, why=reason(error))) from error
 
 
 def _location(uri: str) -> str:
@@ -345,7 +347,7 @@ def _location(uri: str) -> str:
     if found:
         raise StoreError(
             say(
-                "{uri}: Delta cannot keep a table in a path with {found}; expected one without",
+                "{uri}: Delta cannot store a table in a path that contains {found}; expected a path without it",
                 uri=uri,
                 found=join(" ", found),
             )
@@ -374,8 +376,10 @@ def _refuse_newer_format(uri: str, written: int | None) -> None:
     if written > FORMAT:
         raise ForeignStoreError(
             say(
-                "{uri}: this store has format {written}, and this version of aoe-reports reads up to "
-                "{known}; a newer version of aoe-reports is needed",
+                (
+                    "{uri}: this store has format {written}, but this version of aoe-reports reads up to {known}; a "
+                    "newer version of aoe-reports is needed"
+                ),
                 uri=uri,
                 written=written,
                 known=FORMAT,
@@ -389,7 +393,7 @@ def _why_not_there(uri: str) -> str:
             list((Path(uri) / "_delta_log").iterdir())
     except OSError as error:
         return say("the store cannot be opened: {why}", why=reason(error))
-    return say("there is no store; expected one made by `aoe-reports ingest` or `nightly`")
+    return say("the store does not exist; expected one created by `aoe-reports ingest` or `nightly`")
 
 
 def _refuse_other_folder(uri: str) -> None:
@@ -397,7 +401,7 @@ def _refuse_other_folder(uri: str) -> None:
     try:
         if "://" not in uri and Path(uri).is_dir() and {path.name for path in Path(uri).iterdir()} - {"_delta_log"}:
             raise StoreError(
-                say("{uri}: this folder is not empty and is no store; expected an empty or a new folder", uri=uri)
+                say("{uri}: this folder is not empty and is not a store; expected an empty or a new folder", uri=uri)
             )
     except OSError as error:
-        raise StoreError(say("{uri}: the store cannot be made: {why}", uri=uri, why=reason(error))) from error
+        raise StoreError(say("{uri}: the store cannot be created: {why}", uri=uri, why=reason(error))) from error

@@ -154,7 +154,7 @@ class Folder:
         if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
             raise StoreError(
                 say(
-                    "{uri}/{path}: the content is not what was written; see `store verify`",
+                    "{uri}/{path}: the content differs from what was written; see `store verify`",
                     uri=self.uri,
                     path=part.path,
                 )

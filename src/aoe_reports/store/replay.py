@@ -83,7 +83,7 @@ class Replay:
         if self._last is not None and commit.previous not in {None, self._last[1].sha256}:
             self._tell(
                 commit_path(self._last[0]),
-                say("this commit is not what was written: the next one says that its hash was another one"),
+                say("this commit differs from what was written: the next commit records a different hash"),
             )
         self._last = version, commit
         if commit.problem:
@@ -103,13 +103,13 @@ class Replay:
         try:
             added, gone = commit.lines(), {remove["path"].encode() for remove in commit.removes}
         except (ValueError, TypeError, LookupError, AttributeError):
-            self._tell(path, say("what this commit says of a file cannot be understood"))
+            self._tell(path, say("the description of a file in this commit cannot be interpreted"))
             self._lines = None
             return
         for name in sorted(gone - set(self._lines)):
-            self._tell(path, say("it takes out {name}, which was not there", name=_shown(name)))
+            self._tell(path, say("it removes {name}, which does not exist", name=_shown(name)))
         for name in sorted(set(added) & set(self._lines)) if commit.in_force else ():
-            self._tell(path, say("it adds {name}, which was there already", name=_shown(name)))
+            self._tell(path, say("it adds {name}, which already exists", name=_shown(name)))
         self._lines = {name: line for name, line in self._lines.items() if name not in gone} | added
 
     def _hold(self, path: str, told: str) -> None:
@@ -119,7 +119,8 @@ class Replay:
             self._tell(
                 path,
                 say(
-                    "the files in force after this commit are not those that it states: this commit or an earlier one is damaged"
+                    "the files active after this commit differ from those that it states: this commit or an "
+                    "earlier one is damaged"
                 ),
             )
         self._differs = differs
@@ -140,9 +141,9 @@ class Replay:
         if self._lines is None:
             self._lines = lines
         elif lines != self._lines:
-            self._tell(path, say("this checkpoint holds other files than the commits up to it say"))
+            self._tell(path, say("the files in this checkpoint differ from those stated by the commits up to it"))
         if self._description and [self._description_of(row) for row in descriptions] != [self._description]:
-            self._tell(path, say("this checkpoint describes the table otherwise than the commits up to it"))
+            self._tell(path, say("this checkpoint describes the table differently from the commits up to it"))
 
     @staticmethod
     def _description_of(told: Any) -> dict[str, Any] | None:
@@ -159,7 +160,7 @@ class Replay:
         for path in hints:
             content = self._content(path)
             if content is not None and not self._leads_to_a_checkpoint(content.to_pybytes()):
-                self._tell(path, say("the checkpoint that it names is not there, or is not as described"))
+                self._tell(path, say("the checkpoint that it names does not exist or does not match its description"))
 
     def _leads_to_a_checkpoint(self, content: bytes) -> bool:
         try:
@@ -207,8 +208,11 @@ def not_covered(folder: Folder, versions: list[int]) -> Iterator[Finding]:
     """A note of the commits that say nothing of what is in force after them."""
     if versions:
         message = say(
-            "{count} commits (the last is {version}) were made by an older version or another program: they do not say "
-            "what is in force after them, so not every change in the log up to there is seen",
+            (
+                "{count} commits (the last is {version}) were written by an older version or another program: they "
+                "do not record which files are active after them, so not every change in the log up to there can be "
+                "detected"
+            ),
             count=len(versions),
             version=versions[-1],
         )

@@ -67,7 +67,7 @@ def _decodes(read: Callable[[str], Any]) -> Problem:
 
 
 def _night(text: str) -> str | None:
-    return None if is_night(text) else say("expected a date that exists, as YYYY-MM-DD")
+    return None if is_night(text) else say("expected a valid date, as YYYY-MM-DD")
 
 
 READ: Mapping[str, Problem] = {"night": _night}
@@ -112,7 +112,7 @@ def unusable(rows: pa.Table, kind: str) -> Iterator[Unusable]:
 def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterator[Unusable]:
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         if column.null_count and kind in REQUIRED.get(name, ()):
-            missing = say("there is no value")
+            missing = say("the value is missing")
             yield from (Unusable(int(row), name, missing) for row in np.flatnonzero(~valid(column)))
         if pa.types.is_floating(column.type) and not _all_finite(column):
             values, there = floats(column)
@@ -172,7 +172,10 @@ def _left_out(run: str | None, told: Mapping[str, str]) -> str:
     if run is None:
         return say("{place}: a row of kind {kind} cannot be used and is left out: {what}", **told)
     return say(
-        "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` takes the run out",
+        (
+            "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` "
+            "removes the run"
+        ),
         run=run,
         **told,
     )

@@ -34,10 +34,10 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
     try:
         parts, lines = log.parts(), log.lines()
     except (StoreError, ValueError, LookupError) as error:
-        unusable = say("what Delta reads of the log cannot be used: {why}", why=reason(error))
+        unusable = say("the log content that Delta reads cannot be used: {why}", why=reason(error))
         return in_order([*findings, _finding(log, DAMAGED, "_delta_log", unusable)]), 0
     if not replay.findings and replay.after.get(log.version, lines) != lines:
-        others = say("Delta reads of the log that other files are in force than its commits say")
+        others = say("The active files that Delta reads from the log differ from those in its commits")
         findings.append(_finding(log, DAMAGED, "_delta_log", others))
     whole = []
     for part in parts:
@@ -63,7 +63,10 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
         except StoreError:
             continue
         lost = say(
-            "the store cannot be opened as it is: what the last commits said is missing (after commit {version})",
+            (
+                "the store cannot be opened as it is: the content of the last commits is missing (after commit "
+                "{version})"
+            ),
             version=version,
         )
         return log, [_finding(log, DAMAGED, commit_path(versions[0]), lost)]
@@ -76,20 +79,20 @@ def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
         content = folder.content(part.path)
         if content.size != part.size:
             return "truncated", say(
-                "this file has {found} bytes, and {written} were written", found=content.size, written=part.size
+                "this file has {found} bytes, but {written} were written", found=content.size, written=part.size
             )
         if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
-            return "damaged", say("the content of this file is not what was written: its hash is another one")
+            return "damaged", say("the content of this file differs from what was written: its hash does not match")
         table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True, use_threads=False)
     except FileNotFoundError:
         return "missing", say(
-            "this file is not there; with it {rows} rows of kind {kind} are lost", rows=part.rows, kind=part.kind
+            "this file does not exist; {rows} rows of kind {kind} are lost with it", rows=part.rows, kind=part.kind
         )
     except (OSError, pa.ArrowException) as error:
         rule = "unreadable" if _refused(error) else "damaged"
         return rule, say("this file cannot be read: {why}", why=reason(error))
     if table.num_rows != part.rows or (part.hash is not None and not _is_as_told(part, table)):
-        return "damaged", say("the log tells of this file what is not in it: the log is damaged")
+        return "damaged", say("the log's description of this file differs from its content: the log is damaged")
     return None
 
 
@@ -122,11 +125,11 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
     members = Counter(member.identity for header in headers for member in header.members)
     for run_id, count in times.items():
         if count > 1:
-            message = say("run {run_id} is there {count} times", run_id=run_id, count=count)
+            message = say("run {run_id} exists {count} times", run_id=run_id, count=count)
             yield _finding(log, "store-doubled", "", message)
     for header in headers:
         if times[header.run_id] == 1 and any(members[member.identity] > 1 for member in header.members):
-            message = say("a member of run {run_id} is in another run, too", run_id=header.run_id)
+            message = say("a member of run {run_id} also belongs to another run", run_id=header.run_id)
             yield _finding(log, "store-doubled", "", message)
     if complete:
         yield from _check_rows_of_runs(log, parts)
@@ -147,7 +150,7 @@ def _check_rows_of_runs(log: Log, parts: list[Part]) -> Iterator[Finding]:
         counts = Counter(log.folder.read_all(part, ("run_id",))["run_id"].to_pylist())
         found.update({(run_id, part.kind): count for run_id, count in counts.items()})
         for run_id in sorted(set(counts) - set(told) - {None}):
-            message = say("rows of run {run_id}, which is not there", run_id=run_id)
+            message = say("rows of run {run_id}, which does not exist", run_id=run_id)
             yield _finding(log, "store-half-run", part.path, message)
     yield from _check_counts(log, told, found)
 
@@ -163,7 +166,7 @@ def _check_counts(
     unknown = sum(counts is None for counts in told.values())
     if unknown:
         message = say(
-            "{count} runs were stored by an older version: they do not say how many rows they have", count=unknown
+            "{count} runs were stored by an older version: they do not record their number of rows", count=unknown
         )
         yield Finding("info", NOT_COVERED, log.uri, message)
 
@@ -177,7 +180,10 @@ def _without_hash(log: Log, parts: list[Part]) -> Iterator[Finding]:
             NOT_COVERED,
             log.uri,
             say(
-                "{count} files were written by another program: they carry no hash, so not every change in them is seen",
+                (
+                    "{count} files were written by another program: they have no hash, so not every change in them "
+                    "can be detected"
+                ),
                 count=count,
             ),
         )

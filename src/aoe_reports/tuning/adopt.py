@@ -103,7 +103,7 @@ def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -
     plan = read_plan(folder)
     kind, bank = bank_of_tuner(plan), folder / BANK
     if not bank.is_dir():
-        raise UsageError(say("{folder}: no private bank; `aoe-reports tune` makes one", folder=folder))
+        raise UsageError(say("{folder}: no private bank; `aoe-reports tune` creates one", folder=folder))
     state = read_state(folder)
     soc = options.soc or plan.soc or (state.bank.soc if state is not None and state.bank is not None else None)
     soc = check_soc(soc or _only_soc(bank))
@@ -130,7 +130,7 @@ def _adopt(case: _Case) -> Adopted:
         else []
     )
     if not (changes or left or refused):  # an error says why nothing of the chip differs
-        findings.append(_finding("adopt-nothing", str(layout.operators_root), say("nothing differs")))
+        findings.append(_finding("adopt-nothing", str(layout.operators_root), say("no differences")))
     in_use = InUse(
         bank=str(layout.operators_root),
         by=layout.by,
@@ -155,21 +155,20 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
     if left.journal is not None:
         if left.begun and dry_run:
             text = say(
-                "an adopt was stopped in the middle: half of the bank in use may be the new one; adopt completes it"
+                "an adopt run was interrupted: half of the bank in use may be the new one; adopt completes the "
+                "replacement"
             )
         elif left.begun:
-            text = say(
-                "an adopt was stopped in the middle; it is completed: the new bank is in use, the one before is kept"
-            )
+            text = say("an interrupted adopt run is now completed: the new bank is in use, the previous one is kept")
         else:
-            text = say("an adopt was stopped before it replaced anything; what it had prepared goes")
+            text = say("an adopt run was interrupted before it replaced anything; its prepared files are removed")
         found.append(_finding("adopt-completed", str(left.journal), text))
     for path in left.copies:
-        text = say("a copy that an adopt made and never put into use; it goes")
+        text = say("a copy that an adopt run made and never used; it is removed")
         found.append(_finding("adopt-leftover", str(path), text))
     for path in left.unknown:
         text = say(
-            "left by an adopt that was stopped, and used by nothing; it may be the bank from before: look, then delete it"
+            "left by an interrupted adopt run and not in use; it may be the previous bank: check it, then delete it"
         )
         found.append(_finding("adopt-leftover", str(path), text))
     return found
@@ -188,9 +187,12 @@ def _other_chips(case: _Case, listing: Listing, changes: Sequence[BankChange]) -
         return []
     names, ours = join(", ", others), soc in chips
     text = say(
-        "it holds entries of {others}, too, which stay out of use: the chip is {soc} (--soc names another)"
+        ("it also contains entries for {others}, which are not put into use: the chip is {soc} (--soc selects another)")
         if ours
-        else "it holds entries of {others} and none of {soc}, the chip of the job: expected --soc with what AOE calls the chip",
+        else (
+            "it contains entries for {others} and none for {soc}, the chip of the job: expected --soc with "
+            "AOE's name for the chip"
+        ),
         others=names,
         soc=soc,
     )
@@ -200,7 +202,7 @@ def _other_chips(case: _Case, listing: Listing, changes: Sequence[BankChange]) -
 def _only_soc(bank: Path) -> str:
     there = sorted(entry.name for entry in bank.iterdir() if entry.is_dir())
     if len(there) != 1:
-        raise UsageError(say("{bank}: which chip is meant is not known; expected --soc", bank=bank))
+        raise UsageError(say("{bank}: the chip cannot be determined; expected --soc", bank=bank))
     return there[0]
 
 
@@ -232,10 +234,10 @@ def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]
     if not verification.passed:
         return [case.doubt("adopt-not-verified", VERIFY, say("the verdict is {verdict}", verdict=verdict))]
     if verification.damaged:
-        text = say("the verdict ({verdict}) was made from damaged files; verify again with sound ones", verdict=verdict)
+        text = say("the verdict ({verdict}) is based on damaged files; verify again with intact files", verdict=verdict)
         return [case.doubt("adopt-not-verified", VERIFY, text)]
     if verification.verdict == "partly":
-        text = say("less than the claimed gain was measured, and still a gain")
+        text = say("the measured gain is smaller than claimed, but it is still a gain")
         return [_finding("adopt-partly", str(case.folder / VERIFY), text)]
     return []
 
@@ -247,14 +249,17 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
         try:
             other = read_kept_verification(path)
         except ReadError as error:
-            text = say("what it said cannot be read: {why}", why=error.what)
+            text = say("its verdict cannot be read: {why}", why=error.what)
             found.append(_finding("adopt-verdicts-differ", str(path), text))
             continue
         if other.sound and other.passed != verification.passed and other.bank_digest in {None, digest}:
             text = say(
-                "of the same bank it says {verdict}, by {after}; the verdict in force is the newest, {newest}",
+                (
+                    "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "
+                    "in force"
+                ),
                 verdict=say(other.verdict),
-                after=other.after or say("a profile that it does not name"),
+                after=other.after or say("an unnamed profile"),
                 newest=say(verification.verdict),
             )
             found.append(_finding("adopt-verdicts-differ", str(path), text))
@@ -267,7 +272,8 @@ def _losses(layout: BankLayout, changes: list[BankChange]) -> list[Finding]:
     for change in changes:
         if change.change == "removed":
             text = say(
-                "{path}: is not in the private bank; it goes out of use (and stays in the backup)", path=change.path
+                "{path}: is not in the private bank; it will no longer be used (it stays in the backup)",
+                path=change.path,
             )
         elif change.entries_lost:
             text = say(
@@ -276,7 +282,7 @@ def _losses(layout: BankLayout, changes: list[BankChange]) -> list[Finding]:
                 entries_lost=change.entries_lost,
             )
         elif change.change == "changed" and change.entries_lost is None:
-            text = say("{path}: is replaced; what it holds cannot be compared entry by entry", path=change.path)
+            text = say("{path}: is replaced; its content cannot be compared entry by entry", path=change.path)
         else:
             continue
         found.append(_finding("adopt-replaces", str(layout.operators_root), text))
@@ -294,7 +300,7 @@ def _see_that_nothing_changed(case: _Case, before: Listing) -> None:
     if list_layout(case.kind, case.layout, case.soc) != before:
         raise AdoptError(
             say(
-                "{operators_root}: it changed meanwhile; try again when nobody tunes with it",
+                "{operators_root}: it changed in the meantime; try again when no tuning uses it",
                 operators_root=case.layout.operators_root,
             )
         )

@@ -131,7 +131,7 @@ def locked_bank(layout: BankLayout, soc: str) -> contextlib.AbstractContextManag
     while not place.is_dir():
         place = place.parent
     busy = say(
-        "{operators_root}: another adopt is replacing this bank; expected one at a time",
+        "{operators_root}: another adopt is replacing this bank; only one is allowed at a time",
         operators_root=layout.operators_root,
     )
     return locked_at_once(place, busy)
@@ -152,7 +152,7 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
     except BaseException as error:
         _take_away(journal, swaps)
         if isinstance(error, OSError):
-            raise _told(error, folders[0].target, say("the bank in use is what it was")) from error
+            raise _told(error, folders[0].target, say("the bank in use is unchanged")) from error
         raise
     try:
         for swap in swaps:
@@ -177,7 +177,7 @@ def _named(journal: Path, swaps: Sequence[Swap]) -> list[Path]:
         text = say("the new bank is in use; run adopt again")
         if old:
             paths = " ".join(map(str, old))
-            text = say("the new bank is in use, the one before is {paths}; run adopt again", paths=paths)
+            text = say("the new bank is in use, the previous one is at {paths}; run adopt again", paths=paths)
         raise _told(error, journal, text) from error
     return [swap.kept for swap in swaps if swap.existed]
 
@@ -189,9 +189,9 @@ def _taken_back(journal: Path, swaps: Sequence[Swap]) -> str:
             swap.take_back()
     except OSError:
         if any(swap.begun() for swap in swaps):
-            return say("the bank in use is half the old and half the new one: run adopt again, which completes it")
+            return say("the bank in use is half old and half new: run adopt again to complete it")
     _take_away(journal, swaps)
-    return say("the bank in use is what it was")
+    return say("the bank in use is unchanged")
 
 
 def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
@@ -257,17 +257,17 @@ def see_whole(layout: BankLayout, soc: str) -> None:
     if not left.clear:
         raise AdoptError(say("{path}: {text}", path=left.journal, text=describe_unclear(left)))
     if left.begun:
-        raise AdoptError(
-            say("{path}: an adopt was stopped in the middle; run adopt again, which completes it", path=left.journal)
-        )
+        raise AdoptError(say("{path}: an adopt was interrupted; run adopt again to complete it", path=left.journal))
 
 
 def describe_unclear(left: Left) -> str:
     """What has to be looked at where nothing tells the old folders from the new ones."""
     names = [str(path) for swap in left.swaps for path in (swap.target, swap.fresh, swap.kept) if path.exists()]
     return say(
-        "an adopt was stopped, and the folders are not those that it wrote down: which are the old ones cannot be told, "
-        "and nothing is moved or deleted; look at {names}, then delete the journal",
+        (
+            "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders "
+            "cannot be identified, and nothing is moved or deleted; check {names}, then delete the journal"
+        ),
         names=join(", ", names),
     )
 
@@ -288,7 +288,7 @@ def complete_left(left: Left) -> list[Path]:
         for swap in left.swaps:
             swap.make()
     except OSError as error:
-        text = say("the bank in use is half the old and half the new one: run adopt again, which completes it")
+        text = say("the bank in use is half old and half new: run adopt again to complete it")
         raise _told(error, left.journal, text) from error
     return _named(left.journal, left.swaps)
 
@@ -331,7 +331,7 @@ def _read_journal(journal: Path, places: Sequence[Path]) -> tuple[Swap, ...]:
         swaps = ()
     if not swaps or not all(_is_ours(swap, places) for swap in swaps):
         raise AdoptError(
-            say("{path}: not the journal of an adopt; look at the folders beside it, then delete it", path=journal)
+            say("{path}: not the journal of an adopt; check the folders beside it, then delete it", path=journal)
         )
     return swaps
 

@@ -80,7 +80,7 @@ def _entry(bank: Bank, path: Path) -> BankEntry:
     if len(data) > MAX_BANK_FILE_BYTES:
         raise ReadError(
             path,
-            say("too large for a bank's file"),
-            say("at most {most} bytes were expected", most=MAX_BANK_FILE_BYTES),
+            say("too large for a bank file"),
+            say("expected at most {most} bytes", most=MAX_BANK_FILE_BYTES),
         )
     return entry_of_bytes(data, holds_lines=bank.holds_lines(path.name))

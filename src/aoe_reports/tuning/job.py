@@ -105,7 +105,7 @@ class Tuned:
         failure = {"done": [], "not-run": ["preflight"]}.get(self.status, ["tuning-failed"])
         return job_answer(
             "tune",
-            "What came of it",
+            "Tuning results",
             folder,
             Rows(type=OutcomeRow, rows=self.rows),
             findings=self.findings,
@@ -128,13 +128,13 @@ class Task:
 def plan_to_run(folder: Path, options: TuneOptions) -> Task:
     """What is to be run; UsageError where the plan does not say enough, or the options exclude each other."""
     if options.resume and options.restart:
-        raise UsageError(say("tune: --resume and --restart exclude each other"))
+        raise UsageError(say("tune: --resume and --restart are mutually exclusive"))
     timeout_s = options.timeout_s
     plan = read_plan(folder)
     state = read_state(folder) if options.resume else None
     planned = state.job if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not options.command:
-        raise UsageError(say("the command held a secret and was not written down; expected it again behind `--`"))
+        raise UsageError(say("the command contained a secret and was not saved; expected it again after `--`"))
     plan = replace(plan, job=_job(planned, options), soc=check_soc(options.soc) if options.soc else plan.soc)
     for at, message in path_problems(plan):
         raise UsageError(say("{message} ({place})", message=message, place=at))
@@ -158,7 +158,7 @@ def _kept_options(planned: Job, options: TuneOptions) -> tuple[str, ...]:
     kept = tuple(o for o in planned.options if REDACTED not in o or o.split("=", 1)[0] not in told)
     if any(REDACTED in part for part in kept):
         raise UsageError(
-            say("an option for aoe held a secret and was not written down; expected it again (--aoe-option)")
+            say("an option for aoe contained a secret and was not saved; expected the option again (--aoe-option)")
         )
     return kept
 
@@ -184,7 +184,7 @@ def dry_run(folder: Path, options: TuneOptions) -> Answer:
         )
     table = Rows(type=PlannedRun, rows=rows)
     sections = [Section(one.stage, lines=one.as_typed()) for one in rows]
-    return one_table("tune", "What would be run", [folder], table, sections=sections)
+    return one_table("tune", "Commands to be run", [folder], table, sections=sections)
 
 
 def tune(folder: Path, options: TuneOptions, teller: Teller) -> Tuned:
@@ -282,7 +282,7 @@ class _Job:
         self._recall()
         for stage in self.stages:
             if self._done(stage.name):
-                self.teller.note(say("{name}: done before", name=stage.name))
+                self.teller.note(say("{name}: already done", name=stage.name))
                 continue
             if self.stop.signal is not None:
                 break
@@ -314,14 +314,14 @@ class _Job:
         if state.status == "done":
             raise UsageError(
                 say(
-                    "{shown}: was tuned already; --restart begins anew (what is there is put away)",
+                    "{shown}: was already tuned; --restart starts over (existing content is moved aside)",
                     shown=self.shown,
                 )
             )
         if not self.options.resume:
             raise UsageError(
                 say(
-                    "{shown}: its job is {status}; --resume goes on, --restart begins anew",
+                    "{shown}: its job is {status}; --resume continues it, --restart starts over",
                     shown=self.shown,
                     status=say(state.status),
                 )
@@ -329,7 +329,7 @@ class _Job:
         if state.plan_sha256 != digest:
             raise UsageError(
                 say(
-                    "{folder}: {file} is not what the job was begun with; --restart begins anew",
+                    "{folder}: {file} has changed since the job was started; --restart starts over",
                     folder=self.shown,
                     file=PLAN,
                 )
@@ -348,7 +348,7 @@ class _Job:
         for name in (RUNS, BANK, TUNED, OUTCOME, BANK_BEFORE, *REMEASURE, *verdicts, STATE):
             if (self.here / name).exists():
                 (self.here / name).rename(old / name)
-        self.teller.note(say("what was there is in {path}", path=self.shown / old.name))
+        self.teller.note(say("the previous content was moved to {path}", path=self.shown / old.name))
 
     def _say_what_is_odd(self) -> None:
         planned = tune_ops_of_plan(self.plan)
@@ -356,8 +356,10 @@ class _Job:
             return
         if set(planned.names) != set(self.asked.names) or set(planned.types) != set(self.asked.types):
             text = say(
-                "it asks for {operators} operators and {types} types, the plan for {planned_operators} and {planned_types}; "
-                "what it asks for is tuned",
+                (
+                    "the file requests {operators} operators and {types} types, the plan {planned_operators} and "
+                    "{planned_types}; the request of the file is tuned"
+                ),
                 operators=len(self.asked.names),
                 types=len(self.asked.types),
                 planned_operators=len(planned.names),
@@ -375,7 +377,7 @@ class _Job:
         """Note which aoe the job is run with; another one than before may tune otherwise, and take other options."""
         before = None if self.state.tool is None else self.state.tool.help_sha256
         if before is not None and found.help_sha256 not in {None, before}:
-            text = say("its --help is not the one that the job was begun with: another release?")
+            text = say("its --help differs from the one at the start of the job: is it another release?")
             self.tuned.findings.append(finding_of("tune-other-aoe", str(found.path), text))
         if found.help_sha256 is not None or before is None:
             self.state.tool = found
@@ -412,7 +414,7 @@ class _Job:
         if seeded.seed == "copy":
             self.teller.note(
                 say(
-                    "private bank: a copy of the one in use ({by}), {count} files",
+                    "private bank: a copy of the bank in use ({by}), {count} files",
                     by=say(str(seeded.by)),
                     count=len(before),
                 )
@@ -423,7 +425,7 @@ class _Job:
         if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
             raise UsageError(
                 say(
-                    "{operators_root}: the bank in use is not there; expected a folder, or --bank empty",
+                    "{operators_root}: the bank in use does not exist; expected a folder, or --bank empty",
                     operators_root=layout.operators_root,
                 )
             )
@@ -606,11 +608,14 @@ class _Job:
 
     def _say_what_changed(self, done: bool, changed: int, bank_changed: bool) -> None:
         if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
-            text = say("nothing was improved: AOE found nothing to tune, nothing faster, or all of it in the bank")
+            text = say(
+                "no improvement: AOE found nothing to tune, found nothing faster, or all operators are "
+                "already in the bank"
+            )
             self.tuned.findings.append(finding_of("tune-nothing-changed", str(self.shown), text))
         if changed and not bank_changed:
             text = say(
-                "{changed} changes are reported, and no file of the private bank is another one than before",
+                "{changed} changes are reported, but no file of the private bank changed",
                 changed=changed,
             )
             self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
@@ -621,7 +626,10 @@ class _Job:
         others = sorted({chip for change in changes if (chip := self.bank.chip_of(change.path)) is not None} - {soc})
         if soc is not None and others:
             text = say(
-                "AOE tuned for {others}, the plan says {soc}: what is banked for {others} was not skipped, and `adopt` takes --soc",
+                (
+                    "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
+                    "{others} were not skipped, and `adopt` needs --soc"
+                ),
                 others=join(", ", others),
                 soc=soc,
             )
@@ -630,7 +638,7 @@ class _Job:
     def _say_what_is_missing(self) -> None:
         for pattern in self.plan.expected_files:
             if pattern != OUTCOME and "**" not in pattern and not any(self.here.glob(pattern)):
-                text = say("the plan expects {pattern}, and no such file is there", pattern=pattern)
+                text = say("the plan expects {pattern}, but no such file exists", pattern=pattern)
                 self.tuned.findings.append(finding_of("tune-file-missing", str(self.shown), text))
 
     def _collect_models(self) -> list[str]:

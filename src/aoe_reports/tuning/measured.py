@@ -47,7 +47,7 @@ def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding
     if len(runs) > 1:
         raise UsageError(
             say(
-                "{path}: holds {count} runs; name one of them (aoe-reports inspect tells where they lie)",
+                "{path}: contains {count} runs; name one of them (aoe-reports inspect shows where they are)",
                 path=path,
                 count=len(runs),
             )
@@ -75,7 +75,7 @@ def read_devices(
         elif sets:
             name = tables[-1].table.name
             message = say(
-                "no table of tasks with their operators here; {name} stands in (it tells no types and no states)",
+                ("no table of tasks with their operators here; {name} is used instead (it has no types and no states)"),
                 name=name,
             )
             findings.append(Finding("info", "stands-in", str(tables[-1].path), message))

@@ -47,7 +47,7 @@ def flag(name: str, text: str, why_only_here: str = "") -> Any:
 class DeviceOptions(ReadOptions):
     """Whose device of a profile is looked at, and what its series are called."""
 
-    workload: str | None = option(default=None, help="Name of what was measured.", shared=True, names="nothing")
+    workload: str | None = option(default=None, help="Name of the measured workload.", shared=True, names="nothing")
     rank: int | None = only("rank")
     device: int | None = only("device")
 
@@ -57,9 +57,9 @@ class ModelOptions:
     """Which model AOE tunes and how: the same for the plan and for the run."""
 
     model: Path | None = option(default=None, help="The model, for aoe.", only_here=say("what is tuned"))
-    weight: Path | None = option(default=None, help="Its weights (Caffe).", only_here=say("what is tuned"))
+    weight: Path | None = option(default=None, help="Weights of the model (Caffe).", only_here=say("what is tuned"))
     model_path: Path | None = option(
-        default=None, help="A folder of models or dumped graphs, for aoe.", only_here=say("what is tuned")
+        default=None, help="Folder of models or dumped graphs, passed to aoe.", only_here=say("what is tuned")
     )
     framework: Literal["0", "1", "3", "5"] | None = option(
         default=None, help="0 Caffe, 1 MindSpore, 3 TensorFlow, 5 ONNX [default: by the suffix]."
@@ -67,8 +67,8 @@ class ModelOptions:
     aoe_option: tuple[str, ...] = option(
         default=(),
         metavar="--NAME=VALUE",
-        help="One more option for aoe (repeatable).",
-        only_here=say("what is run"),
+        help="Additional option for aoe (repeatable).",
+        only_here=say("the command that is run"),
     )
     command: tuple[str, ...] = option(default=(), help="What trains or infers, where that is what tunes.", cli=False)
     working_folder: Path | None = option(default=None, help="Where the command runs.", cli=False)
@@ -98,29 +98,36 @@ def absolute(path: Path | None) -> str | None:
 class PlanOptions(ModelOptions, DeviceOptions):
     """What is asked of `plan`; None is left to the profile, the environment or the defaults."""
 
-    budget: float | None = option(default=None, minimum=0, maximum=_MAX_MINUTES, help="Minutes that tuning may take.")
-    top: int | None = option(default=None, minimum=1, help="At most so many candidates.")
+    budget: float | None = option(
+        default=None, minimum=0, maximum=_MAX_MINUTES, help="Time available for tuning, in minutes."
+    )
+    top: int | None = option(default=None, minimum=1, help="Maximum number of candidates.")
     min_share: float = option(
-        default=0.001, minimum=0, maximum=1, help="Least part of the step that an operator takes."
+        default=0.001, minimum=0, maximum=1, help="Leave out operators below this share of the step."
     )
     """An operator that takes less than a thousandth of the step cannot shorten it measurably, even if it took no time at all:
     steps themselves vary by more."""
-    mode: Mode = option(default="opat", help="Operators, subgraphs, one after the other, gradients.")
+    mode: Mode = option(default="opat", help="Operators, subgraphs, both in sequence, gradients.")
     scenario: Scenario | None = option(
         default=None,
-        help="How AOE gets at the model [default: pytorch or mindspore if their profiler wrote the profile, else offline].",
+        help=(
+            "How AOE accesses the model [default: pytorch or mindspore if their profiler wrote the profile, "
+            "else offline]."
+        ),
     )
-    repeat_tune: bool = flag("repeat-tune", "Tune again what is banked.")
-    assume_static: bool = flag("assume-static", "Take shapes for static where the export does not tell.")
-    store: str | None = store_for(": what tuning brought before")
+    repeat_tune: bool = flag("repeat-tune", "Tune again what the bank already contains.")
+    assume_static: bool = flag(
+        "assume-static", ("Treat shapes as static if the export does not contain this information.")
+    )
+    store: str | None = store_for(", for the gains of earlier tuning")
     results: tuple[Path, ...] = option(
         default=(),
         help="Earlier AOE results of this model: file or folder (repeatable).",
-        only_here=say("what is known"),
+        only_here=say("the known results"),
     )
     bank: Path | None = option(
         default=None,
-        help="The bank in use, laid out as under TUNE_BANK_PATH [default: what the environment says].",
+        help="The bank in use, with the layout of TUNE_BANK_PATH [default: from the environment].",
         names="input",
     )
     after: Path | None = option(
@@ -147,19 +154,30 @@ class TuneOptions(ModelOptions, StrictOptions):
     """What is asked of `tune` beside the plan; what is None or empty is left to the plan."""
 
     working_folder: Path | None = option(
-        default=None, help="Where the command runs [default: a fresh folder].", only_here=say("where it is run")
+        default=None,
+        help="Working folder of the command [default: a new folder].",
+        only_here=say("the folder in which it is run"),
     )
     device: int | None = option(default=None, minimum=0, maximum=MAX_ID, help="ASCEND_DEVICE_ID.")
-    bank: Seed | None = option(default=None, help="How the private bank begins [default: as the plan says, copy].")
-    soc: str | None = chip("where the plan does not name it")
-    timeout: str | None = option(default=None, metavar="DURATION", help="End it after 90s, 30m, 2h…", names="nothing")
-    grace: float = option(
-        default=GRACE_S, minimum=0, maximum=3600, help="Seconds between asking processes to end and ending them."
+    bank: Seed | None = option(
+        default=None, help=("Initial content of the private bank [default: as in the plan, copy].")
     )
-    resume: bool = flag("resume", "Go on with a job that stopped.", say("what is gone on with"))
-    restart: bool = flag("restart", "Begin anew; what is there is put away.", say("what is put away"))
+    soc: str | None = chip("if the plan does not name it")
+    timeout: str | None = option(
+        default=None, metavar="DURATION", help="Stop the job after this time: 90s, 30m, 2h…", names="nothing"
+    )
+    grace: float = option(
+        default=GRACE_S,
+        minimum=0,
+        maximum=3600,
+        help=("Seconds between the request to stop processes and their forced termination."),
+    )
+    resume: bool = flag("resume", "Resume a stopped job.", say("what is resumed"))
+    restart: bool = flag(
+        "restart", "Start again from the beginning; existing files are moved aside.", say("what is moved aside")
+    )
     dry_run: bool = flag("dry-run", "Only print what would be run.", say("what is not run"))
-    quiet: bool = flag("quiet", "Do not pass on what AOE prints.")
+    quiet: bool = flag("quiet", "Do not show the output of AOE.")
 
     @property
     def timeout_s(self) -> float | None:
@@ -169,7 +187,7 @@ class TuneOptions(ModelOptions, StrictOptions):
         found = _DURATION.fullmatch(self.timeout)
         if found is None:
             raise UsageError(
-                say("tune: --timeout {text!r} is no duration; expected for example 90s, 30m, 2h", text=self.timeout)
+                say("tune: --timeout {text!r} is not a duration; expected for example 90s, 30m, 2h", text=self.timeout)
             )
         return float(found[1]) * _SECONDS[found[2]]
 
@@ -181,19 +199,22 @@ class PreflightOptions(StrictOptions):
     declare: tuple[str, ...] = option(
         default=(),
         metavar="NAME=VALUE,…",
-        help="What no machine shows: processes, model_memory, tuning_parallel_num, profiling, static_memory_policy, "
-        "static_shapes, devices, device_free, cpu_binding, aoe_config_file, npus, soc, cube_cores, vector_cores, "
-        "cube_cores_used, vector_cores_used, device_memory, device_memory_used, aoe_options (repeatable).",
-        only_here=say("what somebody vouches for"),
+        help=(
+            "Facts that cannot be detected on the machine: processes, model_memory, tuning_parallel_num, "
+            "profiling, static_memory_policy, static_shapes, devices, device_free, cpu_binding, "
+            "aoe_config_file, npus, soc, cube_cores, vector_cores, cube_cores_used, vector_cores_used, "
+            "device_memory, device_memory_used, aoe_options (repeatable)."
+        ),
+        only_here=say("what a person vouches for"),
     )
     host: Path | None = option(
         default=None,
         metavar="FILE",
-        help="Check the host that a file describes, not this one.",
+        help="Check the host that a file describes instead of this one.",
         only_here=say("what is checked"),
     )
     describe_host: bool = flag(
-        "describe-host", "Print the description of this host for --host.", say("what else is shown")
+        "describe-host", "Print the description of this host for --host.", say("additional output")
     )
 
 
@@ -204,9 +225,9 @@ class AdoptOptions(StrictOptions):
     to: Path | None = option(
         default=None,
         metavar="BANK",
-        help="The bank to be replaced, laid out as under TUNE_BANK_PATH [default: the one in use].",
+        help="The bank to be replaced, with the layout of TUNE_BANK_PATH [default: the one in use].",
         only_here=say("what is replaced"),
     )
-    soc: str | None = chip("where the plan does not name it")
-    force: bool = flag("force", "Even if no new profile has confirmed the gain.", say("what is forced"))
-    dry_run: bool = flag("dry-run", "Only say what would be replaced.", say("what is not run"))
+    soc: str | None = chip("if the plan does not name it")
+    force: bool = flag("force", "Adopt the bank even if no new profile has confirmed the gain.", say("what is forced"))
+    dry_run: bool = flag("dry-run", "Only show what would be replaced.", say("what is not run"))

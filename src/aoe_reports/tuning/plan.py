@@ -38,17 +38,23 @@ STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
 
 
 PLAN_RULES: dict[str, tuple[Severity, str]] = {
-    "plan-empty": ("info", say("nothing is worth tuning, or nothing can be tuned: the plan has no candidate")),
-    "plan-device": ("info", say("of several devices the one with the longest step is planned for")),
+    "plan-empty": ("info", say("nothing is worth tuning or can be tuned: the plan has no candidate")),
+    "plan-device": ("info", say("the plan is made for the device with the longest step if there are several devices")),
     "plan-step-unknown": (
         "warning",
-        say("nothing tells how long a step is: shares and bounds are those of computing alone"),
+        say("the duration of a step is not known: shares and bounds refer to computing only"),
     ),
     "plan-type-undocumented": ("info", say("a candidate's type is not in the (incomplete) lists of what AOE tunes")),
-    "plan-bank-has-type": ("info", say("the bank has entries of a candidate's type; AOE skips what is banked")),
-    "plan-two-rounds": ("info", say("subgraphs are tuned first, operators are chosen from the profile after it")),
-    "plan-no-communication": ("warning", say("gradients are to be tuned, and no communication was measured")),
-    "bank-entry": ("warning", say("a line of a bank of operators is no JSON object")),
+    "plan-bank-has-type": (
+        "info",
+        say("the bank has entries of a candidate's type; AOE skips operators that are already in the bank"),
+    ),
+    "plan-two-rounds": (
+        "info",
+        say("subgraphs are tuned first; operators are chosen from the profile taken afterwards"),
+    ),
+    "plan-no-communication": ("warning", say("gradient tuning was requested, but no communication was measured")),
+    "bank-entry": ("warning", say("a line of an operator bank is not a JSON object")),
 }
 """(severity, when it fires) of the rules of `plan`."""
 
@@ -65,12 +71,12 @@ class Candidate:
     total_us: float | None = column("Total (us)", "us", default=None)
     share: float | None = column("Share of the step", "percent", default=None)
     bound_by: str | None = column("Bound by", "word", default=None)
-    bound_saving_us: float | None = column("Bound (us of a step)", "us", default=None)
-    expected_saving_us: float | None = column("Expected (us of a step)", "us", default=None)
+    bound_saving_us: float | None = column("Bound, per step (us)", "us", default=None)
+    expected_saving_us: float | None = column("Expected, per step (us)", "us", default=None)
     prior: Any = column(default=None)
     """What is known of tuning such operators, as whoever made the plan writes it."""
     cost_s: float | None = column("Tuning (s)", "us", default=None)
-    reason: str | None = column("Why so much", "sentence", default=None)
+    reason: str | None = column("Basis of the estimate", "sentence", default=None)
 
 
 @row
@@ -237,7 +243,7 @@ _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 def check_soc(soc: str) -> str:
     """The name of a chip, which becomes a folder's; UsageError for what cannot be one."""
     if not _SOC.fullmatch(soc):
-        raise UsageError(say("{soc!r} is no chip; expected a name like Ascend910B", soc=soc))
+        raise UsageError(say("{soc!r} is not a chip; expected a name like Ascend910B", soc=soc))
     return soc
 
 
@@ -245,11 +251,11 @@ def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
     """(JSON Pointer, message) of paths that lead where no path of a plan may."""
     for i, path in enumerate(plan.expected_files):
         if _leaves(path) or PurePosixPath(path).is_absolute():
-            yield f"/expected_files/{i}", say("{path!r} leads out of the plan's folder", path=path)
+            yield f"/expected_files/{i}", say("{path!r} points outside the plan's folder", path=path)
     named = {f"/job/{key}": getattr(plan.job, key) for key in ("model", "weight", "model_path", "working_folder")}
     for at, path in {"/bank": plan.bank, **named}.items():
         if path is not None and _leaves(path):
-            yield at, say("{path!r} leads out of the plan's folder; only absolute paths may", path=path)
+            yield at, say("{path!r} points outside the plan's folder; only absolute paths may do so", path=path)
 
 
 def _leaves(path: str) -> bool:

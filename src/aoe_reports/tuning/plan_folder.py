@@ -41,7 +41,7 @@ def read_plan(folder: Path) -> Plan:
     path = folder / PLAN
     if not folder.is_dir() or not path.exists():
         raise UsageError(
-            say("{folder}: no {file} in it; `aoe-reports plan` makes such a folder", folder=folder, file=PLAN)
+            say("{folder}: no {file} in it; `aoe-reports plan` creates such a folder", folder=folder, file=PLAN)
         )
     document = read_json(path, "plan", say("a plan was expected (schema plan)"))
     plan = plan_of_document(document)
@@ -49,7 +49,7 @@ def read_plan(folder: Path) -> Plan:
         raise ReadError(
             path,
             say("{message} at {place}", message=message, place=at),
-            say("paths of a plan stay inside of it, or are absolute"),
+            say("paths in a plan must lie inside its folder or be absolute"),
         )
     return plan
 
@@ -85,7 +85,7 @@ def read_verify_document(folder: Path) -> dict[str, Any] | None:
     path = folder / VERIFY
     if not path.exists():
         return None
-    document = read_json(path, "verification", say("what `verify` writes was expected"))
+    document = read_json(path, "verification", say("expected output of `verify`"))
     return dict(document)
 
 
@@ -119,7 +119,7 @@ _KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)
 
 def read_kept_verification(path: Path) -> Verification:
     """One of `kept_verifications`; ReadError where it cannot be read."""
-    return verification_of_document(read_json(path, "verification", say("what `verify` writes was expected")))
+    return verification_of_document(read_json(path, "verification", say("expected output of `verify`")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def read_outcome(folder: Path) -> TunedOutcome | None:
     if not path.is_file():
         return None
     try:
-        document = read_json(path, None, say("what `tune` writes was expected"))
+        document = read_json(path, None, say("expected output of `tune`"))
     except ReadError:
         return None
     if not isinstance(document, dict) or not document:
@@ -150,7 +150,7 @@ def read_state(folder: Path) -> JobState | None:
     path = folder / STATE
     if not path.exists():
         return None
-    state = read_json(path, None, say("the state of a tuning job was expected"))
+    state = read_json(path, None, say("expected the state of a tuning job"))
     attempts = state.get("attempts") if isinstance(state, dict) else None
     sound = isinstance(attempts, list) and all(
         isinstance(one, dict)
@@ -165,7 +165,7 @@ def read_state(folder: Path) -> JobState | None:
         or not isinstance(state.get("bank"), dict | None)
         or schema_errors("plan", _plan_with(state.get("job")))
     ):
-        raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` begins anew"))
+        raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` starts over"))
     return state_of_document(state)
 
 
@@ -187,7 +187,7 @@ def write_state(folder: Path, state: JobState) -> None:
 
 def read_listing(path: Path) -> Listing:
     """The listing of a bank that a job wrote down; ReadError for anything else."""
-    expected = say("the listing of a bank was expected; `tune --restart` begins anew")
+    expected = say("expected the listing of a bank; `tune --restart` starts over")
     try:
         return listing_of_document(read_json(path, None, expected))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -209,7 +209,7 @@ def read_json(path: Path, schema: str | None, expected: str) -> Any:
     if not parsed or cut is not None or found:
         first = found[0] if found else None
         raise ReadError(
-            path, first.message if first else say("the text is cut off"), expected, first.line if first else None
+            path, first.message if first else say("the text is truncated"), expected, first.line if first else None
         )
     for at, message in schema_errors(schema, document) if schema else []:
         raise ReadError(path, say("{message} at {place}", message=message, place=at or say("the document")), expected)
@@ -227,5 +227,5 @@ def _with_floats(value: Any) -> Any:
 
 def locked(folder: Path) -> AbstractContextManager[None]:
     """Be the only one who works in a plan's folder; BusyError where somebody is. It ends with the process, however it ends."""
-    busy = say("{folder}: another tune, verify or adopt is at work in it; expected one at a time", folder=folder)
+    busy = say("{folder}: another tune, verify or adopt is running in it; only one is allowed at a time", folder=folder)
     return locked_at_once(folder / ".lock", busy)

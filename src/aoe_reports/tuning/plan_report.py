@@ -44,11 +44,11 @@ class PlanFacts:
 def plan_report(plan: Plan, facts: PlanFacts) -> Report:
     """The plan (as plan.json has it) and what was known when it was made."""
     sections = [
-        Section("Where the step goes", _where(plan, facts)),
+        Section("Step time breakdown", _where(plan, facts)),
         _candidates(plan),
         _rejected(plan.rejected),
         Section("How it was ranked", lines=_how(facts)) if plan.candidates else None,
-        Section("What to do", lines=_what_to_do(plan)),
+        Section("Recommended actions", lines=_what_to_do(plan)),
     ]
     title = say("Tuning plan ({mode}, {scenario})", mode=plan.mode, scenario=plan.scenario)
     said = _gradients(facts) if plan.mode == "gdat" else headline(plan)
@@ -61,23 +61,28 @@ def headline(plan: Plan) -> str:
         return say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
     candidates = plan.candidates
     if not candidates:
-        return say("Tuning compute cannot help here: {why}.", why=_why_not(plan))
+        return say("Tuning of computing cannot help here: {why}.", why=_why_not(plan))
     expected = sum(candidate.expected_saving_us or 0.0 for candidate in candidates)
     minutes = sum(candidate.cost_s or 0.0 for candidate in candidates) / _PER_MINUTE
     operators = sum(candidate.kind == "operator" for candidate in candidates)
     several = count_of(operators, "{number} candidate", "{number} candidates")
     said = {"what": several if operators else say("The model's subgraphs"), "expected": expected, "minutes": minutes}
     if plan.step_us is None:
-        return say("{what}: expected {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
+        return say("{what}: expected saving {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
     if not plan.step_us:
         return say(
-            "{what}: expected {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of tuning.",
+            (
+                "{what}: expected saving {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} "
+                "minutes of tuning."
+            ),
             step=plan.step_us,
             **said,
         )
     return say(
-        "{what}: expected {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about {minutes:,.1f} minutes of "
-        "tuning.",
+        (
+            "{what}: expected saving {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about "
+            "{minutes:,.1f} minutes of tuning."
+        ),
         share=expected / plan.step_us,
         step=plan.step_us,
         **said,
@@ -89,17 +94,21 @@ def _gradients(facts: PlanFacts) -> str:
     tail = facts.gradients
     whole = say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
     if tail is None:
-        unknown = say("What that could save is not known: no step_trace with a backward pass.")
+        unknown = say("The possible saving is not known: there is no step_trace with a backward pass.")
         return join(" ", (whole, unknown))
     said = {"iteration": tail.iteration_us, "tail": tail.tail_us, "bound": tail.bound_us}
     if tail.iteration_us:
         said["share"] = tail.bound_us / tail.iteration_us
     text = say(
-        "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
-        "{bound:,.3f} us ({share:.2%}) can be hidden."
+        (
+            "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce after its backward pass; at most "
+            "{bound:,.3f} us ({share:.2%}) of this can be hidden."
+        )
         if tail.iteration_us
-        else "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce behind its backward pass, of which at most "
-        "{bound:,.3f} us can be hidden.",
+        else (
+            "An iteration of {iteration:,.3f} us has {tail:,.3f} us of all-reduce after its backward pass; at "
+            "most {bound:,.3f} us of this can be hidden."
+        ),
         **said,
     )
     return join(" ", (whole, text))
@@ -109,7 +118,7 @@ def _why_not(plan: Plan) -> str:
     """What speaks against most of the device time."""
     parts = []
     if plan.computing_share is not None:
-        parts.append(say("computing is {share:.1%} of the step", share=plan.computing_share))
+        parts.append(say("computing takes {share:.1%} of the step", share=plan.computing_share))
     sums: dict[str, float] = {}
     for one in plan.rejected:
         word = _taken_apart(one.reason)[0]
@@ -124,13 +133,11 @@ def _why_not(plan: Plan) -> str:
 
 def _where(plan: Plan, facts: PlanFacts) -> list[str]:
     if plan.step_us is None:
-        return [
-            say("Nothing tells how long a step is: shares are of computing, and what runs beside what is not known.")
-        ]
+        return [say("No data gives the duration of a step: shares are of computing, and the overlap is not known.")]
     shares = [
         (plan.computing_share, say("computing")),
-        (facts.overlapped_share, say("of it beside communication")),
-        (plan.communication_not_overlapped_share, say("communication that nothing is computed beside")),
+        (facts.overlapped_share, say("computing overlapped with communication")),
+        (plan.communication_not_overlapped_share, say("communication not overlapped by computing")),
         (plan.free_share, say("free")),
     ]
     said = join(
@@ -148,10 +155,9 @@ def _where(plan: Plan, facts: PlanFacts) -> list[str]:
     if plan.bound_saving_share is not None:
         bound["share"] = plan.bound_saving_share
     most = say(
-        "No tuning of operators can save more than {bound:,.3f} us of it, {share:.1%}: what is overlapped or idle is not "
-        "gained."
+        ("Operator tuning can save at most {bound:,.3f} us of it, {share:.1%}: overlapped or idle time is not gained.")
         if "share" in bound
-        else "No tuning of operators can save more than {bound:,.3f} us of it: what is overlapped or idle is not gained.",
+        else "Operator tuning can save at most {bound:,.3f} us of it: overlapped or idle time is not gained.",
         **bound,
     )
     return [step, most]
@@ -161,12 +167,12 @@ def _candidates(plan: Plan) -> Section:
     candidates = plan.candidates
     if not candidates:
         nothing = say("All gradients together." if plan.mode == "gdat" else "Nothing.")
-        return Section("What to tune", [nothing])
+        return Section("Tuning candidates", [nothing])
     rows = plan.placed[:SHOWN_CANDIDATES]
-    sentences = [say("Total and tasks are those of the whole profile; bound and expected are us of one step.")]
+    sentences = [say("Total and tasks are those of the whole profile; bound and expected are in us per step.")]
     if len(candidates) > len(rows):
         sentences.append(_first(len(rows), len(candidates)))
-    return section_of(Rows(type=PlacedCandidate, rows=rows, title="What to tune", sentences=sentences))
+    return section_of(Rows(type=PlacedCandidate, rows=rows, title="Tuning candidates", sentences=sentences))
 
 
 def _rejected(rejected: Sequence[Rejected]) -> Section | None:
@@ -180,7 +186,7 @@ def _rejected(rejected: Sequence[Rejected]) -> Section | None:
         several = None if number is None else say("({count} operators)", count=number)
         rows.append(replace(one, reason=word, op_name=one.op_name or several))
         meanings.setdefault(word, say("{word}: {meaning}.", word=word, meaning=meaning))
-    table = section_of(Rows(type=Rejected, rows=rows, title="What is left out", sentences=sentences))
+    table = section_of(Rows(type=Rejected, rows=rows, title="Excluded items", sentences=sentences))
     return replace(table, lines=sorted(meanings.values()))
 
 
@@ -206,43 +212,53 @@ def _how(facts: PlanFacts) -> list[str]:
     else:
         cost = say("default: {source}", source=facts.default_source)
     lines: list[str] = [
-        say("Order: expected saving of a step for each second of tuning."),
+        say("Order: expected saving per step for each second of tuning."),
         say(
-            "Expected saving: the time in which an operator alone keeps the step waiting, times the time saved (1 - after/before) "
-            "that earlier tuning of its type brought (measured before claimed, one default counted among them), else times the "
-            "default ({source}); never more than the operator's bound or the step's.",
+            (
+                "Expected saving: the time in which only this operator delays the step, multiplied by the time saved "
+                "(1 - after/before) by earlier tuning of its type (measured results take precedence over claims; one "
+                "default is counted among them), otherwise by the default ({source}); never more than the bound of "
+                "the operator or of the step."
+            ),
             source=facts.default_source,
         ),
-        say("Tuning takes {seconds:,.1f} s an operator and shape ({how}).", seconds=facts.cost_s, how=cost),
+        say("Tuning takes {seconds:,.1f} s per operator and shape ({how}).", seconds=facts.cost_s, how=cost),
         say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts.min_share),
     ]
     if facts.budget_s is not None:
         minutes = facts.budget_s / _PER_MINUTE
-        lines.append(say("Tuning is to take no more than {minutes:,.1f} minutes (--budget).", minutes=minutes))
+        lines.append(say("Tuning may take at most {minutes:,.1f} minutes (--budget).", minutes=minutes))
     return lines
 
 
 def _what_to_do(plan: Plan) -> list[str]:
     if not plan.candidates and plan.mode != "gdat":
         return [
-            say("Nothing to tune: `aoe-reports advise` on the profile says what else could be gained. run.sh refuses.")
+            say(
+                "Nothing to tune: `aoe-reports advise` on the profile shows other possible gains. run.sh refuses "
+                "to run."
+            )
         ]
     lines: list[str] = [
-        say("Look whether the machine can: aoe-reports preflight in this folder."),
-        say("Tune: aoe-reports tune in this folder; without aoe-reports, run.sh."),
-        say("Measure again: remeasure.md says how (tune writes it)."),
+        say("Check the machine: run aoe-reports preflight in this folder."),
+        say("Tune: run aoe-reports tune in this folder, or run.sh if aoe-reports is not available."),
+        say("Measure again: remeasure.md describes how (tune writes this file)."),
     ]
     if plan.mode == "both":
         lines.append(
             say(
-                "Choose the operators: aoe-reports plan of the new profile with --after and this folder; tune that one."
+                "Choose the operators: run aoe-reports plan on the new profile with --after and this folder, "
+                "then tune the new plan."
             )
         )
     if plan.soc is None:
         lines.insert(
-            0, say("The profile does not name the chip: plan with --soc, else run.sh wants a folder bank/ first.")
+            0,
+            say(
+                "The profile does not name the chip: run plan with --soc; otherwise run.sh needs a folder bank/ first."
+            ),
         )
     return [
         *lines,
-        say("Hold AOE's claim against the clock: aoe-reports verify; what is confirmed: aoe-reports adopt."),
+        say("Verify AOE's claim: run aoe-reports verify; adopt what is confirmed: run aoe-reports adopt."),
     ]

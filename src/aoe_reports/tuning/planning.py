@@ -99,23 +99,29 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
     UsageError where there is not one run below `profile`, or a job was begun in the folder.
     """
     if options.model is not None and options.model_path is not None:
-        raise UsageError(say("plan: --model and --model-path exclude each other"))
+        raise UsageError(say("plan: --model and --model-path are mutually exclusive"))
     if (folder / STATE).exists():
-        raise UsageError(say("{folder}: a job was begun there; expected another folder for a new plan", folder=folder))
+        raise UsageError(
+            say("{folder}: a job was already started there; expected another folder for a new plan", folder=folder)
+        )
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, options.max_expanded, findings)
     before = None if options.after is None else read_plan(options.after)
     options = _resolved(options, captures, before)
     job, scenario = _job(options, before, Redactor(environment)), options.scenario or "offline"
     if options.mode == "gdat" and scenario != "tf-training":
-        raise UsageError(say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=scenario))
+        raise UsageError(
+            say("gradients can be tuned in TensorFlow training only, not in {scenario}", scenario=scenario)
+        )
     with ThreadPoolExecutor(1) as beside:  # hashing waits for no lock of the interpreter
         hashed = beside.submit(digest_of_captures, captures)
         measured = _measure(captures, options, findings)
         digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(Finding("error", "nothing-measured", str(profile), say("no tasks here to plan from")))
+            findings.append(
+                Finding("error", "nothing-measured", str(profile), say("no tasks here from which a plan could be made"))
+            )
         return Planned(Plan(scenario, options.mode), None, findings_in_order(findings), unreadable, [])
     prior = _prior_jobs(options, captures, environment)
     findings += prior.findings
@@ -162,7 +168,9 @@ def _resolved(options: PlanOptions, captures: Sequence[Capture], before: Plan | 
         return options
     bank = options.after / "bank"
     if not bank.is_dir():
-        raise UsageError(say("{after}: its subgraphs were not tuned yet (no bank in it)", after=options.after))
+        raise UsageError(
+            say("{after}: its subgraphs have not been tuned yet (it contains no bank)", after=options.after)
+        )
     return replace(
         options,
         scenario=before.scenario,
@@ -204,9 +212,12 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
         known = (("rank {value}", tasks.rank_id), ("device {value}", tasks.device_id))
         whose = join(", ", [say(words, value=value) for words, value in known if value is not None])
         message = say(
-            "planned for {whose}: the longest step of {devices} devices (--rank, --device choose another)"
+            (
+                "planned for {whose}: the longest step among {devices} devices (use --rank and --device to choose "
+                "another)"
+            )
             if whose
-            else "planned for the longest step of {devices} devices (--rank, --device choose another)",
+            else ("planned for the longest step among {devices} devices (use --rank and --device to choose another)"),
             whose=whose,
             devices=devices,
         )
@@ -330,26 +341,32 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
     where, shares, found = str(profile), measured.shares, []
     if shares.step_ns is None:
         found.append(
-            _finding("plan-step-unknown", where, say("no times of tasks, no table of steps: nothing tells of steps"))
+            _finding(
+                "plan-step-unknown", where, say("no task times and no step table: there is no information on steps")
+            )
         )
     for name in ranking.undocumented:
-        text = say("whether AOE tunes {name} is not documented (the published list is not complete)", name=name)
+        text = say("it is not documented whether AOE tunes {name} (the published list is not complete)", name=name)
         found.append(_finding("plan-type-undocumented", where, text))
     for name in ranking.in_bank:
         text = say(
-            "the bank has entries of {name}; AOE skips what is banked, and of which shapes they are it does not say",
+            (
+                "the bank has entries of {name} but does not say for which shapes; AOE skips operators that are "
+                "already in the bank"
+            ),
             name=name,
         )
         found.append(_finding("plan-bank-has-type", where, text))
     if options.mode == "gdat":
         if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
-            text = say("gradients are tuned to overlap communication, and there is none in this profile")
+            text = say("gradient tuning overlaps communication, but this profile contains no communication")
             found.append(_finding("plan-no-communication", where, text))
     elif not ranking.candidates:
         found.append(_finding("plan-empty", where, say("tuning compute cannot help here: no candidate")))
     elif options.mode == "both":
         text = say(
-            "subgraphs first; then profile again and `plan AFTER -o OTHER --after` this folder chooses the operators"
+            "subgraphs first; then profile again and run `plan AFTER -o OTHER --after` with this folder to "
+            "choose the operators"
         )
         found.append(_finding("plan-two-rounds", where, text))
     return found

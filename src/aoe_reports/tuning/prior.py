@@ -27,7 +27,7 @@ DEFAULT_SUBGRAPH_SAVED_SHARE = 0.3553
 DEFAULT_SUBGRAPH_COST_S = 48.5
 """Seconds a model: the mean of the two examples of subgraph tuning (78 s, 19 s)."""
 
-DEFAULT_SOURCE = say("the examples in AOE's documents, which are no measurements")
+DEFAULT_SOURCE = say("the examples in AOE's documents, which are not measurements")
 
 
 @dataclass(frozen=True, slots=True)

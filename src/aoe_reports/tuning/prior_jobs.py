@@ -45,7 +45,7 @@ class PriorJobs:
 
     def known(self, op_names: Sequence[str], op_types: Sequence[str]) -> Known:
         """What is known of some operators and types by their names."""
-        banked = {name: say("an entry of the bank names it") for name in op_names if name in self.bank_entries}
+        banked = {name: say("it is named in an entry of the bank") for name in op_names if name in self.bank_entries}
         counts: dict[str, int] = {}
         for word, number in self.bank_entries.items():
             counts[type_key(word)] = counts.get(type_key(word), 0) + number

@@ -39,21 +39,23 @@ Why = Literal[
 ]  # fmt: skip
 
 REASONS: dict[Why, str] = {
-    "communication": say("communication is not computed by operators that AOE tunes"),
+    "communication": say("AOE does not tune the operators that perform communication"),
     "ai-cpu": say("it runs on the AI CPU; AOE tunes AI Core and vector core operators"),
     "not-ai-core": say("it runs neither on AI Core nor on vector core"),
     "dynamic-shape": say("its shape is dynamic; AOE tunes static shapes only"),
-    "unknown-shape": say("the export does not tell whether its shape is static (--assume-static takes it for that)"),
-    "unknown-type": say("the export does not tell its type"),
-    "unknown-name": say("the export does not tell its name"),
+    "unknown-shape": say(
+        "the export does not record whether its shape is static (--assume-static treats it as static)"
+    ),
+    "unknown-type": say("the export does not contain its type"),
+    "unknown-name": say("the export does not contain its name"),
     "aclnn": say("it runs through aclnn; torch_npu dumps no graph of it for AOE"),
     "type-not-tunable": say("torch_npu dumps no graphs of this type for AOE"),
     "banked": say("it is in a bank; AOE skips it (--repeat-tune tunes it again)"),
-    "failed-before": say("its tuning failed before"),
-    "overlapped": say("something else runs beside it, so that less than --min-share of the step waits for it"),
+    "failed-before": say("its earlier tuning failed"),
+    "overlapped": say("it runs in parallel with other work, so less than --min-share of the step waits for it"),
     "below-threshold": say("it takes less than --min-share of the step"),
-    "beyond-top": say("it comes behind the --top candidates"),
-    "beyond-budget": say("tuning it does not fit into the --budget"),
+    "beyond-top": say("it ranks below the --top candidates"),
+    "beyond-budget": say("tuning it would exceed --budget"),
     "after-subgraphs": say("operators are chosen from the profile after subgraph tuning (plan --after)"),
     "subgraphs-first": say("subgraphs are tuned, not operators"),
 }
@@ -341,15 +343,15 @@ def _part(part_ns: int, shares: StepShares) -> float | None:
 def _because(prior: Prior, total: int, exposed: float, *, bounded: bool) -> Text:
     """Why so much is expected, in a sentence."""
     where = {
-        "measured": say("measured of its type before ({count} results)", count=prior.results),
-        "claimed": say("claimed by AOE of its type before ({count} results)", count=prior.results),
+        "measured": say("measured earlier for operators of this type ({count} results)", count=prior.results),
+        "claimed": say("claimed earlier by AOE for operators of this type ({count} results)", count=prior.results),
         "default": say("default: no result of its type is known"),
     }[prior.source]
     parts = [say("time saved {share:.1%} ({where})", share=prior.saved_share, where=where)]
     if total and exposed < (1 - _SLACK) * total:
-        parts.append(say("{share:.0%} of its time runs beside something else", share=1 - exposed / total))
+        parts.append(say("{share:.0%} of its time overlaps other work", share=1 - exposed / total))
     if bounded:
-        parts.append(say("no more than its bound"))
+        parts.append(say("limited to its bound"))
     return join("; ", parts)
 
 

@@ -343,7 +343,11 @@ def _guarded(asked: Mapping[str, Any]) -> Iterator[_Command]:
             if words[0] != "started":
                 what = of_the_system(" ".join(words[1:])) or say("its guardian has ended")
                 raise CannotRunError(
-                    say("{name}: cannot be run: {what}; expected a command that can", name=asked["argv"][0], what=what)
+                    say(
+                        "{name}: cannot be run: {what}; expected an executable command",
+                        name=asked["argv"][0],
+                        what=what,
+                    )
                 )
             group = Path(words[2]) if words[2:] and words[2] else None
             yield _Command(guardian.Family(process.pid, int(words[1]), group), process.stdout, lines)

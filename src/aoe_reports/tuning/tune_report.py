@@ -40,8 +40,8 @@ def headline(rows: Sequence[OutcomeRow], status: str) -> str:
             said.append(say(subject, counts=join(", ", words)))
     told = join("; ", said)
     if status != "done":
-        return say("Tuning did not come to its end; {told}.", told=told)
+        return say("Tuning did not finish; {told}.", told=told)
     return say(
-        "Tuned {told}. Times are AOE's own, of operators by themselves; how long a step takes was not measured.",
+        ("Tuned {told}. Times are AOE's own, measured on single operators; the duration of a step was not measured."),
         told=told,
     )

@@ -20,46 +20,56 @@ class TuneRule:
 
 _GUIDE = say("AOE guide: viewing the result")
 TUNE_RULES: dict[str, TuneRule] = {
-    "tune-no-finish-line": TuneRule("error", say("the console never said that tuning came to its end"), _GUIDE),
+    "tune-no-finish-line": TuneRule("error", say("the console did not report that tuning finished"), _GUIDE),
     "tune-error-code": TuneRule(
-        "error", say("the console named an error code"), say("AOE errors (EG codes), API error codes")
+        "error", say("the console reported an error code"), say("AOE errors (EG codes), API error codes")
     ),
     "tune-memory": TuneRule("warning", say("the console warned of too little memory (WG0000)"), say("AOE errors")),
     "tune-no-result": TuneRule("error", say("no result file of this run"), _GUIDE),
-    "tune-bad-result": TuneRule("error", say("a result file of this run is cut off or not valid"), _GUIDE),
-    "tune-incomplete": TuneRule("error", say("a result file says that a task was not tuned to its end"), _GUIDE),
+    "tune-bad-result": TuneRule("error", say("a result file of this run is truncated or not valid"), _GUIDE),
+    "tune-incomplete": TuneRule("error", say("a result file reports that a task was not tuned completely"), _GUIDE),
     "tune-bank-not-tuned": TuneRule(
         "error", say("gradient tuning left no tuned bank"), say("the code that writes these banks")
     ),
     "tune-exit-code": TuneRule(
-        "error", say("the command ended with an error (of aoe, whose exit codes are not documented: a warning)"), _GUIDE
+        "error", say("the command ended with an error (a warning for aoe, whose exit codes are not documented)"), _GUIDE
     ),
-    "tune-killed": TuneRule("error", say("a signal ended the process (not ours): a crash, or too little memory")),
+    "tune-killed": TuneRule(
+        "error", say("a signal that this tool did not send ended the process: a crash, or too little memory")
+    ),
     "tune-guardian-lost": TuneRule(
-        "error", say("the process that watches over the command was killed; a daemon of the command may still run")
+        "error", say("the process that monitors the command was killed; a daemon of the command may still run")
     ),
-    "tune-timeout": TuneRule("error", say("it took longer than --timeout and was ended")),
-    "tune-interrupted": TuneRule("error", say("it was told to end before it was through")),
-    "tune-left-running": TuneRule("warning", say("processes went on after the command had ended, and were ended")),
-    "tune-claim-mismatch": TuneRule("warning", say("the console's percentage is not the result file's"), _GUIDE),
-    "tune-nothing-changed": TuneRule(
-        "warning", say("tuning went well and changed nothing: there is nothing to measure")
+    "tune-timeout": TuneRule("error", say("it took longer than --timeout and was stopped")),
+    "tune-interrupted": TuneRule("error", say("it received a signal to stop before it was complete")),
+    "tune-left-running": TuneRule(
+        "warning", say("processes were still running after the command had ended, and were terminated")
     ),
-    "tune-bank-unchanged": TuneRule("warning", say("the result tells of changes, and no file of the bank changed")),
+    "tune-claim-mismatch": TuneRule(
+        "warning", say("the console's percentage differs from the one in the result file"), _GUIDE
+    ),
+    "tune-nothing-changed": TuneRule("warning", say("tuning succeeded without changes: no measurement is needed")),
+    "tune-bank-unchanged": TuneRule("warning", say("the result reports changes, but no file of the bank changed")),
     "tune-other-aoe": TuneRule(
-        "warning", say("the job goes on with another aoe than it was begun with"), say("AOE reference: command line")
+        "warning",
+        say("the job continues with a different aoe than the one it started with"),
+        say("AOE reference: command line"),
     ),
     "tune-other-chip": TuneRule(
         "warning",
-        say("AOE wrote into the bank of another chip than the plan names"),
+        say("AOE wrote to the bank of a chip that differs from the chip in the plan"),
         say("AOE reference: environment variables"),
     ),
     "tune-not-ended": TuneRule(
-        "warning", say("processes of the job could not be ended (of another user, or waiting for a device)")
+        "warning",
+        say(
+            "some processes of the job could not be terminated (they belong to another user or are "
+            "waiting for a device)"
+        ),
     ),
     "tune-log-capped": TuneRule("info", say("the middle of a long console log was left out")),
-    "tune-file-missing": TuneRule("warning", say("a file that the plan expects is not there")),
-    "tune-ops-edited": TuneRule("warning", say("tune_ops.json asks for something else than plan.json")),
+    "tune-file-missing": TuneRule("warning", say("a file that the plan expects is missing")),
+    "tune-ops-edited": TuneRule("warning", say("tune_ops.json and plan.json make different requests")),
 }
 """Rules of `tune`."""
 
@@ -71,4 +81,4 @@ def finding_of(rule: str, path: str, message: str, severity: Severity | None = N
 
 def describe_unended(processes: Sequence[str]) -> str:
     """Which processes are still running, though they were killed."""
-    return say("still running, and could not be ended: {processes}", processes=", ".join(processes))
+    return say("still running and could not be terminated: {processes}", processes=", ".join(processes))

@@ -131,7 +131,7 @@ def bank_of_tuner(plan: Plan) -> Bank:
     """How the bank of a plan's tuner is laid out; UsageError for a tuner that keeps none."""
     made = tuner_of_plan(plan)
     if made.bank is None:
-        raise UsageError(say("{title} keeps no bank that could be put into use", title=made.title))
+        raise UsageError(say("{title} does not keep a bank that could be put into use", title=made.title))
     return made.bank
 
 
@@ -139,7 +139,5 @@ def driver_of_plan(plan: Plan) -> Driver[Any]:
     """How a plan's tuner is run; UsageError for one that works inside of the program that it tunes."""
     made = tuner_of_plan(plan)
     if made.driver is None:
-        raise UsageError(
-            say("{title} tunes inside of the program: there is nothing to plan or to run", title=made.title)
-        )
+        raise UsageError(say("{title} tunes inside the program: planning and running are not needed", title=made.title))
     return made.driver

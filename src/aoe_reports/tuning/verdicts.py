@@ -68,7 +68,7 @@ class Row:
     verdict: Verdict = column("Verdict", "state", before="claimed_before_us", default="not-comparable")
     claimed_change: float | None = column("Claimed change (after/before - 1)", "gain", before="change", default=None)
     """What is held against `change`: after/before - 1 of the two claimed times, where these are told."""
-    claim: ClaimOf | None = column("Claim by AOE's times of", "word", before="claimed_change", default=None)
+    claim: ClaimOf | None = column("Basis of claim", "word", before="claimed_change", default=None)
     """Which claim that is. Of several operators at once there are no two times: each one's change is weighed by its measured time."""
     reason: str | None = column("Remark", "sentence", default=None)
     """How it was come by."""
@@ -257,15 +257,15 @@ def _operator_row(held: _Held, row: Row, group: int) -> Row:
         measured_after_us=None if after is None else after / 1000,
     )
     if before is None:
-        return replace(row, reason=say("calls with these shapes are not in the profile before"))
+        return replace(row, reason=say("the profile before tuning contains no calls with these shapes"))
     if after is None:
-        return replace(row, reason=say("calls with these shapes are not in the profile after"))
+        return replace(row, reason=say("the profile after tuning contains no calls with these shapes"))
     if not before:
-        return replace(row, reason=say("it took no time before"))
+        return replace(row, reason=say("its duration before tuning was 0"))
     change = after / before - 1
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), noise)
-    unknown = say("fewer than {least} steps and calls, and nothing tells the noise", least=LEAST_VALUES)
+    unknown = say("fewer than {least} steps and calls, and the noise is not known", least=LEAST_VALUES)
     return row.changed(change, interval, unknown)
 
 
@@ -316,7 +316,7 @@ def _sum_row(held: _Held, kind: str | None, mine: Sequence[_Weighed], sample: Sa
 
 
 def _too_few_steps() -> str:
-    return say("fewer than {least} steps, and nothing tells the noise", least=LEAST_VALUES)
+    return say("fewer than {least} steps, and the noise is not known", least=LEAST_VALUES)
 
 
 def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
@@ -362,7 +362,10 @@ def _whole_type(held: _Held, kind: str, groups: Sequence[int]) -> Row | None:
 
 def _with_claim(row: Row, claim: Claim, number: int) -> Row:
     reason = say(
-        "{number} claims of operators that have other names in the profiles: their ratio is held against all calls",
+        (
+            "{number} claims of operators that have different names in the profiles: their ratio is compared with "
+            "all calls"
+        ),
         number=number,
     )
     return replace(row, claimed_before_us=claim.before_us, claimed_after_us=claim.after_us, reason=row.reason or reason)
@@ -412,17 +415,20 @@ def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
             row, claimed_before_us=first, claimed_after_us=last, claimed_change=judged.change, claim=judged.claim
         )
     if not before:
-        return replace(row, reason=say("nothing tells how long a step is in the profile before"))
+        return replace(row, reason=say("the duration of a step is not known in the profile before tuning"))
     if after is None:
-        return replace(row, reason=say("nothing tells how long a step is in the profile after"))
+        return replace(row, reason=say("the duration of a step is not known in the profile after tuning"))
     if not is_same_work(work):
-        why = say("a step after holds {work:.3g} times the calls of one before: they are not the same work", work=work)
+        why = say(
+            ("a step after tuning contains {work:.3g} times the calls of a step before: the amount of work differs"),
+            work=work,
+        )
         return replace(row, reason=why)
     change = after / before - 1
     interval = widened(change, change_of_steps(held.both), _noise_of_step(held, before))
     row = row.changed(change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
-        unclaimed = say("nothing was claimed that could be confirmed")
+        unclaimed = say("no claim was made that could be confirmed")
         return replace(row, verdict="not-comparable", reason=row.reason or unclaimed)
     return row
 
@@ -459,14 +465,16 @@ def _signs(operators: Sequence[Row], together: Row | None, held: _Held) -> tuple
         return ()  # other kernels ran: the bank was in use, and brought nothing
     return (
         say(
-            "the {count} tuned operators that were measured again are together no faster, and {far} of them are certainly "
-            "not as fast as claimed",
+            (
+                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
+                "certainly not as fast as claimed"
+            ),
             count=len(rows),
             far=len(far),
         ),
-        say("the profiles do not tell blocks, so whether other kernels ran cannot be seen")
+        say("the profiles do not contain block counts, so it is not known whether other kernels ran")
         if blocks is None
-        else say("all of them run on as many blocks as before: the same kernels"),
+        else say("all of them use the same number of blocks as before: the kernels are the same"),
     )
 
 

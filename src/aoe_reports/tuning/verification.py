@@ -73,71 +73,88 @@ def document_of_verification(verification: Verification) -> dict[str, Any]:
 VERIFY_RULES: dict[str, tuple[Severity, str]] = {
     "verify-nothing-claimed": (
         "warning",
-        say("no result of AOE claims anything: there is nothing to hold against the clock"),
+        say("no AOE result claims anything: there is nothing to compare with the measurement"),
     ),
     "verify-claims-differ": (
         "info",
-        say("AOE's times of the model and its times of operators claim different things of a step"),
+        say("AOE's times of the model and its times of operators lead to different claims for a step"),
     ),
     "verify-same-profile": ("error", say("before and after are the same profile")),
     "verify-other-workload": (
         "error",
         say("most operators of one profile are not in the other (a warning with --force)"),
     ),
-    "verify-other-baseline": ("warning", say("the profile before is not the one that the plan was made from")),
+    "verify-other-baseline": ("warning", say("the profile before tuning is not the one from which the plan was made")),
     "verify-kept": (
         "warning",
-        say("verify.json holds a sound verdict, and this run measured nothing usable: verify.json is unchanged"),
+        say(
+            "verify.json contains a reliable verdict, and this run produced no usable measurement: verify.json "
+            "is unchanged"
+        ),
     ),
     "verify-replaced": (
         "info",
         say(
-            "verify.json held another verdict, which is kept under a name (a warning where that one was a gain and this is none)"
+            "verify.json contained another verdict, which is kept under a different name (a warning if that "
+            "verdict was a gain and this one is not)"
         ),
     ),
     "verify-order": (
         "error",
-        say("the profile after was taken before the one before: they have changed places (a warning with --force)"),
+        say(
+            "the profile after tuning was taken earlier than the profile before tuning: they are swapped (a "
+            "warning with --force)"
+        ),
     ),
-    "verify-steps-differ": ("info", say("the profiles have different numbers of steps; means of a step are compared")),
+    "verify-steps-differ": (
+        "info",
+        say("the profiles have different numbers of steps; mean values per step are compared"),
+    ),
     "verify-other-step": (
         "warning",
-        say("a step of one profile holds other work than one of the other: operators are compared, steps are not"),
+        say("the steps of the two profiles contain different work: operators are compared, steps are not"),
     ),
-    "verify-noise-unknown": ("warning", say("too few untouched operators tell how far two captures are apart")),
-    "verify-drift": ("warning", say("operators that nobody tuned changed, too: the machine was another one")),
+    "verify-noise-unknown": ("warning", say("too few untuned operators to estimate how much two captures differ")),
+    "verify-drift": (
+        "warning",
+        say("operators that were not tuned also changed: the state of the machine was different"),
+    ),
     "verify-bank-not-used": (
         "warning",
         say("signs that the tuned bank was not in use when the second profile was taken"),
     ),
-    "verify-bank-changed": ("warning", say("the private bank is not what `tune` left")),
-    "verify-device": ("info", say("of several devices the one with the longest step before is verified")),
+    "verify-bank-changed": ("warning", say("the private bank differs from what `tune` wrote")),
+    "verify-device": ("info", say("of several devices, the one with the longest step before tuning is verified")),
     "verify-operator-changed": ("info", say("a tuned operator is not in both profiles with the same shapes")),
 }
 """(severity, when it fires) of the rules of `verify`."""
 
 ADOPT_RULES: dict[str, tuple[Severity, str]] = {
-    "adopt-not-verified": ("error", say("no new profile has confirmed the gain (a warning with --force)")),
+    "adopt-not-verified": ("error", say("no new profile confirmed the gain (a warning with --force)")),
     "adopt-verdicts-differ": (
         "warning",
-        say(
-            "another verification of the same bank, which is kept beside verify.json, measured no gain, or cannot be read"
-        ),
+        say("another verification of the same bank, kept next to verify.json, measured no gain or cannot be read"),
     ),
     "adopt-other-chip": (
         "error",
-        say("the private bank holds operators of another chip (a warning if it holds some of the job's chip, too)"),
+        say(
+            "the private bank contains operators of another chip (a warning if it also contains operators of the "
+            "job's chip)"
+        ),
     ),
-    "adopt-partly": ("warning", say("a new profile has confirmed a part of the gain")),
+    "adopt-partly": ("warning", say("a new profile confirmed part of the gain")),
     "adopt-changed-since": ("error", say("the private bank is not the one that was verified (a warning with --force)")),
-    "adopt-not-tuned": ("error", say("the job is not through (a warning with --force)")),
-    "adopt-replaces": ("warning", say("entries of the bank in use are not in the private one: they cannot be merged")),
-    "adopt-completed": ("warning", say("an adopt that was stopped on the way is completed, or taken back")),
+    "adopt-not-tuned": ("error", say("the job is not finished (a warning with --force)")),
+    "adopt-replaces": ("warning", say("the private bank lacks entries of the bank in use: the banks cannot be merged")),
+    "adopt-completed": ("warning", say("an interrupted adopt run is completed or rolled back")),
     "adopt-unclear": (
         "error",
-        say("an adopt was stopped, and nothing tells the old folders from the new ones: nothing is moved or deleted"),
+        say(
+            "an adopt run was interrupted, and the old folders cannot be distinguished from the new ones: "
+            "nothing is moved or deleted"
+        ),
     ),
-    "adopt-leftover": ("warning", say("a folder that an adopt left when it was stopped; nothing uses it")),
-    "adopt-nothing": ("info", say("the bank in use is the private one already")),
+    "adopt-leftover": ("warning", say("a folder left by an interrupted adopt run; it is not in use")),
+    "adopt-nothing": ("info", say("the bank in use already matches the private one")),
 }
 """(severity, when it fires) of the rules of `adopt`."""

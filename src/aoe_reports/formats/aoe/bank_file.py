@@ -45,7 +45,7 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
     data = read_bytes(path, limit)
     sha256 = hashlib.sha256(data).hexdigest()
     if len(data) > limit:
-        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
         finding = Finding("error", "json-too-large", str(path), message)
         return BankFile(path, name, GradientBank(name.soc, ()), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []

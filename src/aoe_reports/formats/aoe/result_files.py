@@ -95,7 +95,7 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     sha256 = hashlib.sha256(data).hexdigest()
     limit = max_bytes or MAX_RESULT_BYTES
     if len(data) > limit:
-        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
         finding = Finding("error", "json-too-large", str(path), message)
         return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
@@ -180,18 +180,20 @@ def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> t
 def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut: bool) -> tuple[bool, Any, str | None]:
     """What can still be said of a text that is no JSON."""
     if not data.strip():
-        message = say("the file is empty; nothing of it is used")
+        message = say("the file is empty; it is not used")
         findings.append(Finding("error", "json-truncated", str(path), message, 1))
         return False, None, None
     wrong = None if cut else explain(data)
     if wrong is not None and not wrong.cut:
-        message = say("not JSON: {why}; nothing of this file is used", why=wrong.message)
+        message = say("not JSON: {why}; none of this file is used", why=wrong.message)
         findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
         return False, None, None
     recovered = recover(data)
     text = say(
-        "the text ends before the document does (still being written, or cut off); what is whole up to there is read; "
-        "no number of the unfinished {part} is used",
+        (
+            "the text ends before the document does (still being written, or truncated); everything complete up to "
+            "there is read; no number of the unfinished {part} is used"
+        ),
         part=part,
     )
     findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
@@ -221,8 +223,10 @@ def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
 def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
     def message(key: str) -> Text:
         return say(
-            "the key {key!r} stands more than once in one object; all are read (no number is used of a task inside of "
-            "which it does)",
+            (
+                "the key {key!r} occurs more than once in one object; all are read (no number of a task that "
+                "contains a repeated key is used)"
+            ),
             key=key[:200],
         )
 
@@ -239,6 +243,6 @@ def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) 
         for pointer, key, line, column in found[:EXAMPLES_PER_RULE]
     ]
     if len(found) > EXAMPLES_PER_RULE:
-        more = say("and {count} more keys that stand more than once", count=len(found) - EXAMPLES_PER_RULE)
+        more = say("and {count} more keys that appear more than once", count=len(found) - EXAMPLES_PER_RULE)
         said.append(Finding("warning", "json-duplicate-key", str(path), more))
     return said

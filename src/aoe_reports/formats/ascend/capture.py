@@ -156,7 +156,9 @@ def _superseded(file: FoundFile) -> Finding:
     if file.name.other is None and file.name.time is not None:
         message = say("a newer export of {kind} is used", kind=file.name.kind)
         return Finding("info", "superseded", str(file.path), message)
-    message = say("another export of {kind} is used; this file beside it is left out (a copy?)", kind=file.name.kind)
+    message = say(
+        "another export of {kind} is used; this file next to it is not used (is it a copy?)", kind=file.name.kind
+    )
     return Finding("warning", "several-exports", str(file.path), message)
 
 
@@ -172,7 +174,7 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
         if missing:
             numbers = join(", ", (str(number) for number in missing[:EXAMPLES_PER_RULE]))
             kind = numbered[0].name.kind
-            message = say("slice {numbers} of {kind} is not there: its rows are missing", numbers=numbers, kind=kind)
+            message = say("slice {numbers} of {kind} is not present: its rows are missing", numbers=numbers, kind=kind)
             found.append(Finding("error", "slice-missing", str(numbered[0].path), message))
     return found
 
@@ -236,7 +238,7 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
     for path in paths:
         document = _load(path)
         if document is None:
-            message = say("this info file cannot be read as JSON; what it would say (rank, time) is not known")
+            message = say("this info file cannot be read as JSON; its information (rank, time) is not known")
             findings.append(Finding("warning", "info-file", str(path), message))
         elif found := PROFILER_INFO.match(path.name):
             info = _with_profiler_info(info, document, found["rank"])

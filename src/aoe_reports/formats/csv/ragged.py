@@ -52,9 +52,9 @@ def mended(table: Table, match: Match, frame: pa.Table, ragged: Sequence[Ragged]
         if whole is not None:
             free = next((field.position for field in match.fields if field.free), 0)
             message = say(
-                "a comma in {name!r}, which the exporter did not quote; put together again"
+                "the exporter did not quote a comma in {name!r}; the cell was joined again"
                 if more
-                else "the exporter filled up missing reduces with too few N/A; read as missing ones",
+                else "the exporter padded missing reduces with too few N/A; they are read as missing",
                 name=whole[free][:60],
             )
             found.append(Mended(row.record, whole, message))

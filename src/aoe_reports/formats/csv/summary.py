@@ -134,8 +134,8 @@ def read_header(path: Path) -> tuple[list[str], int]:
     try:
         return next(csv.reader([text.replace("\0", "\ufffd").replace("\r", "")]), []), len(line)
     except csv.Error as error:
-        what = say("the header cannot be taken apart ({error})", error=str(error))
-        raise ReadError(path, what, say("a line of cells was expected"), 1) from error
+        what = say("the header cannot be parsed ({error})", error=str(error))
+        raise ReadError(path, what, say("expected a line of cells"), 1) from error
 
 
 def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
@@ -168,7 +168,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     asked = reading.asked(whole=whole)
     parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
     if parsed is None:
-        message = say("this cannot be taken apart into rows (one longer than 1 MiB?); nothing of this file is used")
+        message = say("this cannot be split into rows (one longer than 1 MiB?); the file is not used")
         return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
     return reading.assemble(parsed, looked, whole=whole)
 
@@ -179,12 +179,12 @@ def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -
     if looked.bad_offset is not None:
         line = _line_of_offset(path, looked.bad_offset)
         if not usable:
-            message = say("the bytes are neither UTF-8 nor GB18030; nothing of this file is used")
+            message = say("the bytes are neither UTF-8 nor GB18030; the file is not used")
             return [Finding("error", "csv-encoding", str(path), message, line)]
         found.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
     if looked.nul_offset is not None:
         message = say(
-            "a NUL byte stands here, as after a crash: what it took the place of is lost, words may be others"
+            "there is a NUL byte here, as after a crash: the content that it replaced is lost, words may be wrong"
         )
         line = _line_of_offset(path, looked.nul_offset)
         found.append(Finding("warning", "csv-encoding", str(path), message, line))
@@ -194,7 +194,7 @@ def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -
 
 
 def _no_header(path: Path, table: Table, header_bytes: int) -> Finding:
-    what = say("the first line holds no header" if header_bytes else "the file is empty")
+    what = say("the first line does not contain a header" if header_bytes else "the file is empty")
     message = say("{what}; expected the header of {table}", what=what, table=table.name)
     return Finding("error", "empty-file", str(path), message, 1 if header_bytes else None)
 
@@ -237,7 +237,7 @@ def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
 def _nearly(path: Path, match: Match) -> list[Finding]:
     def message(field: Field, column: Column) -> Text:
         return say(
-            "{column!r} is not known; is it {near!r}, which is not here?", column=field.header, near=column.headers[0]
+            "{column!r} is unknown; is it {near!r}, which is missing here?", column=field.header, near=column.headers[0]
         )
 
     return [
@@ -249,7 +249,7 @@ def _nearly(path: Path, match: Match) -> list[Finding]:
 def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
     def message(field: Field) -> Text:
         return say(
-            "{column!r} stands in the header a second time; which of them is right cannot be told: {effect}",
+            "{column!r} occurs twice in the header; it cannot be determined which one is right: {effect}",
             column=field.header,
             effect=what,
         )
@@ -263,8 +263,10 @@ def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
         return []
     field = match.unordered
     message = say(
-        "{column!r} stands behind columns that every {table} has behind it; "
-        "read by its name, but check that nobody swapped headers",
+        (
+            "{column!r} comes after columns that follow it in every {table}; it is read by its name, but check that "
+            "headers were not swapped"
+        ),
         column=field.header,
         table=table.name,
     )
@@ -275,10 +277,14 @@ def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[
     findings = []
     for column in match.missing:
         near = _instead(column, table, match)
-        hint = say("; is it {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
+        hint = (
+            say("; did you mean {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
+        )
         message = say(
-            "no column {column!r} in the header of {count} columns, which every {table} has{hint}; "
-            "no row of this file is used",
+            (
+                "the header of {count} columns has no column {column!r}, which every {table} has{hint}; no row of "
+                "this file is used"
+            ),
             column=column.headers[0],
             count=len(header),
             table=table.name,
@@ -531,7 +537,7 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         return Finding("error", "csv-truncated", str(path), message, line)
     if ending == "whole":
         message = say(
-            "the file does not end with a line end; its last row is whole and used, later ones may be missing"
+            "the file does not end with a line end; its last row is complete and used, later ones may be missing"
         )
         return Finding("warning", "csv-truncated", str(path), message, line)
     if ending == "cut":
@@ -542,8 +548,10 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         )
         return Finding("error", "csv-truncated", str(path), message, line, field.position + 1)
     message = say(
-        "the file does not end with a line end; nothing tells whether its last cell ({column}) is whole: it is empty in "
-        "the table, the rest of the row is used, later ones may be missing",
+        (
+            "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
+            "the cell is empty in the table, the rest of the row is used, later rows may be missing"
+        ),
         column=field.header,
     )
     return Finding("warning", "csv-truncated", str(path), message, line, field.position + 1)
@@ -618,7 +626,7 @@ def _bare_returns(path: Path) -> list[Finding]:
                 starts.append(lines)
     found = sorted([*starts, *ends] if len(ends) < lines else starts)
     message = say(
-        "a carriage return stands here without a line end: what it took the place of is lost, words may be others"
+        "there is a carriage return here without a line end: the content that it replaced is lost, words may be wrong"
     )
     places = [(line, None, message) for line in found[: EXAMPLES_PER_RULE + 1]]
     return _capped("warning", "csv-encoding", path, places, len(found))
@@ -632,7 +640,7 @@ def _spread_rows(places: _Places, good: Mask, heights: Ints) -> list[Finding]:
 
     def message(row: int) -> Text:
         lines = int(heights[rows[row]])
-        return say("the row goes over {lines} lines (stray quotes?); all of them are left out", lines=lines)
+        return say("the row spans {lines} lines (stray quotes?); all of them are left out", lines=lines)
 
     return places.findings("error", "csv-spread-row", np.flatnonzero(high), message)
 
@@ -646,8 +654,10 @@ def _line(record: int, lines: Ints | None) -> int:
 def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) -> list[Finding]:
     def message(row: Ragged) -> Text:
         return say(
-            "the row has {cells} cells, the header {columns}; the row is left out; "
-            "an open quote swallows what follows on the next lines"
+            (
+                "the row has {cells} cells, the header {columns}; the row is left out; an unclosed quote takes in "
+                "the content of the next lines"
+            )
             if row.spread
             else "the row has {cells} cells, the header {columns}; the row is left out",
             cells=row.cells,
@@ -700,7 +710,7 @@ def _said_of_wrapped(spec: Field, words: pa.ChunkedArray, row: int) -> Text:
 def _kind(spec: Field) -> Text:
     if spec.type == "integer":
         return say("a whole number of 63 bits")
-    return say("a plausible length of time" if spec.type == "duration" else "a number")
+    return say("a plausible duration" if spec.type == "duration" else "a number")
 
 
 def _cell(column: pa.ChunkedArray, row: int) -> str:
@@ -721,7 +731,7 @@ def _capped(
     if total > EXAMPLES_PER_RULE:
         line, column, _ = found[EXAMPLES_PER_RULE]
         message = say(
-            "and {count} more rows mended in the same way"
+            "and {count} more rows repaired in the same way"
             if mended_rows
             else "and {count} more of this kind from here on, all left out",
             count=total - EXAMPLES_PER_RULE,

@@ -62,7 +62,7 @@ def _held_against_totals(data: TableData, totals: list[Row]) -> TableData:
         here = sums.get((total["step"], total["type"]), 0)
         if abs(here - total["elapsed_ns"]) > _TOTAL_TOLERANCE_NS * max(data.frame.num_rows, 1):
             message = say(
-                "{step}, {type}: the operators take {sum:.3f} us, {total!r} says {told:.3f} us",
+                "{step}, {type}: the operators add up to {sum:.3f} us, but {total!r} states {told:.3f} us",
                 step=total["step"],
                 type=total["type"],
                 sum=here / 1000,
@@ -95,7 +95,7 @@ def _operators(document: Any, broken: list[Finding], path: str) -> Iterator[tupl
 
 
 def _broken(path: str, pointer: str, expected: str) -> Finding:
-    message = say("expected {expected} here; it is left out", expected=expected)
+    message = say("expected {expected} here; the value is not used", expected=expected)
     return Finding("error", "json-row", path, message, pointer=pointer)
 
 
@@ -157,7 +157,7 @@ def _advice(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
     """The rules of prof_rule_*.json: {"status", "data": {section: [{type, description, result: [...]}]}}."""
     data = document.get("data") if isinstance(document, dict) else None
     if not isinstance(data, dict):
-        broken.append(_broken(path, "/data", say("an object with a list a section")))
+        broken.append(_broken(path, "/data", say("an object with one list for each section")))
         return
     for section, rules in data.items():
         for i, rule in enumerate(rules if isinstance(rules, list) else [None]):

@@ -71,12 +71,12 @@ def _what(error: str) -> tuple[str, Text]:
     told = of_parser(error)
     if error.startswith("EOF"):
         return "json-truncated", say(
-            "the text ends before the document does ({error}); nothing of it is used", error=told
+            "the text ends before the document does ({error}); its content is not used", error=told
         )
     if "uplicate key" in error:
-        message = say("{error}; which of them is right cannot be told: nothing of it is used", error=told)
+        message = say("{error}; it cannot be determined which one is right: the content is not used", error=told)
         return "json-duplicate-key", message
-    return "json-syntax", say("not JSON: {why}; nothing of it is used", why=told)
+    return "json-syntax", say("not JSON: {why}; none of it is used", why=told)
 
 
 def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
@@ -108,7 +108,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
     if document is None:
         return nothing_of(path, table, table.match([]), *findings)
     if not isinstance(document, list) or not all(isinstance(row, dict) for row in document[:1]):
-        message = say("expected a list of rows (objects with the table's headers as keys); nothing of it is used")
+        message = say("expected a list of rows (objects with the table's headers as keys); none of it is used")
         return nothing_of(path, table, table.match([]), Finding("error", "json-shape", str(path), message))
     header = list(document[0]) if document else []
     rows: list[Row] = []
@@ -117,7 +117,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
         if isinstance(row, dict) and list(row) == header:
             rows.append(Row(row, f"/{i}"))
         else:
-            message = say("this row has not the keys of the first one; it is left out")
+            message = say("the keys of this row differ from those of the first row; it is left out")
             broken.append(Finding("error", "json-row", str(path), message, pointer=f"/{i}"))
     findings += _capped(broken[:_EXAMPLES], len(broken))
     return table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))

@@ -532,19 +532,19 @@ _REACH = 1000
 _ODDITIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), message)
     for pattern, message in (
-        (r"[.…]{2,}+|…", "'{text}' is not JSON (an ellipsis of a document?)"),
-        (r"(?i:[-+]?(?:nan|infinity|inf))\b", "{text} is no JSON number"),
-        (r"(?i:true|false|none|null|undefined|nil)\b", "{text} is not JSON; it has true, false and null"),
+        (r"[.…]{2,}+|…", "'{text}' is not valid JSON (an ellipsis copied from a document?)"),
+        (r"(?i:[-+]?(?:nan|infinity|inf))\b", "{text} is not a JSON number"),
+        (r"(?i:true|false|none|null|undefined|nil)\b", "{text} is not JSON; JSON has true, false and null"),
         (r"//|/\*|#|<!--", "'{text}': JSON has no comments"),
-        (r"['`]", "{text} is no quotation mark of JSON: a text stands in double quotes"),
-        (r"[\u2018-\u201f«»]", "{text} is no quotation mark of JSON: a text stands in plain double quotes"),
-        (r"-?0[0-9]++", "{text} is no JSON number: it has leading zeros"),
-        (r"\+[0-9.]++", "{text} is no JSON number: it has a leading '+'"),
-        (r"-?\.[0-9]++", "{text} is no JSON number: no digit before the '.'"),
-        (r"-?[0-9]++\.(?![0-9])", "{text} is no JSON number: no digit behind the '.'"),
-        (r"-?[0-9][\w.+-]*+|[-+.]", "{text} is no JSON number"),
-        (r"[^\W\d][\w.$-]*+(?=[ \t\r\n]*+:)", "the key '{text}' has to stand in double quotes"),
-        (r"[^\W\d][\w.$-]*+", "'{text}' is no JSON value; a text stands in double quotes"),
+        (r"['`]", "{text} is not a JSON quotation mark: strings are written in double quotes"),
+        (r"[\u2018-\u201f«»]", "{text} is not a JSON quotation mark: strings are written in plain double quotes"),
+        (r"-?0[0-9]++", "{text} is not a JSON number: it has leading zeros"),
+        (r"\+[0-9.]++", "{text} is not a JSON number: it has a leading '+'"),
+        (r"-?\.[0-9]++", "{text} is not a JSON number: no digit before the '.'"),
+        (r"-?[0-9]++\.(?![0-9])", "{text} is not a JSON number: no digit after the '.'"),
+        (r"-?[0-9][\w.+-]*+|[-+.]", "{text} is not a JSON number"),
+        (r"[^\W\d][\w.$-]*+(?=[ \t\r\n]*+:)", "the key '{text}' must be in double quotes"),
+        (r"[^\W\d][\w.$-]*+", "'{text}' is not a JSON value; strings must be in double quotes"),
     )
 )
 """What people and programs write that is no JSON."""
@@ -570,13 +570,13 @@ def _odd(walk: _Walk) -> tuple[int, Text]:
     """What is wrong about something that is no token of JSON."""
     text, at = walk.text, walk.position
     if _stray_quote(walk):
-        return at - 1, say("a '\"' inside of a text is written '\\\"'")
+        return at - 1, say("a '\"' inside a string must be written as '\\\"'")
     if _LENIENT.match(text, at):
-        return at, say("a number of a size that is not read")
+        return at, say("the number is too large to be read")
     plain = unicodedata.normalize("NFKC", text[at])
     if plain != text[at] and plain in _MARKS:
         told = {"character": text[at], "code": ord(text[at]), "plain": plain}
-        return at, say("'{character}' (U+{code:04X}) is not JSON; '{plain}' is", **told)
+        return at, say("'{character}' (U+{code:04X}) is not valid in JSON; use '{plain}'", **told)
     for pattern, message in _ODDITIES:
         if odd := pattern.match(text, at):
             return at, say(message, text=_shown(odd[0]))
@@ -595,9 +595,9 @@ def _stray_quote(walk: _Walk) -> bool:
 
 def _ended(walk: _Walk) -> Text:
     if walk.expects == "end":
-        return say("nothing is wrong: the document ends here")
+        return say("no error: the document ends here")
     if not walk.opened:
-        return say("the text ends inside of a value" if walk.text.strip() else "the text ends before a document begins")
+        return say("the text ends inside a value" if walk.text.strip() else "the text ends before a document begins")
     bracket, place = walk.opened[-1]
     line, column = _place(walk.text, place)
     return count_of(
@@ -615,19 +615,21 @@ def _broken_string(walk: _Walk) -> tuple[int, Text]:
     if at == len(text) or _CUT_ESCAPE.match(text, at) or _CUT_CHARACTER.match(text, at):
         line, column = _place(text, walk.position)
         told = {"line": line, "column": column}
-        return len(text), say("the text ends inside of the string that begins in line {line}, column {column}", **told)
+        return len(text), say("the text ends inside the string that begins in line {line}, column {column}", **told)
     character = text[at]
     if character in "\r\n":
-        return at, say("a line break in a string: its '\"' is missing, or it is written '\\n'")
+        return at, say(
+            "a line break in a string: the closing '\"' is missing, or the line break must be written as '\\n'"
+        )
     if character != "\\":
         return at, _bare(character)
     written = text[at : at + 6]
     if re.fullmatch(r"\\" + _ANY, written):
-        return at, say("'{text}' is half of a pair of surrogates: no character", text=written)
+        return at, say("'{text}' is half of a surrogate pair, not a character", text=written)
     if written.startswith("\\u"):
-        return at, say("'\\u' takes four hexadecimal digits")
+        return at, say("'\\u' must be followed by four hexadecimal digits")
     following = _named(text[at + 1])
-    return at, say("'\\' and {text} are no escape of JSON; a backslash is written '\\\\'", text=following)
+    return at, say("'\\' followed by {text} is not a JSON escape sequence; write a backslash as '\\\\'", text=following)
 
 
 def _bare(character: str) -> Text:
@@ -635,7 +637,7 @@ def _bare(character: str) -> Text:
     if "\udc80" <= character <= "\udcff":
         return say("{text} in a string", text=_named(character))
     return say(
-        "a bare control character ({character}) in a string; it is written '\\u{code:04x}'",
+        "unescaped control character ({character}) in a string; it must be written as '\\u{code:04x}'",
         character=_named(character),
         code=ord(character),
     )
@@ -649,7 +651,7 @@ def _misplaced_colon(walk: _Walk, _: str, __: int) -> tuple[int, Text]:
             text, at, "colon", [*opened, _HERE]
         ):
             return walk.last, say("{marks} missing before a member: {where}", marks="']'", where=_not_closed(walk))
-        return walk.last, say("{mark} missing: a member stands outside of an object", mark="'{'")
+        return walk.last, say("{mark} missing: a member is outside an object", mark="'{'")
     return at, say("no key before ':'") if expects in _TAKES_KEY else _too_many(":")
 
 
@@ -669,7 +671,7 @@ def _not_closed(walk: _Walk) -> Text:
 
 
 def _too_many(mark: str) -> Text:
-    return say("a '{mark}' too many", mark=mark)
+    return say("extra '{mark}'", mark=mark)
 
 
 def _misplaced_comma(walk: _Walk, _: str, __: int) -> tuple[int, Text]:
@@ -691,7 +693,7 @@ def _misplaced_value(walk: _Walk, kind: str, end: int) -> tuple[int, Text]:
     elif expects == "colon":
         message = say("':' missing between a key and its value")
     elif expects in _TAKES_KEY:
-        what = say("the key '{text}' has to stand in double quotes", text=_shown(walk.text[at:end]))
+        what = say("the key '{text}' must be in double quotes", text=_shown(walk.text[at:end]))
         message = what if is_key else say("a value without a key in an object")
     elif _is_of_outer(walk.opened) and is_key and kind == "string":
         message = say("{marks} missing before a member: {where}", marks="'],'", where=_not_closed(walk))
@@ -699,7 +701,9 @@ def _misplaced_value(walk: _Walk, kind: str, end: int) -> tuple[int, Text]:
         message = say("',' missing between two elements")
     else:
         members = kind == "string" and is_key
-        message = say("',' missing between two members" if members else "a second value behind the value of a member")
+        message = say(
+            "',' missing between two members" if members else "there is a second value after the value of a member"
+        )
     return at, message
 
 
@@ -712,14 +716,17 @@ def _misplaced_end(walk: _Walk, bracket: str, _: int) -> tuple[int, Text]:
         return at, _NO_VALUE[expects]
     opening = opened[-1][0]
     if opening == _OPENED_BY[bracket]:
-        return walk.last, say("a ',' too many before '{bracket}'", bracket=bracket)
+        return walk.last, say("extra ',' before '{bracket}'", bracket=bracket)
     other = _CLOSED_BY[opening]
     beginning = _not_closed(walk)
     after: Expected = "more" if opened[1:] else "end"
     told = {"bracket": bracket, "other": other, "where": beginning}
     changes = [
         (_reach(text, at + 1, expects, opened), _too_many(bracket)),
-        (_reach(text, at + 1, after, opened[:-1]), say("'{bracket}' where '{other}' belongs: {where}", **told)),
+        (
+            _reach(text, at + 1, after, opened[:-1]),
+            say("'{bracket}' found where '{other}' is expected: {where}", **told),
+        ),
     ]
     if any(outer == _OPENED_BY[bracket] for outer, _ in opened[-2:-1]):
         missing = say("'{other}' missing before '{bracket}': {where}", **told)
@@ -742,7 +749,7 @@ def _behind_the_end(walk: _Walk) -> tuple[int, Text]:
     text, at, closed = walk.text, walk.position, walk.text[walk.last]
     if closed in _OPENED_BY and _reach(text, at, "more", [(_OPENED_BY[closed], 0)])[1]:
         return walk.last, _too_many(closed)
-    return at, say("a ',' behind the document" if text[at] == "," else "a second document behind the first")
+    return at, say("extra ',' after the document" if text[at] == "," else "there is a second document after the first")
 
 
 def _shown(text: str) -> str:

@@ -40,7 +40,7 @@ def read_records(path: Path, findings: list[Finding], max_bytes: int | None = No
     limit = max_bytes or MAX_RECORDS_BYTES
     data = read_bytes(path, limit)
     if len(data) > limit:
-        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
         findings.append(Finding("error", "json-too-large", str(path), message))
         return
     text = as_utf8(path, data, findings)
@@ -92,7 +92,7 @@ def _parsed(path: Path, text: bytes, line: int | None = None) -> tuple[Any, Find
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
-        told = say("{error}; a record has each key once", error=of_parser(message))
+        told = say("{error}; each key may occur only once in a record", error=of_parser(message))
         return None, Finding("error", "json-duplicate-key", str(path), told, line)
     wrong = explain(text)
     rule, told = "json-syntax", say("not JSON: {why}", why=wrong.message)

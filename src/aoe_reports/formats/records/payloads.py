@@ -38,7 +38,7 @@ class NotDecodableError(ValueError):
 def decode(text: str | None, kind: Any = Any) -> Any:
     """The value of a JSON text, of this type; NotDecodableError where it is another, no JSON or nested too deep."""
     if text is None:
-        raise NotDecodableError(say("there is no value"))
+        raise NotDecodableError(say("the value is missing"))
     try:
         value = msgspec.json.decode(text, type=kind)
     except RecursionError:
@@ -87,7 +87,7 @@ def members_of(text: str | None) -> tuple[Member, ...]:
     """The members of a run; NotDecodableError where there are none."""
     members = decode(text, list[_Member])
     if not members:
-        raise NotDecodableError(say("a run has one member at least"))
+        raise NotDecodableError(say("a run has at least one member"))
     return tuple(Member(one.identity, one.content_hash, one.rows, one.named) for one in members)
 
 

@@ -68,9 +68,9 @@ def _ours_in(metadata: dict[str, Any]) -> dict[str, Any]:
     ours: dict[str, Any] = metadata.pop(OURS, {})
     extra, absent = (ours.get("extra", {}), ours.get("absent", [])) if isinstance(ours, dict) else (None, None)
     if not isinstance(extra, dict) or not isinstance(absent, list) or not set(map(str, absent)) <= set(OPTIONAL_FIELDS):
-        raise NotDecodableError(say("{key} is not as it was written", key=OURS))
+        raise NotDecodableError(say("{key} differs from what was written", key=OURS))
     if set(extra) & set(FIELDS):
-        raise NotDecodableError(say("{key} is not as it was written", key=OURS))
+        raise NotDecodableError(say("{key} differs from what was written", key=OURS))
     return ours
 
 

@@ -49,7 +49,7 @@ def _step_parts(database: Database, table: str, words: Mapping[str, str]) -> Bui
     lengths = {name: _nanoseconds(rows.cells[column], 1_000.0) for name, column in _PARTS.items()}
     for name, column in _PARTS.items():
         endless = good & rows.cells[column].there & ~lengths[name].there
-        database.implausible(table, say("{column} is longer than anything can take", column=column), endless)
+        database.implausible(table, say("{column} is longer than any possible duration", column=column), endless)
         if column in NEEDED_PARTS:
             good = good & ~endless
     series: dict[str, Series] = {"step": _step_numbers(database, table, rows.words["step"]).take(good)}
@@ -72,7 +72,7 @@ def _step_numbers(database: Database, table: str, cells: Sequence[str | None]) -
             bad += 1
     if bad:
         message = say(
-            "{column}: {count} values that name no step; these cells are empty in the table",
+            "{column}: {count} values that do not name a step; these cells are empty in the table",
             column=f"{table}.step",
             count=bad,
         )
@@ -93,7 +93,7 @@ def _usable(database: Database, rows: Rows, column: str) -> tuple[Cells, Mask]:
     """(lengths of time in ms as ns, the rows to be used: not those whose length is longer than anything can take)."""
     lengths = _nanoseconds(rows.cells[column], 1_000_000.0)
     endless = rows.good & ~lengths.there
-    database.implausible(rows.table, say("{column} is longer than anything can take", column=column), endless)
+    database.implausible(rows.table, say("{column} is longer than any possible duration", column=column), endless)
     return lengths, rows.good & ~endless
 
 

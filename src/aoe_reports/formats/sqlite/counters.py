@@ -39,7 +39,7 @@ def counters_of(database: Database, ids: Ints, starts: Ints, ends: Ints, computi
     for name_id in np.unique(rows.ints("name")[rows.good]).tolist():
         if name_id not in names:
             message = say(
-                "{column}: the id {id} stands for no word; that counter is left out",
+                "{column}: the id {id} has no name; that counter is left out",
                 column="TASK_PMU_INFO.name",
                 id=name_id,
             )

@@ -95,7 +95,7 @@ def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) ->
     rows = database.fetch(table, {**SPAN, **columns}, frozenset(SPAN))
     length = np.where(rows.good, rows.ints("endNs") - rows.ints("startNs"), 0)
     endless = (np.abs(length) >= LONGEST_NS) | (length < 0)
-    what = say("endNs is before startNs or farther from it than anything can take")
+    what = say("endNs is before startNs, or the difference is longer than any possible duration")
     database.implausible(table, what, rows.good & endless)
     good = rows.good & ~endless
     count = int(good.sum())
@@ -247,7 +247,7 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
     good = parts.good & known
     if lost := int((parts.good & ~good).sum()):
         message = say(
-            "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
+            "{table}: {count} rows with a globalTaskId that is in no usable row of TASK; they are left out",
             table="COMMUNICATION_TASK_INFO",
             count=lost,
         )

@@ -62,7 +62,7 @@ def kinds_of_database(path: Path) -> tuple[frozenset[str], tuple[Finding, ...]]:
             kinds = {kind for kind in SOURCES if kind != unused and _source_of(database, kind) is not None}
             return frozenset(kinds), (*database.findings, *_incomplete(path, kinds))
     except sqlite3.Error as error:
-        return frozenset(), (_damaged(path, error, say("nothing of it is used")),)
+        return frozenset(), (_damaged(path, error, say("none of it is used")),)
 
 
 def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
@@ -72,7 +72,7 @@ def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
     if kinds & expected:
         return []
     missing = "StepTraceTime" if analysis else say("TASK (with STRING_IDS)")
-    message = say("no usable table {table} here; what it would tell is missing", table=missing)
+    message = say("no usable table {table} here; its information is missing", table=missing)
     return [Finding("warning", "db-incomplete", str(path), message)]
 
 
@@ -136,7 +136,7 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
             columns = {name: _arrow(column, EVENT_TYPES[name]) for name, column in events_of(database).items()}
     except sqlite3.Error as error:
         empty = pa.schema([(name, _EVENT_ARROW[kind]) for name, kind in EVENT_TYPES.items()]).empty_table()
-        return empty, (*notes, _damaged(path, error, say("no event of it is used")))
+        return empty, (*notes, _damaged(path, error, say("none of its events is used")))
     return pa.table(columns), tuple(notes)
 
 
@@ -171,7 +171,7 @@ def _build(database: Database, kind: str, wanted: Wanted) -> Built:
         sources = SOURCES.get(kind, ())
         source = next((s for s in sources if _lacks(database, s) is None), None)
         if source is None:
-            never = say("it never holds {kind}", kind=kind)
+            never = say("it never contains {kind}", kind=kind)
             raise sqlite3.DatabaseError(_lacks(database, sources[0]) if sources else never)
     return source.read(database, wanted)
 
@@ -261,7 +261,7 @@ def _strings(words: Sequence[str]) -> pa.Array:
     encoded = [word.encode("utf-8", "replace") for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     if len(ends) and ends[-1] > _MAX_DICTIONARY_BYTES:
-        raise sqlite3.DatabaseError(say("its words are longer than 2 GiB together"))
+        raise sqlite3.DatabaseError(say("its strings exceed 2 GiB in total"))
     offsets = np.concatenate([np.zeros(1, dtype=np.int32), ends.astype(np.int32)])
     return pa.Array.from_buffers(
         pa.string(), len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]

@@ -136,7 +136,9 @@ def spans(database: Database, rows: Rows) -> tuple[Ints, Ints, Mask]:
     start, end = rows.ints("startNs"), rows.ints("endNs")
     length = np.where(rows.good, end - start, 0)
     endless = np.abs(length) >= LONGEST_NS
-    database.implausible(rows.table, say("endNs is farther from startNs than anything can take"), endless)
+    database.implausible(
+        rows.table, say("the difference between endNs and startNs is longer than any possible duration"), endless
+    )
     return start, length, rows.good & ~endless
 
 

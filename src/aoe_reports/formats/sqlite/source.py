@@ -231,7 +231,7 @@ class Database:
             self._bad(table, column, kind, found.bad, source, left_out=left_out)
         if found.inexact and kind == "time":
             message = say(
-                "{column}: {count} points in time are floating point and have lost their last digits",
+                "{column}: {count} timestamps are floating-point numbers and have lost their last digits",
                 column=f"{table}.{column}",
                 count=found.inexact,
             )
@@ -257,8 +257,10 @@ class Database:
         dangling = int((there & ~found).sum())
         if dangling and not self._has_words(table):
             message = say(
-                "no usable table {table} here: what the {count} ids of {column} stand for is not known, those cells are "
-                "empty in the table",
+                (
+                    "no usable table {table} here: the meaning of the {count} ids of {column} is not known, those "
+                    "cells are empty in the table"
+                ),
                 column=where,
                 count=dangling,
                 table=table,
@@ -266,7 +268,7 @@ class Database:
             self.report("warning", "db-incomplete", message)
         elif dangling:
             message = say(
-                "{column}: {count} ids that {table} does not know; those cells are empty in the table",
+                "{column}: {count} ids that do not exist in {table}; those cells are empty in the table",
                 column=where,
                 count=dangling,
                 table=table,
@@ -318,7 +320,10 @@ class Database:
         except sqlite3.DatabaseError:  # a table may have no rowid
             where, shown = "?", "?"
         message = say(
-            "{column}: {count} values that are no {kind}, the first {value!r} in the row with rowid {row}; {effect}",
+            (
+                "{column}: {count} values that are not {kind}, the first is {value!r} in the row with rowid {row}; "
+                "{effect}"
+            ),
             column=f"{table}.{column}",
             count=int(bad.sum()),
             kind=say("numbers" if kind == "number" else "whole numbers"),
@@ -398,16 +403,18 @@ def _sound(path: Path, findings: list[Finding]) -> int:
     if not header:
         raise sqlite3.DatabaseError(say("the file is empty"))
     if not header.startswith(MAGIC) or len(header) < _HEADER_BYTES:
-        raise sqlite3.DatabaseError(say("this is no SQLite database"))
+        raise sqlite3.DatabaseError(say("this is not a SQLite database"))
     page = int.from_bytes(header[16:18], "big")
     page = _LARGEST_PAGE if page == 1 else page
     pages = int.from_bytes(header[28:32], "big")
     # SQLite believes its own page count only where both change counters agree, and so does this
     if header[24:28] == header[92:96] and size < page * pages:
-        raise sqlite3.DatabaseError(say("the file is cut off: {size} of {whole} bytes", size=size, whole=page * pages))
+        raise sqlite3.DatabaseError(
+            say("the file is truncated: {size} of {whole} bytes", size=size, whole=page * pages)
+        )
     for name, hot in ((f"{path.name}-wal", None), (f"{path.name}-journal", _HOT_JOURNAL)):
         if _holds(path.with_name(name), hot):
-            message = say("{name} stands beside it and was not written back: what stands there is not read", name=name)
+            message = say("{name} exists beside it and was not written back: its content is not read", name=name)
             findings.append(Finding("warning", "db-journal", str(path), message))
     return size
 

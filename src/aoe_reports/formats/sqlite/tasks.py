@@ -86,7 +86,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     doubled = int(used.sum())
     if doubled:
         message = say(
-            "{table}: {count} rows whose globalTaskId stands before; they are left out",
+            "{table}: {count} rows with a globalTaskId that occurred before; they are left out",
             table="COMPUTE_TASK_INFO",
             count=doubled,
         )
@@ -102,7 +102,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
     lost = int((~used).sum())
     if lost:
         message = say(
-            "{table}: {count} rows whose globalTaskId no usable row of TASK has; they are left out",
+            "{table}: {count} rows with a globalTaskId that is in no usable row of TASK; they are left out",
             table="COMPUTE_TASK_INFO",
             count=lost,
         )

@@ -158,8 +158,8 @@ def _unchanged(path: Path, items: Iterator[Any]) -> Iterator[Any]:
     try:
         yield from items
     except NotAList as error:
-        what = say("it is not what it was a moment ago")
-        raise ReadError(path, what, say("a file that nobody writes to")) from error
+        what = say("the content has just changed")
+        raise ReadError(path, what, say("expected a file that is not being written")) from error
 
 
 def _raw_keys(by: Sequence[str]) -> list[str]:
@@ -198,7 +198,7 @@ def _too_long(path: Path, sums: dict[Key, list[int]]) -> list[Finding]:
     lost = sum(entry[0] for entry in sums.values() if entry[1] >= _MAX_INT64)
     if not lost:
         return []
-    message = say("{count} events last longer together than 64 bits of nanoseconds hold; they are left out", count=lost)
+    message = say("the total duration of {count} events exceeds 64 bits of nanoseconds; they are left out", count=lost)
     return [Finding("error", "timeline-event", str(path), message)]
 
 

@@ -39,7 +39,7 @@ class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes
 
     def finding(self, path: Path) -> Finding:
         """What to tell about the file."""
-        message = say("{what}; nothing of it is used", what=self.message)
+        message = say("{what}; its content is not used", what=self.message)
         return Finding("error", self.rule, str(path), message, self.line, self.column)
 
 
@@ -59,7 +59,7 @@ class Broken:
 
 def not_whole(why: str) -> Text:
     """That a file is no JSON from its beginning to its end."""
-    return say("not a whole JSON document: {why}", why=why)
+    return say("not a complete JSON document: {why}", why=why)
 
 
 def has_both_ends(path: Path) -> bool:
@@ -148,8 +148,8 @@ class _Walk:
         if text[0] in b"-0123456789" or text.startswith((b'"', b"true", b"false", b"null")):
             raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"), *place)
         if text[0] >= 0x80:  # noqa: PLR2004 -- no ASCII
-            raise NotAList("json-encoding", not_whole(say("it does not begin as UTF-8")), *place)
-        raise NotAList("json-syntax", not_whole(say("it does not begin as JSON")), *place)
+            raise NotAList("json-encoding", not_whole(say("the beginning is not UTF-8")), *place)
+        raise NotAList("json-syntax", not_whole(say("the beginning is not JSON")), *place)
 
     def _front(self) -> tuple[list[Any], int]:
         """As many elements as the buffer holds in full, and where the next one begins; 0 where none ends in it.
@@ -207,7 +207,7 @@ class _Walk:
             return _strict(text[start:end])
         except ValueError as error:
             what, at = _place(error, text[start:end])
-            reason = of_parser(what) if "duplicate key" in what else say("NaN or Infinity is no JSON")
+            reason = of_parser(what) if "duplicate key" in what else say("NaN and Infinity are not valid JSON")
             return Broken(reason, *self._where(start + at))
 
     def _parse_or_tell(self, whole: bytes) -> None:
@@ -224,7 +224,7 @@ class _Walk:
             self._buffer[: at + 4].decode()
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data" and error.start <= at:
-                rule, what, at = "json-encoding", say("no UTF-8"), error.start
+                rule, what, at = "json-encoding", say("not UTF-8"), error.start
         if rule == "json-truncated":
             at = len(self._buffer)  # where more was expected
         return NotAList(rule, not_whole(of_parser(what)), *self._where(at))

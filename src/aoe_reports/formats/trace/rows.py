@@ -124,7 +124,7 @@ def _iteration(
     if number is None or duration is None or start is None:
         report(say("an iteration without number, ts or dur (>= 0)"))
     elif (point := _no_time(args)) is not None:
-        report(say("an iteration whose {point!r} is no time", point=point))
+        report(say("an iteration whose {point!r} is not a time", point=point))
     else:
         yield {
             "iteration_id": number,
@@ -146,7 +146,7 @@ def _tasks(events: Events, report: Report) -> Iterator[Row]:
         kind, name = args["Task Type"], event.get("name")
         start, duration = _ns(event.get("ts")), _ns(event.get("dur"))
         if not isinstance(kind, str):
-            report(index, say("a task whose type is no text"))
+            report(index, say("a task whose type is not text"))
             continue
         if start is None or duration is None or duration < 0 or not isinstance(name, str):
             report(index, say("a task without name, ts or dur (>= 0)"))
@@ -168,7 +168,7 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, Event]]:
         if isinstance(event, Broken):
             report(index, event.reason)
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-            report(index, say("no event with a 'ph'"))
+            report(index, say("not an event with a 'ph'"))
         elif event.get("ph") == "X":
             yield index, event
 

@@ -232,8 +232,8 @@ def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterato
             for batch in reader:
                 yield _with_names(batch, look.names, schema)
         except (duckdb.Error, UnicodeError) as error:
-            what = say("it is not what it was a moment ago")
-            raise ReadError(path, what, say("a file that nobody writes to")) from error
+            what = say("the content has just changed")
+            raise ReadError(path, what, say("expected a file that is not being written")) from error
 
 
 def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:

@@ -47,10 +47,10 @@ _MAX_DIGITS = 20
 _JSON = json.JSONEncoder(default=float, ensure_ascii=False, separators=(",", ":"))
 
 # Made once: there may be as many such events as a file has.
-_NO_PHASE = say("no event with a 'ph'")
-_NO_TEXT = say("a 'name' that is no text")
-_NO_TIME = say("a 'ts' that is no time")
-_NO_DURATION = say("a 'dur' that is no duration (>= 0)")
+_NO_PHASE = say("not an event with a 'ph'")
+_NO_TEXT = say("'name' is not text")
+_NO_TIME = say("'ts' is not a time")
+_NO_DURATION = say("'dur' is not a duration (>= 0)")
 _NO_TASK = say("a task without name, ts or dur")
 
 

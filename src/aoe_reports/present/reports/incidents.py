@@ -46,7 +46,7 @@ def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Sec
         if len(members) > SHOWN_MEMBERS:
             sentences.append(
                 say(
-                    "The first {shown} of {count} series are listed; the JSON form has them all.",
+                    "The first {shown} of {count} series are listed; the JSON output contains all.",
                     shown=SHOWN_MEMBERS,
                     count=len(members),
                 )
@@ -70,7 +70,7 @@ def _where(incident: Row) -> list[str]:
             **{name: incident[name] for name in ("incident", "model", "hardware")},
             run=say(", run {run}", run=incident["since_run"]) if incident["since_run"] else "",
             series=count_of(len(incident["members"]), "{number} series", "{number} series"),
-            state=say("Open." if incident["open"] else "Nothing of it is open."),
+            state=say("Open." if incident["open"] else "Closed."),
         )
     ]
 
@@ -86,20 +86,20 @@ def _words(members: Sequence[Row]) -> Iterator[str]:
                 if accepted["kind"] == "ack"
                 else "Expected, announced {when} by {who}: {reason}",
                 when=accepted["when"],
-                who=accepted["who"] or say("nobody named"),
+                who=accepted["who"] or say("unnamed user"),
                 reason=accepted["reason"],
             )
             said[words] = None
         if len(row.get("moves", ())) > 1:
             words = say(
-                "{workload} is held against the level before the first of its changes: {steps}.",
+                "{workload} is compared with the level before the first of its changes: {steps}.",
                 workload=row["workload"],
                 steps=join(", ", (f"{move['change']:+.1%} {move['since']}" for move in row["moves"])),
             )
             said[words] = None
         if row.get("ended"):
             words = say(
-                "{workload} (series {series}) is not measured any more since {night}.",
+                "{workload} (series {series}) has not been measured since {night}.",
                 workload=row["workload"],
                 series=row["series_id"],
                 night=row["last_night"],
@@ -115,11 +115,11 @@ def _metadata(changed: Sequence[Row]) -> list[str]:
     later = [one for one in changed if one["seen"] == "later"]
     said: list[str] = []
     if first:
-        said.append(say("What else changed there: {facts}.", facts=_facts(first)))
+        said.append(say("Other changes at that point: {facts}.", facts=_facts(first)))
     if only_first:
-        said.append(say("Of that, the nights now do not show: {facts}.", facts=_facts(only_first)))
+        said.append(say("First recorded, but not in the current data: {facts}.", facts=_facts(only_first)))
     if later:
-        said.append(say("Seen there later than it was first recorded: {facts}.", facts=_facts(later)))
+        said.append(say("Found after the first record: {facts}.", facts=_facts(later)))
     return said
 
 
@@ -131,4 +131,4 @@ def _date(incident: Row) -> list[str]:
     if incident["since_now"] is None:
         return []
     since, now = incident["since"], incident["since_now"]
-    return [say("First recorded since {since}; the nights now say {now}.", since=since, now=now)]
+    return [say("First recorded as starting on {since}; the current data gives {now}.", since=since, now=now)]

@@ -34,13 +34,13 @@ def changes_sections(night: Night) -> Iterator[Section]:
     """What is told tonight: its price, its counts, what belongs to no incident, then the incidents."""
     budget = night.budget
     if budget is None:
-        yield Section("What changed", [say("Nothing was measured.")])
+        yield Section("Changes", [say("Nothing was measured.")])
         return
     told = [row for row in night.changes if is_news(row)]
     apart = [{**row, "what": subject_words(row)} for row in told if row["incident"] is None]
     sentences: list[str] = [_price(budget)]
     if budget["baseline"] != "segment":
-        sentences.append(say("The baseline was chosen: {baseline}.", baseline=budget["baseline"]))
+        sentences.append(say("The baseline was specified: {baseline}.", baseline=budget["baseline"]))
     if night.remark is not None:
         sentences.append(say("{text}.", text=capital(night.remark)))
     sentences.append(_counted_changes(night.changes, told))
@@ -48,7 +48,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
         sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(apart)))
     columns = (
         Column("state", "State", "alarm"),
-        Column("what", "What"),
+        Column("what", "Item"),
         Column("change", "Change (after/before - 1)", "change"),
         Column("ci_low", "from", "change"),
         Column("ci_high", "to", "change"),
@@ -56,16 +56,17 @@ def changes_sections(night: Night) -> Iterator[Section]:
         Column("after", "After (ms)", "ms"),
         Column("since", "Since"),
     )
-    yield Section("What changed", sentences, Grid(columns, apart[:SHOWN_CHANGES]) if apart else None)
+    yield Section("Changes", sentences, Grid(columns, apart[:SHOWN_CHANGES]) if apart else None)
     yield from _incidents(night, told)
 
 
 def _price(budget: Row) -> str:
     return say(
         (
-            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise {alarms:g} false "
-            "alarms a year. Change is after / before - 1; before is the level since the last accepted change, after the newest "
-            "one; the impact is what all calls of a run take longer."
+            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise "
+            "{alarms:g} false alarms a year. The change is after / before - 1; before is the level since the "
+            "last accepted change, after is the newest level; the impact is the additional time of all calls of "
+            "a run."
         ),
         eligible=budget["eligible"],
         series=budget["series"],
@@ -76,10 +77,13 @@ def _price(budget: Row) -> str:
 def _counted_changes(changes: Sequence[Row], told: Sequence[Row]) -> str:
     counts = [
         say("{count} series slower", count=sum(is_open(row) for row in told)),
-        say("{count} suspect (run the night again)", count=sum(row["state"] == "suspect" for row in told)),
+        say(
+            "{count} with a suspected regression (run the night again)",
+            count=sum(row["state"] == "suspect" for row in told),
+        ),
         say("{count} slower and accepted", count=sum(row["acknowledged"] is not None for row in told)),
         say("{count} quicker", count=sum(row["state"] in {"recovered", "improved"} for row in told)),
-        say("{count} with a change that was told before and is settled", count=len(changes) - len(told)),
+        say("{count} with a change that was reported before and is settled", count=len(changes) - len(told)),
     ]
     known = [one for one in counts if one.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
@@ -93,7 +97,7 @@ def _incidents(night: Night, told: Sequence[Row]) -> Iterator[Section]:
     yield from incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
     if len(shown) > SHOWN_INCIDENTS:
         count = len(shown) - SHOWN_INCIDENTS
-        yield Section("", [say("{count} more incidents: `--format json` has them all.", count=count)])
+        yield Section("", [say("{count} more incidents: `--format json` lists all of them.", count=count)])
 
 
 def trend_section(night: Night, trend: Trend) -> Section:
@@ -174,7 +178,7 @@ def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
     parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
     listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
     described = say(
-        "Where the change of {what} since {since} is, in us a step: {parts}; together {total:+,.3f}",
+        "Breakdown of the change of {what} since {since}, in us per step: {parts}; total {total:+,.3f}",
         what=join("", (whole_name(row["workload"]), place_words(row))),
         since=row["since"],
         parts=join(", ", listed),
@@ -182,7 +186,7 @@ def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
     )
     chart = Waterfall(
         title=say(
-            "{what}: where {total:+,.1f} us a step are",
+            "{what}: breakdown of {total:+,.1f} us per step",
             what=join("", (title_name(row["workload"]), place_words(row))),
             total=told["total_us"],
         ),
@@ -195,13 +199,13 @@ def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
         ),
         parts=parts,
         whole=(say("the step"), told["total_us"]),
-        unit=say("change of a step (us)"),
+        unit=say("change per step (us)"),
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
     sentences = [say("{text}.", text=described), *_remarks(told, night)]
     rows = [{**one, "cause": cause_words(one["cause"])} for one in in_lines(operators)]
     grid = Grid(telling_columns(columns_of(OperatorChange), operators), rows) if operators else None
-    return Section("Where the change is", sentences, grid, chart, figure="attribution")
+    return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
 
 
 def _name(one: Row) -> str:
@@ -229,4 +233,4 @@ def _remarks(told: Row, night: Night) -> Iterator[str]:
     others = sum(bool(one.get("attribution")) for one in night.changes) - 1
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
-        yield say("`regressions` divides {steps} in the same way.", steps=steps)
+        yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)

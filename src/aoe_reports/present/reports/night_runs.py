@@ -35,9 +35,9 @@ SHOWN_RUNS = 15
 
 
 def hotspots_section(night: Night) -> Section:
-    title, hot = "Where device time goes", night.hotspots
+    title, hot = "Device time breakdown", night.hotspots
     if hot is None:
-        return Section(title, [say("No run of that night tells of operators.")])
+        return Section(title, [say("No run of that night has operator data.")])
     columns = (
         Column("position", "#", "integer"),
         Column("op_type", "Operator type"),
@@ -79,7 +79,7 @@ def _hotspots_chart(hot: Hotspots, shown: Sequence[TypeTime], about: str, night:
         ranks=_of_ranks(hot),
     )
     return Ranking(
-        say("{model}: where device time goes", model=title_name(hot.model)),
+        say("{model}: breakdown of device time", model=title_name(hot.model)),
         subtitle,
         [f"{row.op_type} ({row.task_type})" if row.task_type else str(row.op_type) for row in shown],
         [row.total_us for row in shown],
@@ -110,11 +110,14 @@ def tuning_sections(night: Night) -> list[Section]:
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
     sentences: list[str] = [
-        say("These are AOE's own claims from its microbenchmarks: only a profile before and after proves them."),
+        say(
+            "These are AOE's own claims from its microbenchmarks: only profiles taken before and after tuning "
+            "can confirm them."
+        ),
         *_newest_only(night.tunings),
     ]
     tunings = [asdict(run) for run in night.tunings[-SHOWN_RUNS:]]
-    sections = [Section("What AOE claims", sentences, Grid(columns, tunings))]
+    sections = [Section("Claims by AOE", sentences, Grid(columns, tunings))]
     if night.claims:
         named = (
             Column("run", "Run"),
@@ -130,16 +133,16 @@ def tuning_sections(night: Night) -> list[Section]:
             shown=len(shown),
             claims=count_of(len(night.claims), "{number:,} claim", "{number:,} claims"),
         )
-        sections.append(Section("Claimed of operators", [said], Grid(named, shown)))
+        sections.append(Section("Claimed for operators", [said], Grid(named, shown)))
     return sections
 
 
 def advice_sections(advised: Advised) -> Iterator[Section]:
     """What could be gained and what is worth tuning next, by what was stored with the run."""
-    summary, title = advised.summary, "What could be gained"
+    summary, title = advised.summary, "Potential gains"
     if summary["why_not"] is not None:
         why = _said(summary["why_not"])
-        yield Section(title, [say("No advice could be worked out of run {run}: {why}.", run=advised.run, why=why)])
+        yield Section(title, [say("No advice could be derived from run {run}: {why}.", run=advised.run, why=why)])
         return
     sentences = [_first_headline(advised)]
     shown = in_lines(advised.advice[:SHOWN_ADVICE])
@@ -147,8 +150,8 @@ def advice_sections(advised: Advised) -> Iterator[Section]:
         sentences.append(
             say(
                 (
-                    "The {shown} with the largest bound of {count:,}. Bound is the most by which a step could get shorter; it is no "
-                    "forecast, and bounds do not add up."
+                    "The {shown} with the largest bound of {count:,}. Bound is the maximum by which a step could "
+                    "become shorter; it is not a forecast, and bounds do not add up."
                 ),
                 shown=len(shown),
                 count=summary["found"],
@@ -171,7 +174,7 @@ def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
     if rows:
         count = plan.get("candidates")
         told.append(
-            say("The first {shown} of {count}; expected and bound are us of one step.", shown=len(rows), count=count)
+            say("The first {shown} of {count}; expected and bound are in us per step.", shown=len(rows), count=count)
         )
     return Section(
         "Next tuning plan", told, _grid(telling_columns(_PLAN, rows), rows, "input_shapes", "reason", "prior")
@@ -187,8 +190,8 @@ _PLAN = (
     Column("total_us", "Total (us)", "us"),
     Column("share", "Share of the step", "percent"),
     Column("bound_by", "Bound by", "word"),
-    Column("bound_saving_us", "Bound (us of a step)", "us"),
-    Column("expected_saving_us", "Expected (us of a step)", "us"),
+    Column("bound_saving_us", "Bound, per step (us)", "us"),
+    Column("expected_saving_us", "Expected, per step (us)", "us"),
     Column("cost_s", "Tuning (s)", "us"),
 )
 """What is shown of a plan that the store keeps with the advice on a night."""
@@ -205,16 +208,16 @@ def _first_headline(advised: Advised) -> Text:
     headlines, devices = summary["headlines"], summary["devices"]
     of = {"run": advised.run, "model": whole_name(advised.model)}
     if not headlines:
-        return say("Of run {run} ({model}).", **of)
+        return say("Run {run} ({model}).", **of)
     first = _said(headlines[0].get("headline"))
     if devices > 1:
         return say(
-            "Of run {run} ({model}): {headline} (the longest step of {devices} devices).",
+            "Run {run} ({model}): {headline} (the longest step of {devices} devices).",
             headline=first,
             devices=devices,
             **of,
         )
-    return say("Of run {run} ({model}): {headline}.", headline=first, **of)
+    return say("Run {run} ({model}): {headline}.", headline=first, **of)
 
 
 def _said(text: Any) -> str:
@@ -226,13 +229,15 @@ def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
     if not verdicts:
         return []
     shown = verdicts[:SHOWN_VERDICTS]
-    said = say("What `verify` measured of AOE's claims with a profile before and after; change is after/before - 1.")
+    said = say(
+        "Measurements by `verify` of AOE's claims, from profiles before and after tuning; change is after/before - 1."
+    )
     if len(verdicts) > len(shown):
         first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
         said = join(" ", (said, first))
     rows = in_lines(shown)
     grid = _grid(telling_columns(columns_of(ListedVerdict), rows), rows, "night", "input_shapes", "reason")
-    return [Section("Claims against the clock", [said], grid)]
+    return [Section("Claimed vs measured", [said], grid)]
 
 
 def run_sections(night: Night) -> list[Section]:
@@ -250,7 +255,7 @@ def run_sections(night: Night) -> list[Section]:
     )
     sentences: list[str] = [
         say(
-            "{runs} stored of {night}. Step is that of the slowest rank.",
+            "{runs} stored for {night}. The step time is that of the slowest rank.",
             runs=_counted_runs(len(night.runs)),
             night=night.night,
         ),
@@ -261,7 +266,7 @@ def run_sections(night: Night) -> list[Section]:
         some = join(", ", map(whole_name, night.others[:SHOWN_RUNS]))
         sentences.append(
             say(
-                "Other workloads with a run that night: {workloads}. `--workload` makes the report one of them.",
+                "Other workloads with a run that night: {workloads}. Use `--workload` to report on one of them.",
                 workloads=some,
             )
         )
@@ -269,9 +274,9 @@ def run_sections(night: Night) -> list[Section]:
         later = count_of(len(night.later), "{number:,} later night", "{number:,} later nights")
         some = join(", ", night.later[-SHOWN_RUNS:])
         sentences.append(
-            say("Nothing is measured on {later} with a run: {nights}.", later=later, nights=some)
+            say("No measurements on {later} with a run: {nights}.", later=later, nights=some)
             if night.workload is None
-            else say("Nothing of this workload is measured on {later} with a run: {nights}.", later=later, nights=some)
+            else say("No measurements of this workload on {later} with a run: {nights}.", later=later, nights=some)
         )
     rows = [asdict(run) for run in night.runs[-SHOWN_RUNS:]]
     return [Section("Runs of the night", sentences, Grid(columns, rows))]
@@ -285,7 +290,7 @@ def _newest_only(every: Sequence[Any]) -> Iterator[str]:
 def _cut_off(status: Iterable[Any]) -> Iterator[str]:
     cut = sum(one == "incomplete" for one in status)
     if cut:
-        yield say("{runs} of them cut off: compared with nothing.", runs=_counted_runs(cut))
+        yield say("{runs} of them truncated: not compared.", runs=_counted_runs(cut))
 
 
 def read_section(job: Job) -> Section:
@@ -304,14 +309,14 @@ def read_section(job: Job) -> Section:
     said = [say("{count} {outcome}", count=count, outcome=say(outcome)) for outcome, count in sorted(counts.items())]
     sentences: list[str] = [
         say(
-            "{runs} read: {outcomes}. Step is that of the slowest rank.",
+            "{runs} read: {outcomes}. The step time is that of the slowest rank.",
             runs=count_of(len(job.read), "{number} run", "{number} runs"),
             outcomes=join(", ", said) if said else say("none"),
         ),
         *_cut_off(row["status"] for row in job.read),
         *_newest_only(job.read),
     ]
-    return Section("What was read", sentences, Grid(columns, job.read[-SHOWN_RUNS:]) if job.read else None)
+    return Section("Data read", sentences, Grid(columns, job.read[-SHOWN_RUNS:]) if job.read else None)
 
 
 def _counted_runs(number: int) -> str:

@@ -30,7 +30,7 @@ def regressions_report(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any
         shown = Grid(change_columns(apart, without=_OF_MEMBERS), apart)
         sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
     sections += [attribution_section(row) for row in rows if row.get("attribution")]
-    sections.append(Section("What an alarm is worth here", _price(rows, budget)))
+    sections.append(Section("Reliability of alarms", _price(rows, budget)))
     headline = say("{count} changes since the first night.", count=sum(row["state"] is not None for row in rows))
     return Report("Regressions", headline if budget["whole_history"] else night_headline(rows, remark), sections)
 
@@ -48,7 +48,9 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
         )
         if told[key] is not None
     ]
-    sentence = say("A step takes {total:+,.3f} us: {parts}.", total=told["total_us"], parts=join(", ", parts))
+    sentence = say(
+        "The step time changed by {total:+,.3f} us: {parts}.", total=told["total_us"], parts=join(", ", parts)
+    )
     shifts = [
         say(
             "{sources} became {targets} ({moved:,.3f} us).",
@@ -71,13 +73,16 @@ def attribution_section(row: Mapping[str, Any]) -> Section:
     lines = [sentence, *shifts, *tuned]
     operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
     grid = Grid(telling_columns(columns_of(OperatorChange), operators), operators) if operators else None
-    return Section(say("Where the change of {workload} is", workload=row["workload"]), lines, grid)
+    return Section(say("Breakdown of the change of {workload}", workload=row["workload"]), lines, grid)
 
 
 def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
     shared = say(
         (
-            "{eligible} of {series} series have enough nights to be judged; this look may show {alarms:g} false changes of them."
+            (
+                "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} "
+                "false changes among them."
+            )
             if budget["whole_history"]
             else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
         ),
@@ -90,7 +95,10 @@ def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list
     if known:
         said.append(
             say(
-                "Of the series shown, the smallest change that would be found is {median:.1f}% in the median, {most:.1f}% at worst.",
+                (
+                    "For the series shown, the minimum detectable effect is {median:.1f}% in the median and "
+                    "{most:.1f}% at worst."
+                ),
                 median=median(known) * 100,
                 most=max(known) * 100,
             )

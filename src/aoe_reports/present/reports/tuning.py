@@ -28,13 +28,13 @@ _LARGEST = Decimal("1e15")
 
 COUNTS = {
     "total_num": ("Total", "{things} that the task tuned."),
-    "repo_hit_num": ("Hit", "{things} that were in the repository already: reserved and updated ones together."),
-    "repo_reserved_num": ("Reserved", "in the repository before and left as they were."),
-    "repo_update_num": ("Updated", "in the repository before and replaced by something better."),
-    "repo_add_num": ("Added", "not in the repository before and written into it by this task."),
+    "repo_hit_num": ("Hit", "{things} that were already in the repository: reserved and updated together."),
+    "repo_reserved_num": ("Reserved", "already in the repository and left unchanged."),
+    "repo_update_num": ("Updated", "already in the repository and replaced by a better result."),
+    "repo_add_num": ("Added", "not in the repository before and written to it by this task."),
     "repo_unsatisfied_num": (
         "Unsatisfied",
-        "not in the repository before and not written into it: nothing better was found.",
+        "not in the repository before and not written to it: nothing better was found.",
     ),
 }
 """AOE's counts on its repository: the word above each and what it counts."""
@@ -126,7 +126,9 @@ def task_sections(tasks: Sequence[TuningTask]) -> list[Section]:
     with_lists = [(n, task) for n, task in enumerate(tasks, start=1) if task.modified or task.failed]
     sections = [_task(number, task) for number, task in with_lists[:SHOWN_TASKS]]
     if rest := with_lists[SHOWN_TASKS:]:
-        text = say("{count} more changed or failed something; check their files alone to see what.", count=len(rest))
+        text = say(
+            "{count} more tasks have changes or failures; check their files separately for details.", count=len(rest)
+        )
         sections.append(Section("More tasks", [text]))
     return sections
 
@@ -149,12 +151,12 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
 
 
 _EXPLANATION = say(
-    "Speed-up and time saved are worked out anew from the two times; what AOE itself says stands beside them (it calls a "
-    "speed-up a reduction of time). The times are AOE's own measurements: only a new profile proves them. Gains of several "
-    "tasks are not added up: subgraphs and operators of one model overlap. Tasks that failed, "
-    "are incomplete or damaged contribute no gain."
+    "Speed-up and time saved are recomputed from the two times; AOE's own figures are shown beside them (AOE "
+    "calls a speed-up a reduction of time). The times are AOE's own measurements: only a new profile can confirm "
+    "them. Gains of several tasks are not added up, because subgraphs and operators of one model overlap. Tasks "
+    "that failed, are incomplete or damaged contribute no gain."
 )
-_REPOSITORY = say("AOE's own counts on its repository, in which it keeps the best way found to run each case.")
+_REPOSITORY = say("AOE's own counts for its repository, which keeps the best implementation found for each case.")
 
 _REPOSITORY_COLUMNS = (
     Column("number", "#", "integer"),
@@ -176,7 +178,7 @@ class _TaskRow:
     result_ms: Decimal | None = column("Model after (ms)", "ms")
     speed_up: Decimal | None = column("Speed-up (before/after - 1)", "gain")
     time_saved: Decimal | None = column("Time saved (1 - after/before)", "gain")
-    claim: str | None = column("AOE says", "gain")
+    claim: str | None = column("Claimed by AOE", "gain")
     added: int = column("Added", "integer")
     updated: int = column("Updated", "integer")
     failed: int = column("Failed", "integer")
@@ -200,7 +202,7 @@ def _in_words(result: TuningResult, outcome: Outcome) -> str:
     if outcome == "nothing to tune":
         return say("nothing to tune")
     if outcome == "incomplete":
-        return say("incomplete: the file is cut off" if result.truncated else "incomplete: broken off")
+        return say("incomplete: the file is truncated" if result.truncated else "incomplete: interrupted")
     if outcome == "unknown":
         return say("unknown: no status" if result.status is None else "unknown: {status!r}", status=result.status)
     if outcome == "damaged":
@@ -267,7 +269,7 @@ def _task(number: int, task: TuningTask) -> Section:
             say(
                 "{what} in the repository: {said}."
                 if task.outcome == "successful"
-                else "{what} in the repository: {said}; they count as no gain.",
+                else "{what} in the repository: {said}; they do not count as a gain.",
                 what=capital(say(task.kind)),
                 said=join(", ", ways),
             )
@@ -275,7 +277,7 @@ def _task(number: int, task: TuningTask) -> Section:
     if task.rest:
         sentences.append(
             say(
-                "The {shown} that save most are listed; the other {rest} save {saved:,f} {unit} together.",
+                ("The {shown} with the largest savings are listed; the other {rest} save {saved:,f} {unit} together."),
                 shown=len(rows),
                 rest=task.rest,
                 saved=task.rest_saved,
@@ -301,7 +303,7 @@ def _columns(task: TuningTask) -> tuple[Column, ...]:
         Column("saved", "Saved (us)" if unit == "us" else "Saved (ms)", unit),
         Column("speed_up", "Speed-up (before/after - 1)", "gain"),
         Column("time_saved", "Time saved (1 - after/before)", "gain"),
-        Column("claim", "AOE says", "gain"),
+        Column("claim", "Claimed by AOE", "gain"),
     )
 
 

@@ -126,7 +126,7 @@ N_(
         "profiler level",
         "set of AI Core metrics",
         "number of steps",
-        "telling of shapes",
+        "shape recording",
         # points of a step that tables may lack
         "head (FP Start)",
         "tail (BP End)",

@@ -227,11 +227,11 @@ def _without_tasks(
     if not facts and chosen.step is None:
         facts = _facts_by_timelines(capture, chosen, findings)
     if facts:
-        message = say("no table of tasks here: advice is on whole steps, nothing is said of operators")
+        message = say("no table of tasks here: advice covers whole steps only, not operators")
         findings.append(Finding("info", "stands-in", str(capture.root), message))
     elif not has(findings, "error"):
         kinds = kinds_of(capture.files)
-        message = say("neither tasks nor steps nor a timeline here that could be used; found {kinds}", kinds=kinds)
+        message = say("no usable tasks, steps or timeline here; found {kinds}", kinds=kinds)
         findings.append(Finding("error", "nothing-measured", str(capture.root), message))
     return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
 
@@ -310,8 +310,8 @@ def time_of(names: Sequence[str], devices: Sequence[DeviceAdvice]) -> tuple[int 
 
 def _stands_in(data: TableData) -> Finding:
     message = say(
-        "no table of tasks with their operators here; {table} stands in ({what})",
+        "no table of tasks with their operators here; {table} is used instead ({what})",
         table=data.table.name,
-        what=say("it tells no types, no counters"),
+        what=say("it has no types and no counters"),
     )
     return Finding("info", "stands-in", str(data.path), message)

@@ -30,8 +30,8 @@ def _slow_link(facts: Facts, link: Link) -> Advice:
         "comparisons": link.compared,
     }
     text = say(
-        "This link is slower than those that did the same: look at the card, the cable or the switch "
-        "port at its ends, and at what else uses them"
+        "This link is slower than comparable links: check the card, the cable or the switch port at its ends, "
+        "and what else uses them"
     )
     return Advice("slow-link", evidence, text, _within_uncovered(facts, link.lost_ns))
 
@@ -79,8 +79,8 @@ def _gradient_tail(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "source": facts.tails[0].source,
     }
     text = say(
-        "All-reduce runs on when the backward pass has ended: gradient tuning (AOE_MODE=4) chooses "
-        "segments of which more is reduced beside it; `communication --bank` shows those of a bank"
+        "All-reduce continues after the end of the backward pass: gradient tuning (AOE_MODE=4) chooses segments "
+        "so that more of it overlaps the backward pass; `communication --bank` shows the segments of a bank"
     )
     return [Advice("gradient-tail", evidence, text, bound * facts.shares.steps // iterations)]
 
@@ -94,11 +94,11 @@ def _within_uncovered(facts: Facts, ns: int) -> int:
 COMMUNICATING_RULES = (
     Rule(
         "slow-link",
-        say("a link that is slower than those that did the same"),
+        say("a link that is slower than other links with the same work"),
         "A collective operator is as fast as its slowest link",
         say(
-            "as `communication`: below 80 % of its likes in more than half of the comparisons "
-            "(Ascend/msprof-analyze: slow link)"
+            "same as `communication`: below 80 % of the bandwidth of comparable links in more than half of the "
+            "comparisons (Ascend/msprof-analyze: slow link)"
         ),
         ("least_step_share",),
         _slow_links,
@@ -108,7 +108,7 @@ COMMUNICATING_RULES = (
         say("a rank that the others wait for before they send"),
         "Collective communication begins when its last rank has come",
         say(
-            "as `communication`: in more than half of the operators, for more than half of the time "
+            "same as `communication`: in more than half of the operators, for more than half of the time "
             "(Ascend/msprof-analyze: slow rank)"
         ),
         ("least_step_share",),
@@ -116,7 +116,7 @@ COMMUNICATING_RULES = (
     ),
     Rule(
         "gradient-tail",
-        say("all-reduce behind the backward pass"),
+        say("all-reduce after the backward pass"),
         "What is reduced while the backward pass still computes costs nothing",
         say("AOE: gradient tuning (GDAT); step_trace: BP End, reduces"),
         ("least_step_share",),

@@ -104,35 +104,38 @@ def _least(facts: Facts, thresholds: Thresholds) -> float:
 
 _TO_DO: dict[Bound, str] = {
     "cube": say(
-        "The cube unit works nearly all the time: less work (a smaller data type, fusing) or a better "
-        "tiling helps, little else"
+        "The cube unit is busy nearly all the time: less work (a smaller data type, fusing) or a better tiling "
+        "helps; other changes have little effect"
     ),
     "vector": say(
         "The vector unit works nearly all the time: use a smaller data type, fuse element-wise "
         "operators, or check that its instructions repeat over long data"
     ),
     "scalar": say(
-        "Scalar work (addresses, loops, control) holds the other units up: larger tiles, or shapes that "
-        "divide evenly; a tuned tiling (AOE) often helps"
+        "Scalar work (addresses, loops, control) delays the other units: use larger tiles, or shapes that divide "
+        "evenly; a tuned tiling (AOE) often helps"
     ),
     "mte1": say(
-        "Moving data from L1 into the cube's buffers holds it up: a tuned tiling (AOE) or an aligned inner dimension"
+        "Moving data from L1 into the buffers of the cube unit delays it: use a tuned tiling (AOE) or an aligned "
+        "inner dimension"
     ),
     "mte2": say(
-        "Reading from memory holds it up: fuse it with its neighbours, keep data in cache, read long "
-        "pieces; a tuned tiling (AOE) reads less twice"
+        "Memory reads delay it: fuse it with its neighbours, keep data in cache, or read larger contiguous "
+        "blocks; a tuned tiling (AOE) reduces repeated reads"
     ),
-    "mte3": say("Writing to memory holds it up: fuse it with what reads its output, write long pieces"),
+    "mte3": say(
+        "Writing to memory is the bottleneck: fuse the operator with those that read its output, write in long pieces"
+    ),
     "fixpipe": say(
-        "Writing results out of the cube's buffer holds it up: align the output's inner dimension (512 "
-        "bytes), fuse what follows"
+        "Writing results out of the cube buffer is the bottleneck: align the inner dimension of the output (512 "
+        "bytes), fuse the operators that follow"
     ),
     "memory-bandwidth": say(
-        "Main memory is as busy as any operator here makes it: fuse it with its neighbours, or use a smaller data type"
+        "It uses main memory as heavily as any operator here: fuse it with its neighbours, or use a smaller data type"
     ),
     "none": say(
-        "No unit works for most of the time: they wait for each other; a tuned tiling (AOE), double "
-        "buffering or larger shapes let them overlap"
+        "No unit is busy most of the time: the units wait for each other; a tuned tiling (AOE), double buffering "
+        "or larger shapes let them overlap"
     ),
 }
 
@@ -165,8 +168,8 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
     use: Floats = np.where(bounds.block_use >= 0, bounds.block_use, 1.0)
     saving = np.rint(bounds.total_ns * (1.0 - use)).astype(np.int64)
     text = say(
-        "Its blocks do not fill the cores: a tuned tiling (AOE) cuts it into as many blocks as there "
-        "are cores; so may a larger batch, or shapes that divide by the number of cores"
+        "Its blocks do not fill the cores: a tuned tiling (AOE) splits it into as many blocks as there are "
+        "cores; a larger batch, or shapes that are divisible by the number of cores, may also help"
     )
     for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
@@ -184,9 +187,9 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
 @on_operators
 def _ai_cpu(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     text = say(
-        "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type "
-        "that the cores take (no double, no int64 where int32 does) or another operator, or take it out "
-        "of the step"
+        "It runs on the AI CPU, which is slower than the cores and not tuned by AOE: use a data type that the "
+        "cores support (no double; int32 instead of int64 where sufficient) or another operator, or remove it "
+        "from the step"
     )
     least = min(_least(facts, thresholds), thresholds.wait_us * 1000)  # a few of them hold up what is behind them
     mine = bounds.bound == BOUNDS.index("ai-cpu")
@@ -208,8 +211,8 @@ def _conversions(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
     if mine is None:
         return
     text = say(
-        "Layout or data type is changed, nothing is computed: keep one layout and one data type over "
-        "neighbouring operators (channels last, internal formats, mixed precision set at one place)"
+        "It changes only the layout or data type and computes nothing: keep one layout and one data type across "
+        "neighbouring operators (channels last, internal formats, mixed precision set in one place)"
     )
     alike, least = _alike(bounds, by=("op_type",)), _least(facts, thresholds)
     for subject in _subjects(bounds, alike, mine, bounds.total_ns, least):
@@ -267,8 +270,8 @@ def _frequency(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
         begun = starts[slow & there]
         evidence |= {"first_ns": int(begun.min()), "last_ns": int(begun.max())} if len(begun) else {}
     text = say(
-        "The cores ran slower than they can: look for power and temperature limits (npu-smi info), and "
-        "compare nights only at the same frequency"
+        "The cores ran slower than they can: check power and temperature limits (npu-smi info), and compare "
+        "nights only at the same frequency"
     )
     subject = _Subject(int(np.argmax(by_operator)), saving, int(slow.sum()), exact_sum(duration[slow]), 1)
     yield _advice(facts, "frequency-drop", subject, bounds.operator(subject.group), evidence, text)
@@ -294,8 +297,8 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
     saving = bounds.sums(excess)
     slow = bounds.sums(out.astype(np.int64))
     text = say(
-        "These calls take longer than others of the same type and inputs: look at what runs beside them "
-        "(communication, copies), at the cache, and at other formats or attributes of this operator"
+        "These calls take longer than others of the same type and inputs: check what runs at the same time "
+        "(communication, copies), the cache, and other formats or attributes of this operator"
     )
     for group in largest(saving, _least(facts, thresholds)):
         evidence = {
@@ -327,7 +330,7 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
     if tunable is None:
         return
     tunable &= (bounds.bound != BOUNDS.index("ai-cpu")) & (bounds.state != STATES.index("dynamic"))
-    text = say("The same inputs come again and again: one entry that AOE tunes serves all of these calls")
+    text = say("The same inputs occur repeatedly: one entry tuned by AOE serves all of these calls")
     for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
         part = share(subject.total_ns, facts.shares.computing_ns)
         one = bounds.operator(subject.group)
@@ -343,14 +346,14 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
 
 _PIPE_SOURCE = say("CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor")
 _TITLES: dict[Bound, tuple[str, str]] = {
-    "cube": (say("the cube unit bounds it"), "What computes all the time is well used"),
-    "vector": (say("the vector unit bounds it"), "What computes all the time is well used"),
-    "scalar": (say("scalar instructions bound it"), "Scalar work feeds no data into cube or vector"),
-    "mte1": (say("transfers from L1 to the cube's buffers bound it"), "While data is moved, the cube may wait"),
-    "mte2": (say("reading from memory bounds it"), "While data is moved in, the arithmetic units may wait"),
-    "mte3": (say("writing to memory bounds it"), "While data is moved out, the arithmetic units may wait"),
-    "fixpipe": (say("writing out of the cube's buffer bounds it"), "While results are moved out, the cube may wait"),
-    "memory-bandwidth": (say("the bandwidth of main memory bounds it"), "No tiling reads faster than memory gives"),
+    "cube": (say("limited by the cube unit"), "What computes all the time is well used"),
+    "vector": (say("limited by the vector unit"), "What computes all the time is well used"),
+    "scalar": (say("limited by scalar instructions"), "Scalar work feeds no data into cube or vector"),
+    "mte1": (say("limited by transfers from L1 to the cube's buffers"), "While data is moved, the cube may wait"),
+    "mte2": (say("limited by reads from memory"), "While data is moved in, the arithmetic units may wait"),
+    "mte3": (say("limited by writes to memory"), "While data is moved out, the arithmetic units may wait"),
+    "fixpipe": (say("limited by writes from the cube's buffer"), "While results are moved out, the cube may wait"),
+    "memory-bandwidth": (say("limited by main memory bandwidth"), "No tiling reads faster than memory gives"),
     "none": (say("no unit bounds it: every ratio is at most 0.8"), "Units that take turns leave each other idle"),
 }
 
@@ -368,7 +371,7 @@ COMPUTING_RULES = (
     ),
     Rule(
         "few-blocks",
-        say("fewer blocks than cores, or a last round that does not fill them"),
+        say("fewer blocks than cores, or a last round that does not use all cores"),
         "A block runs on one core: cores without a block have nothing to do",
         say(
             "Ascend/msprof-analyze, advisor: block dim; cores of info.json, else those that counters saw at "
@@ -395,7 +398,7 @@ COMPUTING_RULES = (
     ),
     Rule(
         "bank-conflict",
-        say("conflicts of banks in the vector unit's buffer"),
+        say("bank conflicts in the buffer of the vector unit"),
         "Accesses that meet in one bank follow one another",
         say("CANN: op_summary, ResourceConflictRatio; CANN 6.0.RC1, msprof export summary (atlasprofiling_16_0139)"),
         ("conflict_ratio", "least_operator_share"),
@@ -416,13 +419,13 @@ COMPUTING_RULES = (
         "slower-than-alike",
         say("an operator that takes longer than others with the same inputs"),
         "The same code on as much data should take as long",
-        say("as the comparison of nights"),
+        say("same as the comparison of nights"),
         ("slower_share", "slower_sigmas", "least_alike", "least_operator_share"),
         _slower,
     ),
     Rule(
         "repeated-shape",
-        say("a shape of a tunable operator that comes again and again"),
+        say("a frequently repeated shape of a tunable operator"),
         "A tuned entry of AOE's bank is of one shape, and serves all its calls",
         say("AOE: knowledge bank; Operator List of CANN 9.0 (AOE parameter reference)"),
         ("repeated_calls", "repeated_share", "least_operator_share"),

@@ -37,7 +37,7 @@ def _cap_host(saving_ns: int, facts: Facts) -> int:
 def _waits(facts: Facts) -> tuple[Any, Ints, str] | None:
     """(tasks, how long nothing ran before each, what tells so): idle time where it is known, else what tasks waited."""
     if facts.idle_ns is not None and facts.tasks is not None:
-        return facts.tasks, facts.idle_ns, say("idle time by the tasks' intervals")
+        return facts.tasks, facts.idle_ns, say("idle time computed from the task intervals")
     if facts.bounds is not None and facts.bounds.wait_ns is not None:
         tasks = facts.bounds.tasks
         values, there = integers(tasks["task_wait_ns"])
@@ -68,9 +68,9 @@ def _wait(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     longest = np.zeros(names.count, dtype=np.int64)
     np.maximum.at(longest, group_of, waits[rows])
     text = say(
-        "The device is idle before this operator: it is launched late, or waits for the host; look at "
-        "what the host does before it (a copy to the host, a printed value, data loading, compilation), "
-        "`breakdown` names the call"
+        "The device is idle before this operator: it is launched late, or waits for the host; check what the "
+        "host does before it (a copy to the host, a printed value, data loading, compilation); `breakdown` names "
+        "the call"
     )
     for group in largest(sums, _least(facts, thresholds)):
         known = dict(zip(keys, names[group], strict=True))
@@ -148,7 +148,10 @@ def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> It
         return
     idle, source = None, None
     if facts.idle_ns is not None:
-        idle, source = facts.idle_before(mine[bounds.group_of]), say("idle time before them, by the tasks' intervals")
+        idle, source = (
+            facts.idle_before(mine[bounds.group_of]),
+            say("idle time before them, computed from the task intervals"),
+        )
     elif bounds.wait_ns is not None:
         idle, source = exact_sum(bounds.wait_ns[mine]), say("Task Wait Time of them (communication may have run in it)")
     names = _longest_types(bounds, np.where(mine, bounds.total_ns, 0))
@@ -160,9 +163,9 @@ def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> It
         "bound_source": source,
     }
     text = say(
-        "Shapes are not known before the run: the host works out tiling (or compiles) at each launch, "
-        "and AOE tunes no such operator; fix the shapes (padding, buckets, jit_compile), then profile "
-        "and tune again"
+        "Shapes are not known before the run: the host computes the tiling (or compiles) at each launch, and AOE "
+        "does not tune such operators; fix the shapes (padding, buckets, jit_compile), then profile and tune "
+        "again"
     )
     yield Advice(
         rule="dynamic-shape",
@@ -194,8 +197,8 @@ def _odd_shape(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
     idle = np.zeros_like(bounds.total_ns) if told is None else told
     saving = bounds.total_ns + np.minimum(idle, facts.shares.free_ns if facts.shares.free_ns is not None else idle)
     text = say(
-        "Another shape than usual: it is compiled or looked up by itself, and what is tuned for the "
-        "usual one does not serve it; drop or pad the odd batch"
+        "Its shape differs from the usual one: it is compiled or looked up separately, and entries tuned for the "
+        "usual shape do not apply to it; drop or pad the odd batch"
     )
     chosen = np.flatnonzero(odd)
     for group in chosen[np.argsort(-saving[chosen], kind="stable")][:MAX_ROWS].tolist():
@@ -243,8 +246,8 @@ def _many_shapes(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
     heavy = sums[1] >= thresholds.least_operator_share * facts.shares.computing_ns
     heavy[0] = False  # no type
     text = say(
-        "It has many shapes that come only now and then: each is compiled or looked up by itself; pad "
-        "to a few sizes (buckets), so that tuned entries are found again"
+        "It has many shapes that occur only occasionally: each is compiled or looked up separately; pad to a few "
+        "sizes (buckets), so that tuned entries are found again"
     )
     for kind in np.flatnonzero((of_type > thresholds.many_shapes) & heavy).tolist():
         count, total, waited = (int(value) for value in sums[:, kind])
@@ -261,7 +264,7 @@ def _many_shapes(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
 LAUNCHING_RULES = (
     Rule(
         "wait-in-front",
-        say("idle time in front of an operator"),
+        say("idle time before an operator"),
         "What is launched late leaves the device without work",
         say("CANN 6.0.RC1, msprof export summary: operators that wait longer than 10 us (atlasprofiling_16_0139)"),
         ("wait_us", "least_operator_share"),
@@ -277,7 +280,7 @@ LAUNCHING_RULES = (
     ),
     Rule(
         "dynamic-shape",
-        say("operators whose shapes are known only when they run"),
+        say("operators whose shapes are known only at run time"),
         "Tiling and compilation move into the step, and tuned entries (of fixed shapes) do not fit",
         say(
             "CANN: op_summary, OP State; thread_group and ge_op_execute exist of dynamic models alone; AOE: "
@@ -288,7 +291,7 @@ LAUNCHING_RULES = (
     ),
     Rule(
         "odd-shape",
-        say("an operator that nearly always has one shape, and now and then another"),
+        say("an operator that nearly always has the same shape and occasionally another"),
         "A shape that comes once is compiled once, for one call",
         say("AOE: entries of the knowledge bank are of one shape"),
         ("odd_shape_share", "repeated_calls"),
@@ -296,7 +299,7 @@ LAUNCHING_RULES = (
     ),
     Rule(
         "many-shapes",
-        say("an operator type with many shapes that do not come in every step"),
+        say("an operator type with many shapes that do not occur in every step"),
         "Each shape is compiled, or looked up, and tuned by itself",
         say("AOE: entries of the knowledge bank are of one shape"),
         ("many_shapes", "repeated_calls", "least_operator_share"),

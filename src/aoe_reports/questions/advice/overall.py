@@ -23,24 +23,24 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     computing = shares.share(shares.computing_ns)
     if computing is None or shares.free_ns is None:
         return say(
-            "how long a step takes is not told here (no table of steps, no times of tasks): bounds are those of the "
+            "the duration of a step is not known (no step table, no task times): bounds are based on the "
             "operators' own time"
         )
     communication = shares.share(shares.communication_not_overlapped_ns) or 0.0
     free = shares.share(shares.free_ns) or 0.0
     largest = max(communication, free)
     said = say(
-        "computing is {computing} of the step; communication that is not overlapped is {share}"
+        "computing takes {computing} of the step; communication that is not overlapped takes {share}"
         if communication >= free
-        else "computing is {computing} of the step; free time is {share}",
+        else "computing takes {computing} of the step; free time takes {share}",
         computing=_percent(computing),
         share=_percent(largest),
     )
     if largest > computing:
-        return say("{parts}: look there first", parts=said)
+        return say("{parts}: look at the latter first", parts=said)
     if not advice:
-        return say("{parts}: computing weighs most, and nothing here stands out", parts=said)
-    return say("{parts}: computing weighs most, look at its operators first", parts=said)
+        return say("{parts}: computing has the largest share, and no particular problem was found", parts=said)
+    return say("{parts}: computing has the largest share; look at its operators first", parts=said)
 
 
 def _percent(part: float) -> str:
@@ -69,9 +69,8 @@ def _communication(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if uncovered is None or part is None or part < thresholds.least_step_share:
         return []
     text = say(
-        "Communication stops the step: let it run beside computing (smaller buckets, gradients sent "
-        "while the backward pass still computes), send less, or look for the rank or link that the "
-        "others wait for"
+        "Communication blocks the step: overlap it with computing (smaller buckets, gradients sent during the "
+        "backward pass), send less data, or find the rank or link that the others wait for"
     )
     return [Advice("communication-not-overlapped", _said(facts), text, uncovered)]
 
@@ -84,9 +83,8 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     gap = _longest_gap(facts)
     evidence: Evidence = {**_said(facts), **_evidence_of(gap)}
     text = say(
-        "The device has nothing to do: the host launches late (data loading, Python, synchronising "
-        "calls, compilation of new shapes); `breakdown` names the longest gaps and what launched the "
-        "tasks behind them"
+        "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, "
+        "compilation of new shapes); `breakdown` lists the longest gaps and what launched the tasks after them"
     )
     return [Advice("free-time", evidence, text, free, op_name=None if gap is None else gap.after)]
 
@@ -160,7 +158,7 @@ def _slow_rank(facts: Facts, thresholds: Thresholds) -> list[Advice]:
 OVERALL_RULES = (
     Rule(
         "communication-not-overlapped",
-        say("communication that nothing is computed beside"),
+        say("communication not overlapped by computing"),
         "While only communication runs, the cores are idle; no operator that is made faster changes that",
         "torch_npu: step_trace_time, Communication(Not Overlapped)",
         ("least_step_share",),
@@ -176,7 +174,7 @@ OVERALL_RULES = (
     ),
     Rule(
         "slow-rank",
-        say("one rank has more to do than the others"),
+        say("one rank has more work than the others"),
         "Collective communication ends when its last rank has come: what one rank takes longer all ranks wait",
         say("CANN 6.0.RC1, msprof export summary: slow nodes (atlasprofiling_16_0139)"),
         ("least_step_share",),

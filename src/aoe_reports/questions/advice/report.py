@@ -16,14 +16,15 @@ SOURCES = {
     "step_trace_time": say("the profiler's table of steps (step_trace_time)"),
     "tasks": say("unions of the tasks' intervals"),
     "timeline": say("a timeline"),
-    "durations": say("the sum of the tasks' durations: nothing tells what ran beside what"),
+    "durations": say("the sum of the tasks' durations: the data do not show which tasks ran in parallel"),
 }
 
 HOW = say(
-    "Bound is the most that following the advice could make a step shorter; it is no forecast, and bounds do not add up. "
-    "Operators: their device time without the part in which cube or vector worked on all cores, and no more than the computing "
-    "of a step that no communication runs beside. Launching: no more than the free time of a step. Bounds are means over "
-    "the steps; without steps the capture is taken as one. Share is of all computing."
+    "Bound is the maximum by which following the advice could shorten a step. It is not a forecast, and bounds "
+    "do not add up. Operators: their device time without the part in which the cube or vector unit worked on all "
+    "cores, limited to the computing of a step that no communication overlaps. Launching: limited to the free "
+    "time of a step. Bounds are means over the steps; without steps, the whole capture counts as one step. Share "
+    "is of all computing."
 )
 
 
@@ -53,16 +54,16 @@ def sections_of(rows: Sequence[Advised], headlines: Sequence[Headline]) -> list[
     ours = [row for row in rows if row.source != "prof_rule"]
     sections = [_device(headline, ours) for headline in headlines]
     if ours:
-        sections.append(Section("What to do", lines=_what_to_do(ours)))
+        sections.append(Section("Recommended actions", lines=_what_to_do(ours)))
     stated = [shown(row) for row in rows if row.source == "prof_rule"]
     if stated:
         columns = (
             Column("run", "Run"),
             *telling_columns(columns_of(Advised), stated),
-            Column("advice", "msprof says", "sentence"),
+            Column("advice", "msprof message", "sentence"),
         )
         sections.append(Section("msprof's own advice (prof_rule)", grid=Grid(columns, stated)))
-    return [*sections, Section("How bounds are meant", [HOW])] if ours else sections
+    return [*sections, Section("How bounds are defined", [HOW])] if ours else sections
 
 
 def _device(headline: Headline, ours: Sequence[Advised]) -> Section:
@@ -70,7 +71,7 @@ def _device(headline: Headline, ours: Sequence[Advised]) -> Section:
     mine = [row for row in ours if (row.run, row.rank_id, row.device_id) == whose]
     sentences = [_said_of_step(headline)]
     if not mine:
-        return Section(_device_of(headline), [*sentences, say("No rule has anything to say.")])
+        return Section(_device_of(headline), [*sentences, say("No rule gives any advice.")])
     if len(mine) < headline.advice:
         sentences.append(say("The {shown} with the largest bound of {count}.", shown=len(mine), count=headline.advice))
     rows = [shown(row) for row in mine]
@@ -83,7 +84,7 @@ def _said_of_step(headline: Headline) -> str:
     bound, source = headline.bound_saving_us, SOURCES[headline.source]
     if headline.step_us is None:
         return say(
-            "{text}. No tuning of operators can save more than {bound:,.3f} us. By {source}.",
+            "{text}. Operator tuning can save at most {bound:,.3f} us. Source: {source}.",
             text=capital(headline.headline),
             bound=bound,
             source=source,
@@ -97,7 +98,7 @@ def _said_of_step(headline: Headline) -> str:
         if getattr(headline, key) is not None
     ]
     return say(
-        "A step takes {step}; no tuning of operators can save more than {bound:,.3f} us of it. By {source}.",
+        "A step takes {step}; operator tuning can save at most {bound:,.3f} us of it. Source: {source}.",
         step=say("{step}: {parts}", step=step, parts=join(", ", parts)) if parts else step,
         bound=bound,
         source=source,
@@ -141,7 +142,7 @@ def _evidence(row: Advised) -> str:
         "{position}. {rule}: {evidence}",
         position=row.position,
         rule=row.rule,
-        evidence=join(", ", words) if words else say("by the parts of the step above"),
+        evidence=join(", ", words) if words else say("based on the step components above"),
     )
 
 

@@ -362,9 +362,9 @@ def _time_of(data: CaptureData, options: RecordOptions, findings: list[Finding])
 
 
 def _no_time(path: Path) -> Finding:
-    message = say("neither content nor name tells when this was made; the time of the file itself is used")
+    message = say("neither the content nor the name contains the creation time; the time of the file itself is used")
     return Finding("warning", "time-unknown", str(path), message)
 
 
 def _zone_assumed(path: Path) -> Finding:
-    return Finding("info", "time-zone-assumed", str(path), say("its time names no zone; taken as UTC (see --tz)"))
+    return Finding("info", "time-zone-assumed", str(path), say("its time has no time zone; UTC is assumed (see --tz)"))

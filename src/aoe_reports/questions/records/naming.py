@@ -104,7 +104,7 @@ def name_workload(options: RecordOptions, place: Path, told: Iterable[str | None
     folder = folder_name(folders_below(place, options.asked))
     if folder is not None:
         return Named(_as_text(folder), "folder", findings)
-    message = say("nothing tells what was measured; stored as workload 'unknown' (see --workload)")
+    message = say("there is no information on what was measured; it is stored as workload 'unknown' (see --workload)")
     return Named(UNKNOWN, "nothing", (*findings, Finding("info", "workload-unknown", str(place), message)))
 
 
@@ -190,9 +190,9 @@ def _wrong_with(text: str, parts: Sequence[str]) -> str | None:
     if text.count(NAME) != 1:
         return say("expected `folder`, or a pattern of folders with one {name} in it, such as */{name}", name=NAME)
     if any(_ANY_DEPTH in part and part != _ANY_DEPTH for part in parts):
-        return say("** stands for whole folders: between two slashes, by itself")
+        return say("** matches whole folder levels and must be alone between two slashes")
     if _SIDE_BY_SIDE.search(text):
-        return say("nothing tells where {name} ends and * begins: expected other characters between them", name=NAME)
+        return say("the boundary between {name} and * is ambiguous: expected other characters between them", name=NAME)
     return None
 
 
@@ -263,7 +263,7 @@ def _match_folder(part: str, folder: str) -> str | None:
 
 def _not_mapped(place: Path, rule: WorkloadFrom) -> Finding:
     message = say(
-        "--workload-from {pattern!r} does not fit this path; the workload is named without it", pattern=rule.text
+        "--workload-from {pattern!r} does not match this path; the workload is named without it", pattern=rule.text
     )
     return Finding("warning", "workload-from", str(place), message)
 

@@ -52,7 +52,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         records += records_from_tasks(context, tasks, options.raw)
         if left_out := operators_left_out(tasks):
             message = say(
-                "{count} operators beyond the {most} longest become no record (their types do)",
+                "{count} operators beyond the {most} longest do not become records (their types do)",
                 count=left_out,
                 most=MAX_OPERATORS,
             )
@@ -61,7 +61,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         records += records_from_communication(context, sums)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
         message = say(
-            "{count} records carry no single times: there are more than {raw}, or only sums of them",
+            "{count} records have no individual times: there are more than {raw}, or only sums of them",
             count=without,
             raw=options.raw,
         )
@@ -171,7 +171,10 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RecordOpt
 
 
 def _no_record(path: str) -> Finding:
-    message = say("gradients are stored as a run without records: v0.1 cannot say them; its time is that of the file")
+    message = say(
+        "gradients are stored as a run without records: v0.1 cannot represent gradients; the time of "
+        "the run is that of the file"
+    )
     return Finding("info", "no-record", path, message)
 
 

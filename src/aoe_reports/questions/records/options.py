@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class RecordOptions(ReadOptions):
     """Names for what is measured, and the zone of times that carry none. Raises UsageError for a zone or a pattern that is none."""
 
-    workload: str | None = option(default=None, help="Name of what was measured.", shared=True, names="nothing")
+    workload: str | None = option(default=None, help="Name of the measured workload.", shared=True, names="nothing")
     workload_from: str | None = option(
         default=None,
-        help="Which folder names what was measured: `folder` (those below PATHS, without dates), or a pattern such as "
-        "*/{workload} or /**/nights/{workload}.",
+        help=(
+            "Folder level that names the workload: `folder` (the folders below PATHS, without dates), or a "
+            "pattern such as */{workload} or /**/nights/{workload}."
+        ),
         names="nothing",
         shared=True,
     )
@@ -38,7 +40,7 @@ class RecordOptions(ReadOptions):
     raw: int = option(
         default=0,
         minimum=0,
-        help="Keep every single time (runtime_raw) of records of at most so many tasks or steps; 0: of none.",
+        help="Keep every single time (runtime_raw) of records with at most this many tasks or steps; 0: of none.",
         shared=True,
     )
     asked: tuple[Path, ...] = ()
@@ -75,7 +77,7 @@ class IngestOptions(RecordOptions):
 
     renew: bool = option(
         default=False,
-        help="Replace runs that an older version stored by what this one makes of them.",
+        help="Replace runs that an older version stored with the results of this version.",
         flags=["--renew"],
         only_here=say("what is replaced"),
     )

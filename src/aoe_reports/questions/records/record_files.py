@@ -54,11 +54,11 @@ def load_records(
         assumed |= record.source == "foreign" and not time.zoned
         entries.append(_Entry(record, digest, own_run_of(text.document)))
     if assumed and options.tz is None:
-        message = say("times of records name no zone; taken as UTC (see --tz)")
+        message = say("times of records have no time zone; treated as UTC (see --tz)")
         findings.append(Finding("info", "time-zone-assumed", path, message))
     if repeated:
         message = say(
-            "of {count} of these records the same stood here or in another file already; each is used once",
+            "{count} of these records already appeared here or in another file; each is used once",
             count=repeated,
         )
         findings.append(Finding("info", "repeated-record", path, message))

@@ -18,7 +18,7 @@ def hit_sum(task: Task) -> Found:
         yield (
             f"{task.summary_at}/repo_hit_num",
             say(
-                "repo_hit_num {hit} is not reserved {reserved} + update {update}",
+                "repo_hit_num {hit} does not equal reserved {reserved} + update {update}",
                 hit=hit,
                 reserved=reserved,
                 update=update,
@@ -38,7 +38,7 @@ def total_sum(task: Task) -> Found:
         yield (
             f"{task.summary_at}/total_num",
             say(
-                "total_num {total} is not hit {hit} + add {add} + unsatisfied {unsatisfied}",
+                "total_num {total} does not equal hit {hit} + add {add} + unsatisfied {unsatisfied}",
                 total=total,
                 hit=hit,
                 add=add,
@@ -47,7 +47,7 @@ def total_sum(task: Task) -> Found:
         )
 
 
-@rule("warning", say("the counts are those of the lists"), SAMPLES, on=RESULTS)
+@rule("warning", say("the counts match the lists"), SAMPLES, on=RESULTS)
 def list_length(task: Task) -> Found:
     """As many cases are listed as were added and updated; an operator with several modes may count once or each time."""
     updates = task.columns.updates

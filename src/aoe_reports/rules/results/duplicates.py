@@ -17,9 +17,9 @@ def duplicate_operator(task: Task) -> Found:
     for part in task.exact.modifications:
         key = (part.name, part.mode)
         if key in seen:
-            yield part.pointer, say("{name!r} stands here and at {place}", name=part.name[:200], place=seen[key])
+            yield part.pointer, say("{name!r} appears here and at {place}", name=part.name[:200], place=seen[key])
         seen[key] = part.pointer
     failed = set(task.facts.failed_operators)
     for (name, _), pointer in seen.items():
         if name in failed:
-            yield pointer, say("{name!r} is named as failed and as modified", name=name[:200])
+            yield pointer, say("{name!r} is listed as failed and as modified", name=name[:200])

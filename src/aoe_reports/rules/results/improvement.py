@@ -41,7 +41,7 @@ def _unproven(task: Task) -> Iterator[tuple[str, str, bool]]:
         if _within(said, before, after, speed_up):
             continue
         what = say(
-            "says {claim}; {before} before and {after} after are a speed-up (before/after - 1) of {gain}%",
+            "states {claim}; {before} before and {after} after give a speed-up (before/after - 1) of {gain}%",
             claim=text[:40],
             before=printed(before),
             after=printed(after),

@@ -9,7 +9,7 @@ from aoe_reports.rules.rule import Found, rule
 from aoe_reports.rules.schema import unknown_keys
 
 
-@rule("info", say("a key that no document names: the schema is open"), DOCS, on=RESULTS)
+@rule("info", say("an undocumented key: the schema is open"), DOCS, on=RESULTS)
 def unknown_key(document: Document) -> Found:
     """Every key of a task of the right shape is one that its schema names."""
     if document.is_documented:
@@ -19,4 +19,4 @@ def unknown_key(document: Document) -> Found:
         for at in unknown_keys(facts.kind, "task", document.segments_of(facts), facts.pointer):
             key = at.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
             if key not in UNITS:  # that is for segment-kind to tell
-                yield at, say("the key {key!r} is not known here; it is passed over", key=key[:200])
+                yield at, say("the key {key!r} is unknown; it is skipped", key=key[:200])

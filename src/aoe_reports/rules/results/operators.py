@@ -26,7 +26,7 @@ def repo_key(task: Task) -> Found:
         if not _is_key(part.name):
             yield (
                 f"{part.pointer}/repo_key",
-                say("repo_key {name!r} is no unsigned 64-bit number", name=part.name[:60]),
+                say("repo_key {name!r} is not an unsigned 64-bit number", name=part.name[:60]),
             )
 
 
@@ -44,7 +44,7 @@ def _are_keys(names: Sequence[str]) -> bool:
     return max(map(int, names)) < 2**64
 
 
-@rule("info", say("types outside of the list cannot be tuned"), _LISTS, on=RESULTS)
+@rule("info", say("types outside the list cannot be tuned"), _LISTS, on=RESULTS)
 def op_type_unknown(task: Task) -> Found:
     """Every type of operator stands in the published lists of those that AOE tunes."""
     strange = {name for op_type in task.columns.op_types for name in _strange(op_type)}

@@ -34,9 +34,9 @@ def parts_and_whole(task: Task) -> Found:
     parts, whole = sum(best.values(), Decimal(0)), result.model_baseline_ms - result.model_result_ms
     if parts_disagree(parts, whole):
         text = say(
-            "the modified subgraphs save {parts} ms together, the model {whole} ms"
+            "the modified subgraphs save {parts} ms in total, the model {whole} ms"
             if result.kind == "sgat"
-            else "the modified operators save {parts} ms together, the model {whole} ms",
+            else "the modified operators save {parts} ms in total, the model {whole} ms",
             parts=_ms(parts),
             whole=_ms(whole),
         )

@@ -13,11 +13,11 @@ _REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
 """The key of one task in a report file: a time and a thread id."""
 
 
-@rule("warning", say("the key tells when the task was tuned"), DOCS, on=RESULTS)
+@rule("warning", say("the key contains the time at which the task was tuned"), DOCS, on=RESULTS)
 def report_key(task: Task) -> Found:
     """The key of a task in a report is `report_<time>_<thread>`."""
     if task.facts.report_key is None:
         return
     key = without_count(task.facts.report_key)
     if not _REPORT_KEY.fullmatch(key):
-        yield task.facts.pointer, say("the key {key!r} is not of the form report_<time>_<thread>", key=key[:200])
+        yield task.facts.pointer, say("the key {key!r} does not have the form report_<time>_<thread>", key=key[:200])

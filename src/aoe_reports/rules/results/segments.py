@@ -9,7 +9,7 @@ from aoe_reports.rules.results.task import DOCS, RESULTS
 from aoe_reports.rules.rule import Found, rule
 
 
-@rule("error", say("the file name says opat, the segment SGAT, or the other way"), DOCS, on=RESULTS)
+@rule("error", say("the file name says opat and the segment SGAT, or the reverse"), DOCS, on=RESULTS)
 def segment_kind(document: Document) -> Found:
     """The segment of a task is the one that the file's name tells."""
     kind = document.kind
@@ -18,7 +18,7 @@ def segment_kind(document: Document) -> Found:
         if facts.has_segment and facts.kind != kind:
             yield (
                 facts.segment_pointer,
-                say("the file is named {kind}, its segment is {segment}", kind=kind, segment=facts.kind.upper()),
+                say("the file is named {kind}, but its segment is {segment}", kind=kind, segment=facts.kind.upper()),
             )
 
 

@@ -16,7 +16,7 @@ _SHORTEST, _LONGEST = 2e-9, 9e14
 _OTHER_KEYS = frozenset({*MODEL_KEYS[:2], "tuning_time(s)"})
 
 
-@rule("error", say("no tuning measures 31 years"), say("arithmetic"), on=RESULTS)
+@rule("error", say("a tuning time of 31 years is impossible"), say("arithmetic"), on=RESULTS)
 def implausible_time(document: Document) -> Found:
     """A time is 0, or between 10^-9 and 10^15 of its unit."""
     if document.is_documented and all(map(_is_clearly_plausible, document.fitting)):
@@ -29,7 +29,7 @@ def implausible_time(document: Document) -> Found:
         at = pointer_to(place)
         is_time = key.partition("(")[0] in TIME_KEYS or key in _OTHER_KEYS
         if is_time and any(is_below(at, task.facts.pointer) for task in document.fitting):
-            yield at, say("a number of a size that no time has (0 or 10^-9 to 10^15); it is not used")
+            yield at, say("the number is outside the range of a time (0 or 10^-9 to 10^15); it is not used")
 
 
 def _is_clearly_plausible(task: Task) -> bool:

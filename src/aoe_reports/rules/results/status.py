@@ -11,7 +11,7 @@ from aoe_reports.rules.results.task import DOCS, RESULTS, Task
 from aoe_reports.rules.rule import Found, listed, rule
 
 
-@rule("error", say("only the documented statuses tell what happened"), DOCS, on=RESULTS)
+@rule("error", say("only the documented statuses describe the result"), DOCS, on=RESULTS)
 def status_unknown(task: Task) -> Found:
     """A status is one of those that AOE is documented to write."""
     status = task.facts.status
@@ -19,7 +19,7 @@ def status_unknown(task: Task) -> Found:
         yield (
             task.status_at,
             say(
-                "{status!r} is no known status; expected one of {names}",
+                "{status!r} is not a known status; expected one of {names}",
                 status=status[:200],
                 names=join(", ", STATUSES),
             ),
@@ -33,11 +33,13 @@ def status_alias(task: Task) -> Found:
     if status in STATUS_ALIASES:
         yield (
             task.status_at,
-            say("{status!r} is a slip of the documents; read as {meant}", status=status, meant=STATUS_ALIASES[status]),
+            say(
+                "{status!r} is an error in the documents; read as {meant}", status=status, meant=STATUS_ALIASES[status]
+            ),
         )
 
 
-@rule("error", say("a failed tuning must not pass as a result"), DOCS, on=RESULTS)
+@rule("error", say("a failed tuning run must not be taken as a result"), DOCS, on=RESULTS)
 def tuning_failed(task: Task) -> Found:
     """No tuning of operators failed."""
     facts = task.facts
@@ -56,16 +58,16 @@ def tuning_incomplete(task: Task) -> Found:
     if status_of(facts.status) == "incomplete":
         yield (
             task.status_at,
-            say("tuning of {name!r} was broken off; its numbers are not used", name=facts.tuning_name),
+            say("tuning of {name!r} was interrupted; its numbers are not used", name=facts.tuning_name),
         )
     elif facts.kind == "sgat" and facts.has_segment and "tuning_time(s)" not in facts.present:
         yield (
             facts.pointer,
-            say("no tuning_time(s), as in a run that was broken off: is {name!r} complete?", name=facts.tuning_name),
+            say("no tuning_time(s), as in an interrupted run: is {name!r} complete?", name=facts.tuning_name),
         )
 
 
-@rule("warning", say("what an interrupted run leaves out is documented"), DOCS, on=RESULTS)
+@rule("warning", say("the fields that an interrupted run leaves out are documented"), DOCS, on=RESULTS)
 def interrupted_fields(task: Task) -> Found:
     """Tuning of operators that was broken off leaves out its time and the model's result, and no other does."""
     facts = task.facts
@@ -80,7 +82,7 @@ def _too_many_fields(task: Task) -> Iterator[tuple[str, str]]:
         if key in task.facts.present:
             yield (
                 task.facts.segment_pointer,
-                say("{key} is there, which a run that was broken off does not write", key=key),
+                say("{key} is present, but an interrupted run does not write it", key=key),
             )
 
 
@@ -93,7 +95,9 @@ def _missing_fields(task: Task) -> Iterator[tuple[str, str]]:
         if key not in facts.present:
             yield (
                 facts.segment_pointer,
-                say("a baseline, and no {key}, although the status is {status!r}", key=key, status=facts.status),
+                say(
+                    "there is a baseline but no {key}, although the status is {status!r}", key=key, status=facts.status
+                ),
             )
 
 
@@ -113,7 +117,7 @@ def nothing_tunable(task: Task) -> Found:
         yield facts.pointer, say("no OPAT segment: {name!r} has no operator that can be tuned", name=facts.tuning_name)
 
 
-@rule("info", say("legal, and no bank is then written"), DOCS, on=RESULTS)
+@rule("info", say("valid; no bank is written in this case"), DOCS, on=RESULTS)
 def nothing_improved(task: Task) -> Found:
     """A tuning that went to its end found something better."""
     facts = task.facts
@@ -126,10 +130,10 @@ def nothing_improved(task: Task) -> Found:
 def failed_without_list(task: Task) -> Found:
     """A tuning that failed names the operators that did."""
     if status_of(task.facts.status) == "failed" and task.facts.failed_key is None:
-        yield task.status_at, say("failed, but no operator is named as failed")
+        yield task.status_at, say("failed, but no failed operator is named")
 
 
-@rule("warning", say("the list belongs to failures"), DOCS, on=RESULTS)
+@rule("warning", say("the list belongs to failed tasks only"), DOCS, on=RESULTS)
 def list_without_failure(task: Task) -> Found:
     """Operators are named as failed only where tuning failed."""
     facts = task.facts
@@ -137,7 +141,7 @@ def list_without_failure(task: Task) -> Found:
         yield (
             f"{facts.segment_pointer}/{facts.failed_key}",
             say(
-                "operators are named as failed ({operators}), the status is {status!r}",
+                "failed operators are named ({operators}), but the status is {status!r}",
                 operators=join(", ", facts.failed_operators[:EXAMPLES_PER_RULE]),
                 status=facts.status,
             ),

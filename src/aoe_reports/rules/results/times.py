@@ -7,7 +7,7 @@ from aoe_reports.rules.results.task import DOCS, RESULTS, Task, key_of, printed
 from aoe_reports.rules.rule import Found, rule
 
 
-@rule("error", say("no operator takes no time"), DOCS, on=RESULTS)
+@rule("error", say("every operator takes time"), DOCS, on=RESULTS)
 def non_positive_time(task: Task) -> Found:
     """Every time is above 0."""
     if task.columns.shortest > 0:

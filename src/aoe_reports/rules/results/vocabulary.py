@@ -8,7 +8,7 @@ from aoe_reports.rules.results.task import DOCS, RESULTS
 from aoe_reports.rules.rule import Found, rule
 
 
-@rule("warning", say("one version of AOE writes one vocabulary"), DOCS, on=RESULTS)
+@rule("warning", say("one version of AOE uses one vocabulary"), DOCS, on=RESULTS)
 def mixed_vocabulary(document: Document) -> Found:
     """All tasks of a file use the words of one version of CANN, and each of them only those."""
     spoken: dict[str, str] = {}
@@ -17,7 +17,7 @@ def mixed_vocabulary(document: Document) -> Found:
         if facts.vocabulary == "mixed":
             yield (
                 facts.segment_pointer,
-                say("words of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task"),
+                say("wording of CANN 6.0 ('tune ...') and of later versions ('tuning ...') in one task"),
             )
         elif facts.vocabulary is not None:
             spoken.setdefault(facts.vocabulary, facts.segment_pointer)
@@ -26,7 +26,7 @@ def mixed_vocabulary(document: Document) -> Found:
         yield (
             second[1],
             say(
-                "this task uses the words of '{words} ...', the one at {place} those of '{other} ...'",
+                "this task uses the wording '{words} ...', the one at {place} the wording '{other} ...'",
                 words=second[0],
                 place=first[1],
                 other=first[0],

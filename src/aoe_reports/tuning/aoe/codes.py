@@ -25,21 +25,29 @@ CONSOLE_CODES: dict[str, Code] = {
     code: Code(title, say(advice), CONSOLE_SOURCE)
     for code, title, advice in (
         ("EG0000", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
-        ("EG0001", "Invalid Configuration Argument", "look at aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH"),
+        ("EG0001", "Invalid Configuration Argument", "check aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH"),
         (
             "EG0002",
             "Invalid Environment Variable Argument",
-            "look at TUNE_BANK_PATH, REPEAT_TUNE, TE_PARALLEL_COMPILER",
+            "check TUNE_BANK_PATH, REPEAT_TUNE, TE_PARALLEL_COMPILER",
         ),
-        ("EG0003", "Invalid Option Argument", "an option has a value that it does not take"),
+        ("EG0003", "Invalid Option Argument", "an option has a value that it does not accept"),
         ("EG0004", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
-        ("EG0010", "Directory Operation Failure", "a folder is missing, or may not be read, written and entered"),
-        ("EG0011", "File Operation Failure", "a file is missing or may not be used; or the disk is full"),
-        ("EG0012", "Invalid Component", "a part of CANN is not installed, or of another version"),
-        ("EG0013", "Device Operation Failure", "is the device there, healthy, and used by nobody else (npu-smi info)?"),
+        (
+            "EG0010",
+            "Directory Operation Failure",
+            ("a folder is missing, or the permission to read, write or enter it is missing"),
+        ),
+        ("EG0011", "File Operation Failure", "a file is missing or may not be accessed, or the disk is full"),
+        ("EG0012", "Invalid Component", "a component of CANN is not installed or has a different version"),
+        (
+            "EG0013",
+            "Device Operation Failure",
+            ("is the device present, healthy and not used by anyone else (npu-smi info)?"),
+        ),
         ("EG10000", "Network Communication Failure", "remote tuning: is the other side reachable (--ip, --port)?"),
-        ("EG10001", "Private Key/Certificate Verification Failure", "remote tuning: look at keys and certificates"),
-        ("WG0000", "Memory Insufficient", "lower TUNING_PARALLEL_NUM in aoe.ini, or free memory"),
+        ("EG10001", "Private Key/Certificate Verification Failure", "remote tuning: check keys and certificates"),
+        ("WG0000", "Memory Insufficient", "reduce TUNING_PARALLEL_NUM in aoe.ini, or free memory"),
     )
 }
 """Codes that AOE prints; the advice is ours."""
@@ -47,9 +55,9 @@ CONSOLE_CODES: dict[str, Code] = {
 API_CODES: dict[int, Code] = {
     code: Code(title, say(advice), API_SOURCE)
     for code, title, advice in (
-        (-1, "AOE_FAILURE", "a failure that AOE does not name: look at the log above it"),
+        (-1, "AOE_FAILURE", "a failure that AOE does not specify: see the log above it"),
         (0, "AOE_SUCCESS", "no error"),
-        (1, "AOE_ERROR_MEMORY_ALLOC", "memory could not be had: lower TUNING_PARALLEL_NUM, or free memory"),
+        (1, "AOE_ERROR_MEMORY_ALLOC", "memory allocation failed: reduce TUNING_PARALLEL_NUM, or free memory"),
         (2, "AOE_ERROR_INVALID_PARAM", "a parameter is not valid"),
         (3, "AOE_ERROR_UNINITIALIZED", "AOE was called before it was initialised"),
         (4, "AOE_ERROR_REPEAT_INITIALIZE", "AOE was initialised twice"),
@@ -60,7 +68,7 @@ API_CODES: dict[int, Code] = {
         (9, "AOE_ERROR_DYNAMIC_GRAPH", "the graph is dynamic; only static shapes are tuned"),
         (10, "AOE_ERROR_DYNAMIC_SHAPE_RANGE", "operators have dynamic shapes; only static ones are tuned"),
         (11, "AOE_ERROR_INVALID_OPTION_ATTR", "an option is not valid"),
-        (12, "AOE_ERROR_NON_OPTIMIZABLE_OBJECT", "there is nothing that can be tuned"),
+        (12, "AOE_ERROR_NON_OPTIMIZABLE_OBJECT", "no object can be tuned"),
         (100, "AOE_ERROR_TUNING_ERROR", "tuning failed for a reason that AOE does not name"),
     )
 }
@@ -88,20 +96,20 @@ def codes_of_line(line: str) -> Iterator[str]:
 def explain_code(code: str) -> str:
     """A code in a sentence: what it stands for and what to look at."""
     if code == "AOE":
-        return say("the framework's adapter says that tuning failed, without a code")
+        return say("the framework's adapter reports that tuning failed, without a code")
     if code.startswith("AOE "):
         number = code[4:]
         known = API_CODES.get(int(number))
         if known is None:
-            return say("code {number}, which AOE's list lacks", number=number)
+            return say("code {number}, which is not in AOE's list", number=number)
         return say("code {number}, {title}: {advice}", number=number, title=known.title, advice=known.advice)
     known = CONSOLE_CODES.get(code)
     if known:
         return say("{code}, {title}: {advice}", code=code, title=known.title, advice=known.advice)
     if code[1] == "G":
-        return say("{code}, an error of AOE that its published list lacks", code=code)
+        return say("{code}, an AOE error that is not in its published list", code=code)
     return say(
-        "{code}, an error of another part of CANN (not in AOE's list): look it up in CANN's troubleshooting", code=code
+        "{code}, an error of another part of CANN (not in AOE's list): see CANN's troubleshooting guide", code=code
     )
 
 

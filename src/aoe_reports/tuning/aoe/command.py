@@ -53,7 +53,7 @@ def stages_of_plan(plan: Plan, tune_ops: TuneOps | None = None) -> list[Stage]:
     stages = [_stage(plan, name, restricted) for name in plan.stages()]
     if not stages:
         raise UsageError(
-            say("the plan has no candidate: nothing is to be tuned (without a list AOE would tune everything)")
+            say("the plan has no candidate and would tune nothing (without a list AOE would tune everything)")
         )
     return stages
 
@@ -68,12 +68,15 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
     asked = tune_ops if name == "opat" else None
     if name == "gdat" and plan.scenario != "tf-training":
         raise UsageError(
-            say("gradients are tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
+            say("gradients can be tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
         )
     if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
         if not job.command:
             raise UsageError(
-                say("{scenario} tunes while its own command runs; expected one behind `--`", scenario=plan.scenario)
+                say(
+                    "{scenario} tunes while its own command runs; expected the command after `--`",
+                    scenario=plan.scenario,
+                )
             )
         if plan.scenario in TENSORFLOW:
             shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
@@ -93,7 +96,7 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
     if job.command:
         raise UsageError(
             say(
-                "{scenario} is tuned by aoe; a command is not taken (run it with the snippet before)",
+                "{scenario} is tuned by aoe; a command is not accepted (run it with the snippet first)",
                 scenario=plan.scenario,
             )
         )
@@ -146,7 +149,7 @@ def _model_path(plan: Plan) -> str | None:
     """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
     job = plan.job
     if job.model_path is not None and job.model is not None:
-        raise UsageError(say("--model and --model-path exclude each other"))
+        raise UsageError(say("--model and --model-path are mutually exclusive"))
     if job.model_path is not None or job.model is not None:
         return job.model_path
     if plan.scenario not in {"pytorch", "mindspore"}:
@@ -158,7 +161,7 @@ def _checked_option(option: str) -> str:
     if not option.startswith("--") or option.split("=", 1)[0] in OURS:
         raise UsageError(
             say(
-                "{option!r} is no option that can be added; expected --name=value, and none of the plan's",
+                "{option!r} cannot be added; expected --name=value, and not an option of the plan",
                 option=option,
             )
         )
@@ -172,7 +175,7 @@ def framework_of(job: Job) -> int:
     found = FRAMEWORKS.get(PurePosixPath(job.model or "").suffix.lower())
     if found is None:
         raise UsageError(
-            say("{model}: the suffix tells no framework; expected --framework 0, 1, 3 or 5", model=job.model)
+            say("{model}: the suffix does not identify a framework; expected --framework 0, 1, 3 or 5", model=job.model)
         )
     return found
 
@@ -390,17 +393,17 @@ def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     steps = [
         (
             say(
-                "Restore the script: take out what was put in for tuning (AOE_MODE, aoe_mode, aoe_config_file, set_aoe, "
-                "aoe_tune_mode), and give it back the steps and devices of the first profile."
+                "Restore the script: remove what was added for tuning (AOE_MODE, aoe_mode, aoe_config_file, "
+                "set_aoe, aoe_tune_mode), and use the steps and devices of the first profile again."
             ),
             "unset AOE_MODE",
             "shell",
         ),
         (
             say(
-                "Load the tuned bank, on the same chip and version of CANN that it was tuned on ({where})."
+                "Load the tuned bank on the same chip and CANN version on which it was tuned ({where})."
                 if plan.soc
-                else "Load the tuned bank, on the same chip and version of CANN that it was tuned on.",
+                else "Load the tuned bank on the same chip and CANN version on which it was tuned.",
                 where=join(", ", filter(None, (plan.soc, plan.engine_version))),
             ),
             'export TUNE_BANK_PATH="$PWD/bank"',
@@ -410,19 +413,23 @@ def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     if "opat" in plan.stages():
         steps.append(_RECOMPILE[plan.scenario])
     elif plan.scenario in {"offline", "ir-graph"}:
-        text = say("Convert the model again (ATC reads the bank), or take the .om that AOE made (tuned/).")
+        text = say("Convert the model again (ATC reads the bank), or use the .om that AOE created (tuned/).")
         steps.append((text, "", ""))
     how = recipe(framework, "tuning")
     steps.append(
         (
             say(
-                "Switch the profiler on as it was for the first profile ({profile}): same level, same metrics, same number "
-                "of steps. If nothing is known of it, this is what tuning needs "
-                "(`aoe-reports collect --framework {framework} --for tuning`)."
+                (
+                    "Switch the profiler on as it was for the first profile ({profile}): same level, same metrics, "
+                    "same number of steps. If these settings are not known, tuning needs the following (`aoe-reports "
+                    "collect --framework {framework} --for tuning`)."
+                )
                 if plan.profile
-                else "Switch the profiler on as it was for the first profile: same level, same metrics, same number of steps. "
-                "If nothing is known of it, this is what tuning needs "
-                "(`aoe-reports collect --framework {framework} --for tuning`).",
+                else (
+                    "Switch the profiler on as it was for the first profile: same level, same metrics, same "
+                    "number of steps. If these settings are not known, tuning needs the following (`aoe-reports "
+                    "collect --framework {framework} --for tuning`)."
+                ),
                 profile=plan.profile,
                 framework=framework,
             ),
@@ -434,10 +441,10 @@ def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     return steps
 
 
-_CACHE = say("Compile again: with the compilation cache the operators would stay what they were before tuning.")
+_CACHE = say("Compile again: with the compilation cache, the operators would stay as they were before tuning.")
 _RECOMPILE: dict[str, tuple[Text, str, str]] = {
     "offline": (
-        join(" ", (_CACHE, say("Or take the .om that AOE made (tuned/)."))),
+        join(" ", (_CACHE, say("Or use the .om that AOE created (tuned/)."))),
         "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
         "shell",
     ),
@@ -457,8 +464,8 @@ _RECOMPILE: dict[str, tuple[Text, str, str]] = {
     "pytorch": (_CACHE, "export ACL_OP_COMPILER_CACHE_MODE=force", "shell"),
     "mindspore": (
         say(
-            "Compile again: MindSpore documents no op_compiler_cache_mode; delete what earlier runs compiled (kernel_meta), "
-            "and have operators compiled instead of taken as built."
+            "Compile again: MindSpore documents no op_compiler_cache_mode; delete the output of earlier "
+            "compilations (kernel_meta), so that operators are compiled and not reused."
         ),
         "ms.device_context.ascend.op_tuning.op_compile(True)",
         "python",
@@ -469,7 +476,7 @@ _RECOMPILE["tf-online-inference"] = _RECOMPILE["tf-training"]
 
 def remeasure_page(plan: Plan, language: Language = "en") -> str:
     """remeasure.md: how to measure again after tuning; AOE's own times are those of single operators by themselves."""
-    why = say("AOE's gains are of operators by themselves. Whether a step got faster only a new profile tells:")
+    why = say("AOE's gains apply to single operators. Only a new profile shows whether a step became faster:")
     lines = [f"# {in_language(say('Measure again'), language)}", "", in_language(why, language), ""]
     for number, (text, code, kind) in enumerate(remeasure_steps(plan), 1):
         lines += [f"{number}. {in_language(text, language)}"]

@@ -80,10 +80,10 @@ class Console:
     def missing(self) -> str | None:
         """What should have been said and was not; None if tuning came to its end, or nothing is known to be said."""
         if self.runs == "tuner":
-            return None if self.seen & set(FINISHED) else say("{words!r} was never said", words=FINISHED[0])
+            return None if self.seen & set(FINISHED) else say("{words!r} did not appear", words=FINISHED[0])
         if self.scenario in TENSORFLOW:
             lacking = [repr(words) for words in (ADAPTER_BEGINS, ADAPTER_TUNES) if words not in self.seen]
             if lacking:
                 words = join(" and ", lacking)
-                return say("{words} was never said: the framework did not tune", words=words)
+                return say("{words} did not appear: the framework did not tune", words=words)
         return None

@@ -94,7 +94,7 @@ class AoeDriver:
             return asked, None
         write_whole(folder.here / AOE_CONFIG, to_json({**config, **asked.as_document()}))
         note = say(
-            "{path}: asks for {operators} operators, {types} types",
+            "{path}: requests {operators} operators, {types} types",
             path=folder.shown / AOE_CONFIG,
             operators=len(asked.names),
             types=len(asked.types),

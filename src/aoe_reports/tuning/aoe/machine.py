@@ -73,7 +73,9 @@ def describe_check(check: Check) -> str:
     """A rule's verdict in a sentence."""
     said = {"verdict": say(check.verdict), "seen": check.seen, "needed": check.needed}
     if check.declare:
-        return say("{verdict}: {seen}; needed: {needed}; say it: --declare {declare}", declare=check.declare, **said)
+        return say(
+            "{verdict}: {seen}; needed: {needed}; declare it: --declare {declare}", declare=check.declare, **said
+        )
     return say("{verdict}: {seen}; needed: {needed}", **said)
 
 
@@ -83,9 +85,7 @@ def read_host(path: Path) -> Host:
     found: list[Finding] = []
     parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
     if not parsed or cut is not None or found or len(data) > _MOST_DESCRIPTION:
-        raise ReadError(
-            path, found[0].message if found else say("no JSON"), say("the description of a host was expected")
-        )
+        raise ReadError(path, found[0].message if found else say("not JSON"), say("expected the description of a host"))
     try:
         return host_of_document(document)
     except UsageError as error:
@@ -247,7 +247,7 @@ def _bank(plan: Plan, folder: Path, environment: Mapping[str, str]) -> tuple[str
     path = Path(root)
     try:
         if not stat.S_ISDIR(path.stat().st_mode):
-            return str(path), "no folder"
+            return str(path), "not a folder"
     except OSError:
         return str(path), "absent"
     access = zip("rwx", (os.R_OK, os.W_OK, os.X_OK), strict=True)

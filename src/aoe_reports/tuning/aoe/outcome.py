@@ -76,7 +76,7 @@ def _rows_of(case: _Told, a: _Asked, matches: _Matches, rest: tuple[Status, str]
         if id(modification) in case.unproven:
             yield _unproven_row(a, modification, ended=case.ended)
     if case.is_failed(a):
-        yield _row(a, "failed", None, say("AOE names it among the operators whose tuning failed"))
+        yield _row(a, "failed", None, say("AOE lists it among the operators whose tuning failed"))
     elif not matches:
         status, reason = rest if a.op_name else _rest_of_type(ended=case.ended)
         yield _row(a, status, None, reason)
@@ -95,15 +95,13 @@ def _unproven_row(a: _Asked | None, m: Modification, *, ended: bool) -> OutcomeR
 
 def _after_break(*, ended: bool) -> tuple[Status, str]:
     if ended:
-        return "improved", say(
-            "by a task that was broken off: its numbers are not used, only a new profile tells the gain"
-        )
-    return "unclear", say("AOE changed it in the bank before tuning was broken off; its numbers are not used")
+        return "improved", say("by an interrupted task: its numbers are not used, only a new profile can show the gain")
+    return "unclear", say("AOE changed it in the bank before tuning was interrupted; its figures are not used")
 
 
 def _not_asked(case: _Told, others: Sequence[Modification]) -> list[OutcomeRow]:
     """Rows of what was changed or failed though nobody asked for it by name."""
-    reason = say("nobody asked for it by name")
+    reason = say("not requested by name")
     rows = [_row(None, "improved", m, reason, requested=False) for m in others]
     told = {a.op_name for a in case.asked}
     told |= {name for name in case.failed for a in case.asked if _is_failed(a, {name}, case.known)}
@@ -149,7 +147,7 @@ def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: 
 
 def _by_type(a: _Asked, operators: Sequence[Modification]) -> _Matches:
     wanted = type_key(a.op_type or "")
-    return [(m, say("by its type")) for m in operators if any(type_key(t) == wanted for t in m.op_type)]
+    return [(m, say("matched by type")) for m in operators if any(type_key(t) == wanted for t in m.op_type)]
 
 
 def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _Matches:
@@ -157,7 +155,7 @@ def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _
     exact = [m for m in operators if name in {m.name, m.join_name}]
     if exact:
         differs = a.op_type is not None and all(type_key(t) != type_key(a.op_type) for t in exact[0].op_type)
-        called = say("AOE calls its type {types}", types=join(", ", exact[0].op_type))
+        called = say("AOE reports its type as {types}", types=join(", ", exact[0].op_type))
         return [(m, called if differs and exact[0].op_type else "") for m in exact]
     fused = [m for m in operators if is_part_of(name, m.join_name, known)]
     return [(m, say("tuned as a part of the fused operator {join_name}", join_name=m.join_name)) for m in fused]
@@ -207,20 +205,25 @@ def _rest(case: _Told, unmatched: Sequence[bool], *, all_used: bool) -> tuple[St
     )
     if not reserved and not unsatisfied:
         if not case.ended:
-            return "not-seen", say("tuning ended before anything was said of it")
-        return "not-seen", say("AOE neither changed it nor counted any operator that it left alone: not in its graph?")
+            return "not-seen", say("tuning ended before anything about it was reported")
+        return "not-seen", say(
+            "AOE neither changed it nor counted any unchanged operator; it may not be in AOE's graph"
+        )
     counts = say(
-        "AOE names only what it changed; it counts {kept} kept and {unsatisfied} not improved, for {rest} left",
+        (
+            "AOE lists only what it changed; for the remaining {rest}, it counts {kept} kept and {unsatisfied} not "
+            "improved"
+        ),
         kept=reserved,
         unsatisfied=unsatisfied,
         rest=rest,
     )
     if _is_certain(case, reserved + unsatisfied, rest, all_used=all_used):
         if not unsatisfied:
-            return "already-banked", say("{counts}: all were in a bank, and stay what they were", counts=counts)
+            return "already-banked", say("{counts}: all were already in a bank and are unchanged", counts=counts)
         if not reserved:
             return "not-better", say("{counts}: nothing faster was found", counts=counts)
-    return "unclear", say("{counts}: which is which cannot be told", counts=counts)
+    return "unclear", say("{counts}: these cannot be distinguished", counts=counts)
 
 
 def _is_certain(case: _Told, counted: int, rest: int, *, all_used: bool) -> bool:
@@ -235,7 +238,10 @@ def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
         return "not-seen", say("tuning ended before an operator of this type was changed")
     return (
         "unclear",
-        say("no operator of this type was changed; whether they were banked or not better AOE does not tell by type"),
+        say(
+            "no operator of this type was changed; AOE does not report by type whether they were already in the "
+            "bank or nothing better was found"
+        ),
     )
 
 
@@ -310,13 +316,16 @@ def _judged(
     elif not gradients:
         yield (
             "tune-bank-not-tuned",
-            say("no bank <soc>_gradient_fusion.json with a tuned model is in the private bank"),
+            say("the private bank contains no <soc>_gradient_fusion.json with a tuned model"),
             None,
         )
     if ended.left_running:
         yield (
             "tune-left-running",
-            say("{left_running} processes went on after it had ended, and were ended", left_running=ended.left_running),
+            say(
+                "{left_running} processes were still running after it had ended, and were terminated",
+                left_running=ended.left_running,
+            ),
             None,
         )
     if ended.unended:
@@ -334,20 +343,24 @@ def _judged(
 
 def _end_judged(console: Console, ended: Ended) -> _Judged:
     if ended.because == "timeout":
-        text = say("it took longer than --timeout; what is banked stays: `tune --resume` goes on")
+        text = say("it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues")
         yield "tune-timeout", text, None
     elif ended.because == "interrupted":
-        yield "tune-interrupted", say("told to end; what is banked stays: `tune --resume` goes on"), None
+        yield (
+            "tune-interrupted",
+            say("received a signal to end; what is in the bank is kept: continue with `tune --resume`"),
+            None,
+        )
     elif ended.guardian_lost:
         text = say(
-            "the process that watches over the command was killed, and all that is known of the command was ended"
+            "the process that monitors the command was killed, and all known processes of the command were terminated"
         )
         yield "tune-guardian-lost", text, None
     elif ended.signal is not None:
         text = say(
-            "signal {signal} ended it (where memory runs out the system does that: see preflight)"
+            "terminated by signal {signal} (the system does this when memory runs out: see preflight)"
             if ended.signal == _SIGKILL
-            else "signal {signal} ended it",
+            else "terminated by signal {signal}",
             signal=ended.signal,
         )
         yield "tune-killed", text, None
@@ -360,11 +373,15 @@ def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResu
     if ended.because == "exited" and console.missing:
         yield "tune-no-finish-line", console.missing, None
     if not results and not damaged:
-        yield "tune-no-result", say("no aoe_result_*.json appeared, neither in ASCEND_WORK_PATH nor where it ran"), None
+        yield (
+            "tune-no-result",
+            say("no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder"),
+            None,
+        )
     if ended.because == "exited" and results and not came_to_its_end(results):
-        yield "tune-incomplete", say("a task is incomplete: `tune --resume` goes on"), None
+        yield "tune-incomplete", say("a task is incomplete: `tune --resume` continues it"), None
     for name in damaged:
-        yield "tune-bad-result", say("{name}: see what is said of it", name=name), None
+        yield "tune-bad-result", say("{name}: see its findings", name=name), None
     yield from _mismatches(console, results)
 
 
@@ -382,7 +399,7 @@ def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
         named = [text for name, text in told if name == claim.name] or [text for _, text in told]
         if named and not any(claim.agrees(text) for text in named):
             text = say(
-                "the console says {percent}% of {name}, the result file {others}",
+                "the console reports {percent}% for {name}, the result file {others}",
                 percent=claim.percent,
                 name=claim.name or say("the model"),
                 others=join(", ", named[:5]),

@@ -18,7 +18,7 @@ def read_tune_ops(folder: Path) -> TuneOps | None:
     if not path.exists():
         return None
     form = '{"tune_ops_name": [...], "tune_ops_type": [...]}'
-    expected = say("expected {form}, nothing else, and something in it", form=form)
+    expected = say("expected {form} without other content, and not empty", form=form)
     asked = tune_ops_of_document(read_json(path, None, expected))
     if asked is None:
         raise ReadError(path, say("not a list of operators and types"), expected)
@@ -30,8 +30,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / AOE_CONFIG
     if not path.exists():
         return {}
-    expected = say("the aoe_config_file of a TensorFlow script was expected: a JSON object")
+    expected = say("expected the aoe_config_file of a TensorFlow script: a JSON object")
     document = read_json(path, None, expected)
     if not isinstance(document, dict):
-        raise ReadError(path, say("no JSON object"), expected)
+        raise ReadError(path, say("not a JSON object"), expected)
     return document

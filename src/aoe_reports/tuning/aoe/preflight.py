@@ -95,7 +95,9 @@ VARIABLES = (
 def host_of_document(document: Any) -> Host:
     """The host of a description (`preflight --describe-host` writes one); what is not in it is not known."""
     if not isinstance(document, dict):
-        raise UsageError(say("a described host is a JSON object; `aoe-reports preflight --describe-host` writes one"))
+        raise UsageError(
+            say("a host description must be a JSON object; `aoe-reports preflight --describe-host` writes one")
+        )
     kinds = {entry.name: str(entry.type) for entry in fields(Host)}
     for key, value in document.items():
         kind = kinds.get(key)
@@ -147,7 +149,7 @@ class Declared:
     aoe_options: bool | None = None
     """Whether the installed aoe takes the options of the plan."""
     soc: str | None = None
-    """The chip, where the plan does not name it."""
+    "The chip, if the plan does not name it."
 
 
 def declared_of_text(parts: Sequence[str]) -> Declared:
@@ -162,7 +164,7 @@ def declared_of_text(parts: Sequence[str]) -> Declared:
         if name not in kinds or not equals:
             names = join(", ", sorted(kinds))
             raise UsageError(
-                say("--declare {part!r}: expected NAME=VALUE with a name of {names}", part=part, names=names)
+                say("--declare {part!r}: expected NAME=VALUE, where NAME is one of {names}", part=part, names=names)
             )
         values[name] = _declared(name, text.strip(), kinds[name])
     return Declared(**values)
@@ -184,7 +186,12 @@ def _declared(name: str, text: str, kind: str) -> Any:
     least = 0 if name == "static_memory_policy" else 1
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
         raise UsageError(
-            say("--declare {name}={text}: expected a whole number from {least}", name=name, text=text, least=least)
+            say(
+                "--declare {name}={text}: expected a whole number of at least {least}",
+                name=name,
+                text=text,
+                least=least,
+            )
         )
     return int(text)
 
@@ -193,7 +200,7 @@ def bytes_of_text(text: str) -> int:
     """`8GiB`, `8GB`, `8G` or bytes."""
     found = _SIZE.fullmatch(text)
     if found is None:
-        raise UsageError(say("{text!r} is no size; expected for example 8GiB", text=text))
+        raise UsageError(say("{text!r} is not a size; expected for example 8GiB", text=text))
     unit = (found[2] or "").lower().removesuffix("b")
     scale = 1024 ** ("kmgt".index(unit[0]) + 1) if unit.endswith("i") else _UNITS[unit]
     return int(float(found[1]) * scale)
@@ -204,8 +211,8 @@ class Check:
     """What one rule says."""
 
     rule: str = column("Rule")
-    seen: str = column("Seen", "sentence")
-    needed: str = column("Needed", "sentence")
+    seen: str = column("Found", "sentence")
+    needed: str = column("Required", "sentence")
     verdict: Verdict = column("Verdict", "state", before="seen")
     reason: str = column()
     source: str = column()
@@ -319,7 +326,7 @@ def _aoe_options(case: _Case) -> Found | None:
     listed, said = case.host.aoe_options, case.declared.aoe_options
     if listed is None:
         if said is None:
-            return say("aoe --help could not be asked"), needed, "unknown", "aoe_options=yes"
+            return say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes"
         return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "fail", None)
     missing = [name for name in given if name not in listed]
     if missing:
@@ -372,8 +379,8 @@ def _kinds_of_cores(case: _Case) -> list[_Cores]:
 def _device_cores(case: _Case) -> Found:
     kinds = _kinds_of_cores(case)
     if not kinds:
-        needed: str = say("as many cores as the operator uses that uses most")
-        return say("the profile tells no blocks"), needed, "unknown", "cube_cores_used=N"
+        needed: str = say("at least as many cores as the operator with the highest core usage uses")
+        return say("the profile does not contain block counts"), needed, "unknown", "cube_cores_used=N"
     needed = join(
         ", ",
         (
@@ -393,7 +400,12 @@ def _device_memory(case: _Case) -> Found:
     free = case.device_memory_free
     seen = say("not known") if free is None else say("{size} free", size=_gb(free))
     if used is None:
-        return seen, say("as much as the model takes (the profile does not tell)"), "unknown", "device_memory_used=SIZE"
+        return (
+            seen,
+            say("at least as much as the model uses (not given in the profile)"),
+            "unknown",
+            "device_memory_used=SIZE",
+        )
     needed = say("at least {size} on the device", size=_gb(used))
     if free is None:
         return seen, needed, "unknown", "device_memory=SIZE"
@@ -470,7 +482,7 @@ def _cpu_count(cores: int) -> Text:
 
 
 def _te_parallel(case: _Case) -> Found:
-    needed = say("1 to {most}, at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
+    needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
     planned = case.plan.job.te_parallel is not None
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
@@ -483,7 +495,7 @@ def _te_parallel(case: _Case) -> Found:
         return seen, needed, "fail", None
     if cores is None or not npus:
         return (
-            say("{seen}, on NPUs that are not seen", seen=seen) if not npus else seen,
+            say("{seen}, on NPUs that are not visible", seen=seen) if not npus else seen,
             needed,
             "unknown",
             None if npus else "npus=N",
@@ -499,7 +511,7 @@ def _te_parallel(case: _Case) -> Found:
 def _tuning_parallel(case: _Case) -> Found:
     part, whole = ADVISED_SHARE
     needed = say(
-        "1 to {most}, advised are at most {part}/{whole} of the cores",
+        "1 to {most}; recommended: at most {part}/{whole} of the cores",
         most=MOST_TUNING_PARALLEL,
         part=part,
         whole=whole,
@@ -518,15 +530,15 @@ def _tuning_parallel(case: _Case) -> Found:
 
 
 def _bank(case: _Case) -> Found:
-    needed = say("a folder that may be read, written and entered")
+    needed = say("a folder with the permission to read, write and enter it")
     access, where = case.host.bank_access, case.host.bank or say("the bank in use")
     if access is None:
         return say("not known"), needed, "unknown", None
     if access == "absent":
         named = "TUNE_BANK_PATH" in case.host.environment or case.plan.bank is not None
         needed = needed if named else say("none, or {needed}", needed=needed)
-        return say("{where}: not there", where=where), needed, "fail" if named else "ok", None
-    seen = say("{name}: {why}", name=where, why=say("no folder") if access == "no folder" else access)
+        return say("{where}: does not exist", where=where), needed, "fail" if named else "ok", None
+    seen = say("{name}: {why}", name=where, why=say("not a folder") if access == "not a folder" else access)
     return seen, needed, "ok" if access == "rwx" else "fail", None
 
 
@@ -543,12 +555,12 @@ def _folder(case: _Case) -> Found:
 
 
 def _profiling(case: _Case) -> Found:
-    needed = say("off, in the environment and in the script")
+    needed = say("off, both in the environment and in the script")
     mode = case.host.environment.get("PROFILING_MODE", "").lower()
     if mode in {"true", "dynamic"} or case.declared.profiling == "on":
         return f"PROFILING_MODE={mode}" if mode else say("declared on"), needed, "fail", None
     if case.has_script and case.declared.profiling is None:
-        return say("the script is not looked at"), needed, "unknown", "profiling=off"
+        return say("the script is not checked"), needed, "unknown", "profiling=off"
     if not case.host.environment_known:
         return say("the environment is not known"), needed, "unknown", None
     return say("off") if not case.has_script else say("declared off"), needed, "ok", None
@@ -559,14 +571,14 @@ def _static_memory(case: _Case) -> Found | None:
         return None
     value = case.declared.static_memory_policy
     if value is None:
-        return say("the script is not looked at"), "0", "unknown", "static_memory_policy=0"
+        return say("the script is not checked"), "0", "unknown", "static_memory_policy=0"
     return say("declared {value}", value=value), "0", "ok" if value == 0 else "fail", None
 
 
 def _static_shapes(case: _Case) -> Found:
     needed = say("static shapes only")
     if case.declared.static_shapes is None:
-        return say("the model is not looked at"), needed, "unknown", "static_shapes=yes"
+        return say("the model is not checked"), needed, "unknown", "static_shapes=yes"
     return (
         (say("declared static"), needed, "ok", None)
         if case.declared.static_shapes
@@ -585,12 +597,12 @@ def _single_device(case: _Case) -> Found | None:
             return f"{name}={text}", needed, "ok" if (int(text) > 1) == several else "fail", None
     devices = case.declared.devices
     if devices is None:
-        return say("the script is not looked at"), needed, "unknown", f"devices={'N' if several else 1}"
+        return say("the script is not checked"), needed, "unknown", f"devices={'N' if several else 1}"
     return say("declared {value}", value=devices), needed, "ok" if (devices > 1) == several else "fail", None
 
 
 def _binding(case: _Case) -> Found:
-    needed = say("no binding to CPUs")
+    needed = say("no CPU binding")
     cores, usable = case.host.cpu_count, case.host.usable_cpu_count
     if cores is not None and usable is not None and usable < cores:
         return say("{usable} of {cores} CPUs may be used", usable=usable, cores=cores), needed, "warn", None
@@ -599,7 +611,7 @@ def _binding(case: _Case) -> Found:
     if cores is None or usable is None:
         return say("not known"), needed, "unknown", None
     if case.has_script and case.declared.cpu_binding is None:
-        return say("the script is not looked at"), needed, "unknown", "cpu_binding=no"
+        return say("the script is not checked"), needed, "unknown", "cpu_binding=no"
     return say("all {cores} CPUs may be used", cores=cores), needed, "ok", None
 
 
@@ -611,8 +623,8 @@ def _device_free(case: _Case) -> Found:
     if said is not None:
         return (say("declared free"), needed, "ok", None) if said else (say("declared in use"), needed, "fail", None)
     if users is None:
-        return say("processes of other users cannot be looked at"), needed, "unknown", "device_free=yes"
-    return say("no process of another user holds a device open"), needed, "ok", None
+        return say("processes of other users cannot be inspected"), needed, "unknown", "device_free=yes"
+    return say("no process of another user uses a device"), needed, "ok", None
 
 
 def _mode(case: _Case) -> Found | None:
@@ -623,7 +635,7 @@ def _mode(case: _Case) -> Found | None:
     if soc is None:
         return (
             say("{stages} on a chip that the plan does not name", stages=stages),
-            say("a mode that the product has"),
+            say("a mode that the product supports"),
             "unknown",
             "soc=NAME",
         )
@@ -632,7 +644,7 @@ def _mode(case: _Case) -> Found | None:
     if allowed is None:
         return (
             say("{stages} on {soc}", stages=stages, soc=soc),
-            say("a mode that the product has (this chip's are not known)"),
+            say("a mode that the product supports (the modes of this chip are not known)"),
             "unknown",
             None,
         )
@@ -653,15 +665,15 @@ def _config_file(case: _Case) -> Found | None:
     needed = say("the script names aoe_config.json (else every operator is tuned)")
     said = case.declared.aoe_config_file
     if said is None:
-        return say("the script is not looked at"), needed, "unknown", "aoe_config_file=yes"
+        return say("the script is not checked"), needed, "unknown", "aoe_config_file=yes"
     return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "warn", None)
 
 
 PREFLIGHT_RULES: dict[str, PreflightRule] = {
-    "preflight-aoe": PreflightRule(_aoe, say("the command aoe has to be found"), GUIDE),
+    "preflight-aoe": PreflightRule(_aoe, say("the command aoe must be found"), GUIDE),
     "preflight-aoe-options": PreflightRule(
         _aoe_options,
-        say("another release of aoe may reject an option of the plan, and ends with exit code 2"),
+        say("another release of aoe may reject an option of the plan and end with exit code 2"),
         say("AOE reference: command line"),
     ),
     "preflight-device-cores": PreflightRule(
@@ -670,17 +682,25 @@ PREFLIGHT_RULES: dict[str, PreflightRule] = {
     "preflight-device-memory": PreflightRule(
         _device_memory, say("AOE runs the model on the device while it tunes"), GUIDE
     ),
-    "preflight-home-disk": PreflightRule(_disk, say("AOE keeps its work and its bank in the home folder"), GUIDE),
+    "preflight-home-disk": PreflightRule(
+        _disk, say("AOE stores its working files and its bank in the home folder"), GUIDE
+    ),
     "preflight-memory": PreflightRule(
         _memory, say("AOE compiles and runs many variants at once"), join("; ", (GUIDE, TF_GUIDE))
     ),
     "preflight-cpus": PreflightRule(
-        _cpus, say("P compiles, T tunes at once; with fewer CPUs tuning is slow"), join("; ", (GUIDE, TF_GUIDE))
+        _cpus,
+        say("P operators are compiled and T are tuned in parallel; with fewer CPUs, tuning is slow"),
+        join("; ", (GUIDE, TF_GUIDE)),
     ),
-    "preflight-te-parallel": PreflightRule(_te_parallel, say("how many operators are compiled at once"), ENVIRONMENT),
-    "preflight-tuning-parallel": PreflightRule(_tuning_parallel, say("how many variants are tuned at once"), INI),
-    "preflight-bank": PreflightRule(_bank, say("AOE ends with an error where it may not use its bank"), ENVIRONMENT),
-    "preflight-folder": PreflightRule(_folder, say("the private bank and all results lie there"), ENVIRONMENT),
+    "preflight-te-parallel": PreflightRule(
+        _te_parallel, say("number of operators that are compiled at the same time"), ENVIRONMENT
+    ),
+    "preflight-tuning-parallel": PreflightRule(
+        _tuning_parallel, say("number of variants that are tuned at the same time"), INI
+    ),
+    "preflight-bank": PreflightRule(_bank, say("AOE stops with an error if it has no access to its bank"), ENVIRONMENT),
+    "preflight-folder": PreflightRule(_folder, say("the private bank and all results are stored there"), ENVIRONMENT),
     "preflight-profiling": PreflightRule(_profiling, say("profiling distorts what AOE measures"), TF_GUIDE),
     "preflight-static-memory": PreflightRule(
         _static_memory, say("static memory allocation distorts what AOE measures"), TF_GUIDE
@@ -689,9 +709,9 @@ PREFLIGHT_RULES: dict[str, PreflightRule] = {
         _static_shapes, say("operators with dynamic shapes are not tuned"), TF_GUIDE
     ),
     "preflight-devices": PreflightRule(
-        _single_device, say("tuning of operators and subgraphs takes one device"), TF_GUIDE
+        _single_device, say("tuning of operators and subgraphs uses one device"), TF_GUIDE
     ),
-    "preflight-cpu-binding": PreflightRule(_binding, say("binding makes AOE's measurements worse"), TF_GUIDE),
+    "preflight-cpu-binding": PreflightRule(_binding, say("CPU binding degrades AOE's measurements"), TF_GUIDE),
     "preflight-device-free": PreflightRule(_device_free, say("two users on one device are not allowed"), TF_GUIDE),
     "preflight-mode": PreflightRule(
         _mode, say("not every product tunes everything"), say("environment variable reference: AOE_MODE")

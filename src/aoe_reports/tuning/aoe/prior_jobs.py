@@ -151,7 +151,7 @@ class _Reading(PriorJobs):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):  # or nested without end
-            message = say("no JSON object; an entry of a bank of operators is one a line")
+            message = say("not a JSON object; an operator bank has one entry per line")
             self.findings.append(Finding("warning", "bank-entry", str(path), message, line=number))
             return
         word = entry.get("op") if isinstance(entry, dict) else None

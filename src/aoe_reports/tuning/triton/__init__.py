@@ -36,14 +36,14 @@ FILES: tuple[TunerFileKind, ...] = (
         rules={
             "autotune-form": (
                 "error",
-                say("not the key and the timed configurations that Triton's autotuner keeps"),
+                say("not the key and the timed configurations that Triton's autotuner saves"),
                 _SOURCE,
             ),
-            "autotune-time": ("error", say("a configuration whose times are no times"), _SOURCE),
+            "autotune-time": ("error", say("a configuration without valid times"), _SOURCE),
             "autotune-nothing-ran": ("warning", say("none of the configurations could be run"), _SOURCE),
             "autotune-duplicate": (
                 "warning",
-                say("a configuration stands there twice; Triton uses the later one"),
+                say("a configuration appears twice; Triton uses the later one"),
                 _SOURCE,
             ),
         },

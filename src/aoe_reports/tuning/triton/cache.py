@@ -71,7 +71,7 @@ def read_autotuned(path: Path, most: int | None = None) -> Autotuned:
     found: list[Finding] = []
     document = None
     if len(data) > limit:
-        message = say("at most {limit} bytes are read; this is larger", limit=limit)
+        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
         found.append(Finding("error", "json-too-large", str(path), message))
     else:
         document = _parsed(path, data, found)
@@ -103,7 +103,7 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
     def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
         for key, count in Counter(key for key, _ in members).items():
             if count > 1:
-                text = say("the key {key!r} stands more than once in one object; Triton uses the last", key=key[:200])
+                text = say("the key {key!r} occurs more than once in one object; Triton uses the last", key=key[:200])
                 found.append(Finding("warning", "json-duplicate-key", str(path), text))
         return dict(members)
 
@@ -111,7 +111,7 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
         return json.loads(data, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
-        what = say("the text ends before the document does; nothing of it is used") if cut else _not_json(error.msg)
+        what = say("the text ends before the document does; its content is not used") if cut else _not_json(error.msg)
         rule = "json-truncated" if cut else "json-syntax"
         found.append(Finding("error", rule, str(path), what, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError) as error:
@@ -120,13 +120,13 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
 
 
 def _not_json(why: str) -> str:
-    return say("not JSON: {why}; nothing of this file is used", why=why)
+    return say("not JSON: {why}; none of this file is used", why=why)
 
 
 def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConfig, ...]:
     timings = document.get("configs_timings") if isinstance(document, dict) else None
     if not isinstance(timings, list) or not timings or not isinstance(document.get("key"), list):
-        text = say("expected an object with a list `key` and a list `configs_timings` with something in it")
+        text = say("expected an object with a list `key` and a non-empty list `configs_timings`")
         found.append(_finding("autotune-form", path, text))
         return ()
     configs: dict[str, TimedConfig] = {}
@@ -140,7 +140,7 @@ def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConf
             found.append(_finding("autotune-time", path, say("expected times above 0 in ms, or Infinity"), f"{at}/1"))
             continue
         if config in configs:
-            found.append(_finding("autotune-duplicate", path, say("{config}: stands there twice", config=config), at))
+            found.append(_finding("autotune-duplicate", path, say("{config}: occurs twice", config=config), at))
         configs[config] = TimedConfig(config, times[0] if math.isfinite(times[0]) else None, times)
     if configs and not any(one.median_ms is not None for one in configs.values()):
         found.append(_finding("autotune-nothing-ran", path, say("all times are infinite")))

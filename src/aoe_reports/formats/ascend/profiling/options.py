@@ -56,7 +56,7 @@ def _switch(key: str, *files: str, note: str = "") -> Option:
     return Option(key, "choice", "off", SWITCH, files=files, note=note)
 
 
-_BY_ITSELF = say("switches its collector on by itself")
+_BY_ITSELF = say("enables its collector on its own")
 
 
 def _frequency(key: str, least: int, most: int, note: str = _BY_ITSELF) -> Option:
@@ -69,8 +69,8 @@ OPTIONS: dict[str, Option] = {
         Option(
             "output",
             "text",
-            say("$ASCEND_WORK_PATH/profiling_data where that is set, else an error"),
-            note=say("created if missing; wins over ASCEND_WORK_PATH"),
+            say("$ASCEND_WORK_PATH/profiling_data if it is set, otherwise an error"),
+            note=say("created if missing; takes precedence over ASCEND_WORK_PATH"),
         ),
         Option(
             "storage_limit",
@@ -78,7 +78,10 @@ OPTIONS: dict[str, Option] = {
             None,
             least=200,
             most=2**32 - 1,
-            note=say("a wrong value is only warned of; not set: documented as 90 % of the free disk"),
+            note=say(
+                "a wrong value only causes a warning; if not set: 90 % of the free disk space, according to "
+                "the documentation"
+            ),
         ),
         Option(
             "training_trace",
@@ -94,7 +97,7 @@ OPTIONS: dict[str, Option] = {
             "on",
             (*LEVELS, "l3"),
             files=_TASK_FILES,
-            note=say("deprecated for task_time; l3 on some chips only"),
+            note=say("deprecated, use task_time instead; l3 on some chips only"),
         ),
         Option(
             "task_time",
@@ -102,7 +105,9 @@ OPTIONS: dict[str, Option] = {
             "on",
             (*LEVELS, "l3"),
             files=_TASK_FILES,
-            note=say("on is l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only"),
+            note=say(
+                "on means l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only"
+            ),
         ),
         _switch("aicpu", "aicpu_*.csv", say("{files} (training chips)", files="dp_*.csv")),
         _switch("l2", "l2_cache_*.csv"),
@@ -131,12 +136,22 @@ OPTIONS: dict[str, Option] = {
             None,
             METRICS,
             files=(say("columns of counters in {files}", files="op_summary_*.csv"),),
-            note=say("not given: no counters; empty: PipeUtilization; which sets there are depends on the chip"),
+            note=say("not given: no counters; empty: PipeUtilization; the available sets depend on the chip"),
         ),
-        Option("fp_point", "text", "", note=say("an operator, or empty to have it searched; it may not be found")),
-        Option("bp_point", "text", "", note=say("an operator, or empty to have it searched; it may not be found")),
+        Option(
+            "fp_point",
+            "text",
+            "",
+            note=say("an operator name, or empty to search for it automatically; the search may fail"),
+        ),
+        Option(
+            "bp_point",
+            "text",
+            "",
+            note=say("an operator name, or empty to search for it automatically; the search may fail"),
+        ),
         _frequency("instr_profiling_freq", 300, 30_000),
-        _frequency("sys_hardware_mem_freq", 1, 10_000, say("above 100 on newer versions only")),
+        _frequency("sys_hardware_mem_freq", 1, 10_000, say("above 100 only on newer versions")),
         _frequency("sys_io_sampling_freq", 1, 100),
         _frequency("sys_interconnection_freq", 1, 50),
         _frequency("sys_cpu_freq", 1, 50),

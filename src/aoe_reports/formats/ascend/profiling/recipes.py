@@ -89,15 +89,16 @@ LEVEL_FILES: dict[str, tuple[str, ...]] = {
 LEVEL_FILES["Level2"] = LEVEL_FILES["Level1"]
 
 _REPLACES = say(
-    "One option that is given replaces the whole default set: what is left out falls to the collector's own default."
+    "Any option that is given replaces the whole default set: options that are left out take the collector's own "
+    "default."
 )
 _POINTS = say(
-    "fp_point and bp_point may not be found, even if they are left empty to be searched: then FP to "
-    "BP, refresh and data augmentation times are empty."
+    "The profiler may not find fp_point and bp_point, even if they are left empty for an automatic search: the "
+    "FP to BP, refresh and data augmentation times are then empty."
 )
 _RELEASES = say(
-    "Which release of CANN takes exactly these keys is not known: they are those of the collector "
-    "of 2026 and of the guide's samples."
+    "The CANN release that supports exactly these keys is not known: they are taken from the collector of 2026 "
+    "and from the samples of the guide."
 )
 GE_NOTES = (_REPLACES, _POINTS, _RELEASES)
 _EXPORT = f"msprof --export=on --output={OUTPUT}"
@@ -203,7 +204,9 @@ def _of_command(question: Question) -> Recipe:
     )
     notes = [say('Older versions take the application as --application="app args".')]
     if question == "steps":
-        notes.append(say("The command line always asks for iterations; whether the application has any is up to it."))
+        notes.append(
+            say("The command line always requests iterations; whether there are any depends on the application.")
+        )
     return Recipe(
         framework="msprof",
         question=question,
@@ -227,16 +230,15 @@ def _of_levels(framework: Framework, question: Question) -> Recipe:
     level, metrics = LEVELS[question]
     torch = framework == "pytorch"
     source = TORCH if torch else MINDSPORE
-    notes = [say("How many steps to skip, warm up and record is an example: record steps that are alike.")]
+    notes = [say("The numbers of steps to skip, warm up and record are examples: record steps that are alike.")]
     if torch:
-        notes.append(
-            say("At Level0 aic_metrics are reset to none; values that are not valid are reset with a warning only.")
-        )
+        notes.append(say("At Level0, aic_metrics is reset to none; invalid values are reset with only a warning."))
     else:
         notes.append(
             say(
-                "Names are those of MindSpore 2.6 and later; mindspore.Profiler of earlier releases has not "
-                "been looked at. That the files have the names that torch_npu gives them is expected, not seen."
+                "Names are those of MindSpore 2.6 and later; mindspore.Profiler of earlier releases was not "
+                "examined. The file names are assumed to be the same as those of torch_npu; this has not been "
+                "verified."
             )
         )
     settings = (
@@ -249,7 +251,7 @@ def _of_levels(framework: Framework, question: Question) -> Recipe:
         ),
         Setting(
             "schedule",
-            say("prof.step() behind each step"),
+            say("prof.step() after each step"),
             (say("column Step Id of {files}", files="kernel_details.csv"),),
             source,
         ),
@@ -257,9 +259,9 @@ def _of_levels(framework: Framework, question: Question) -> Recipe:
     if torch and question == "tuning":
         notes.append(
             say(
-                "record_op_args=True writes the arguments of operators for AOE into a folder beside the result; "
-                "it is documented as not to be combined with other profiling. What it writes has not been "
-                "checked."
+                "record_op_args=True writes the arguments of operators for AOE to a folder beside the result; "
+                "according to its documentation it must not be combined with other profiling. Its output has not "
+                "been verified."
             )
         )
     return Recipe(
@@ -287,5 +289,5 @@ def _tuning_notes(framework: Framework, question: Question) -> list[str]:
         return []
     notes: list[str] = [say("Switch profiling off before AOE tunes: it distorts what AOE measures.")]
     if framework.startswith("tf"):
-        notes.append(say("Static memory allocation has to be off, too (static_memory_policy = 0)."))
+        notes.append(say("Static memory allocation must also be off (static_memory_policy = 0)."))
     return notes

@@ -45,7 +45,7 @@ AICPU_MI = Table(
 
 DP = Table(
     name="dp",
-    title=say("data preprocessing: what was taken from which queue"),
+    title=say("data preprocessing: items taken from each queue"),
     columns=(
         device(),
         timestamp("timestamp", "Timestamp", unit="ns"),

@@ -18,7 +18,7 @@ def _operator(*, last: tuple[Column, ...] = ()) -> tuple[Column, ...]:
 
 COMMUNICATION = Table(
     name="communication",
-    title=say("communication operators: when, how long, how much of it waiting"),
+    title=say("communication operators: start, duration, waiting time"),
     columns=(
         *_operator(),
         timestamp("start", "Start Timestamp"),
@@ -56,7 +56,7 @@ COMMUNICATION_BANDWIDTH = Table(
 
 COMMUNICATION_MATRIX = Table(
     name="communication_matrix",
-    title=say("communication between each two ranks: transport, volume, time, bandwidth"),
+    title=say("communication between each pair of ranks: transport, volume, time, bandwidth"),
     columns=(
         *_operator(last=(integer("source_rank", "source_rank"), integer("destination_rank", "destination_rank"))),
         text("transport", "Transport Type"),

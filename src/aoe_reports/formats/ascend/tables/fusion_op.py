@@ -7,7 +7,7 @@ from aoe_reports.model.texts import say
 
 FUSION_OP = Table(
     name="fusion_op",
-    title=say("fused operators, what they were made of, their memory"),
+    title=say("fused operators, their source operators and their memory"),
     columns=(
         device(),
         text("model_name", "Model Name"),

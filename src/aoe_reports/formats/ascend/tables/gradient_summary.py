@@ -7,7 +7,7 @@ from aoe_reports.model.texts import say
 
 GRADIENT_SUMMARY = Table(
     name="gradient_summary",
-    title=say("gradients of a model that is tuned: size, group, the operators that make and reduce them"),
+    title=say("gradients of a model that is being tuned: size, group, the operators that produce and reduce them"),
     columns=(
         integer("gradient", "No"),
         Column("gradient_size", ("gradient_size",), "size", needed=True, unit="byte", units=("byte",)),

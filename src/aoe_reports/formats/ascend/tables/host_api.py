@@ -36,7 +36,7 @@ API_STATISTIC = Table(
 
 AI_STACK_TIME = Table(
     name="ai_stack_time",
-    title=say("one row a layer of the software stack and inference"),
+    title=say("one row for each layer of the software stack and each inference"),
     columns=(
         integer("infer_id", "Infer ID"),
         text("module", "Module"),
@@ -83,7 +83,7 @@ ACL = Table(
 
 ACL_STATISTIC = Table(
     name="acl_statistic",
-    title=say("calls of AscendCL grouped by function"),
+    title=say("calls of AscendCL, grouped by function"),
     columns=(
         free_text("api_name", "Name"),
         text("api_type", "Type"),
@@ -102,7 +102,7 @@ ACL_STATISTIC = Table(
 
 GE_OP_EXECUTE = Table(
     name="ge_op_execute",
-    title=say("what the host did for operators of dynamic shape"),
+    title=say("host work for operators with dynamic shapes"),
     columns=(
         integer("thread_id", "Thread ID"),
         free_text("op_name", "OP Name", optional=True),

@@ -23,7 +23,7 @@ L2_CACHE = Table(
 L2_CACHE_COUNTS = Table(
     name="l2_cache_counts",
     title=say(
-        "reads, writes, victims and allocations of the level 2 cache, as l2_cache of 2022-11 to 2023-09 holds them"
+        "reads, writes, victims and allocations of the L2 cache, as contained in l2_cache from 2022-11 to 2023-09"
     ),
     columns=(
         device(),

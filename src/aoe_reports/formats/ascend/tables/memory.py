@@ -7,7 +7,7 @@ from aoe_reports.model.texts import say
 
 NPU_MEM = Table(
     name="npu_mem",
-    title=say("memory of the device in use by the process and by all, over time"),
+    title=say("device memory used by the process and by all processes, over time"),
     columns=(
         device(),
         text("event", "event"),
@@ -53,7 +53,7 @@ MEMORY_RECORD = Table(
 
 OPERATOR_MEMORY = Table(
     name="operator_memory",
-    title=say("memory that each operator took, and for how long"),
+    title=say("memory used by each operator, and for how long"),
     columns=(
         device(),
         free_text("op_name", "Name"),

@@ -7,7 +7,7 @@ from aoe_reports.model.texts import say
 
 MSPROF_TX = Table(
     name="msprof_tx",
-    title=say("marks and ranges that users put into their code"),
+    title=say("marks and ranges that users added to their code"),
     columns=(
         device(),
         integer("process_id", "pid"),
@@ -38,7 +38,7 @@ MSPROF_TX = Table(
 
 PYTORCH_OPERATOR_VIEW = Table(
     name="pytorch_operator_view",
-    title=say("operators that PyTorch marked, with the calls that led there"),
+    title=say("operators that PyTorch marked, with the calls that led to them"),
     columns=(
         integer("process_id", "pid"),
         integer("thread_id", "tid"),

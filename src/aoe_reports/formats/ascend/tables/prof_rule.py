@@ -7,7 +7,7 @@ from aoe_reports.model.texts import say
 
 PROF_RULE = Table(
     name="prof_rule",
-    title=say("msprof's own advice: rule, suggestion, the operators it is about"),
+    title=say("msprof's own advice: rule, suggestion, operators concerned"),
     columns=(
         integer("device_id", "device_id", optional=True),
         text("section", "section"),

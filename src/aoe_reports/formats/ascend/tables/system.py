@@ -35,7 +35,7 @@ def _counters(
 
 ACC_PMU = _counters(
     "acc_pmu",
-    say("bandwidth of the accelerators inside the device, a task"),
+    say("bandwidth of the accelerators inside the device, per task"),
     integer("task_id", "task_id"),
     integer("stream_id", "stream_id"),
     integer("acc_id", "acc_id"),
@@ -127,7 +127,7 @@ DDR, HBM = (
 )
 HOST_CPU_USAGE = _counters(
     "host_cpu_usage",
-    say("how many CPUs the host needs"),
+    say("number of CPUs that the host needs"),
     integer("total_cpus", "Total Cpu Numbers"),
     integer("occupied_cpus", "Occupied Cpu Numbers"),
     integer("recommended_cpus", "Recommend Cpu Numbers"),
@@ -136,7 +136,7 @@ HOST_CPU_USAGE = _counters(
 )
 HOST_MEM_USAGE = _counters(
     "host_mem_usage",
-    say("how much memory the host needs"),
+    say("amount of memory that the host needs"),
     size("total", "Total Memory"),
     size("peak_used", "Peak Used Memory"),
     size("recommended", "Recommend Memory"),
@@ -145,7 +145,7 @@ HOST_MEM_USAGE = _counters(
 )
 HOST_DISK_USAGE = _counters(
     "host_disk_usage",
-    say("how fast a disk the host needs"),
+    say("disk speed that the host needs"),
     number("peak_read_kb_per_s", "Peak Disk Read(KB/s)"),
     number("recommended_read_kb_per_s", "Recommend Disk Read(KB/s)"),
     number("peak_write_kb_per_s", "Peak Disk Write(KB/s)"),
@@ -155,7 +155,7 @@ HOST_DISK_USAGE = _counters(
 )
 HOST_NETWORK_USAGE = _counters(
     "host_network_usage",
-    say("how fast a network the host needs"),
+    say("network speed that the host needs"),
     number("netcard_kb_per_s", "Netcard Speed(KB/s)"),
     number("peak_used_kb_per_s", "Peak Used Speed(KB/s)"),
     number("recommended_kb_per_s", "Recommend Speed(KB/s)"),
@@ -216,8 +216,8 @@ AI_CPU_TOP_FUNCTION, CTRL_CPU_TOP_FUNCTION = (
         mark="Function",
     )
     for name, title in (
-        ("ai_cpu", say("functions that took the AI CPU longest")),
-        ("ctrl_cpu", say("functions that took the control CPU longest")),
+        ("ai_cpu", say("functions with the longest time on the AI CPU")),
+        ("ctrl_cpu", say("functions with the longest time on the control CPU")),
     )
 )
 PROCESS_CPU_USAGE = _counters(
@@ -254,7 +254,7 @@ SYS_MEM = _counters(
 )
 SOC_PMU = _counters(
     "soc_pmu",
-    say("the address translation cache, a task"),
+    say("address translation cache, per task"),
     integer("stream_id", "Stream Id"),
     integer("task_id", "Task Id"),
     number("tlb_hit_rate", "TLB Hit Rate"),
@@ -280,7 +280,7 @@ _UNIC = tuple(
 )
 UB = _counters(
     "ub",
-    say("traffic of the unified bus, a port"),
+    say("traffic of the unified bus, per port"),
     integer("port_id", "PortId"),
     timestamp("timestamp", "TimeStamp", unit=UNIT_UNKNOWN),
     number("receive_bandwidth_mb_per_s", "UBRxPortBandWidth(MB/s)", optional=True),

@@ -25,7 +25,7 @@ TASK_TIME = Table(
 
 TASK_TIME_STATISTIC = Table(
     name="task_time_statistic",
-    title=say("tasks grouped by operator, as old exporters wrote task_time"),
+    title=say("tasks grouped by operator, in the form that old exporters used for task_time"),
     columns=(
         device(),
         share("share", "Time(%)"),

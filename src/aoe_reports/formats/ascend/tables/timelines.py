@@ -34,7 +34,7 @@ TIMELINES: dict[str, TimelineKind] = {
             "step_trace", say("iterations with their forward, backward and refresh parts"), whole_in_each_file=True
         ),
         TimelineKind("hccl", say("communication operators and their tasks, by plane (until 2023-09)")),
-        TimelineKind("ai_stack_time", say("one thread a layer of the software stack (until 2023-07)")),
+        TimelineKind("ai_stack_time", say("one thread for each layer of the software stack (until 2023-07)")),
         TimelineKind("thread_group", say("AscendCL, GE and Runtime by thread of the host (until 2023-08)")),
         TimelineKind("runtime_api", say("calls of the Runtime (until 2023-08)")),
         TimelineKind("acl", say("calls of AscendCL (until 2023-08)")),
