@@ -11,9 +11,23 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transfo
 from aoe_reports.model.classes import declared_fields, is_record, is_union, once_a_class, record
 
 Kind = Literal[
-    "text", "sentence", "integer", "us", "ms", "percent", "ratio", "change", "gain", "state", "alarm", "word", "bars"
+    "text",
+    "sentence",
+    "integer",
+    "us",
+    "ms",
+    "time",
+    "percent",
+    "ratio",
+    "change",
+    "gain",
+    "state",
+    "alarm",
+    "word",
+    "bars",
 ]
 """`sentence` is read as a whole, and takes several lines in a terminal where it is long;
+`us` and `ms` are times, which people see in the unit that fits their column: it is a `time` then;
 `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
 translated, `state` one that says how something ended, with more behind a colon, `alarm` one that says what a series does: both are
 called confirmed, a gain that was proved and a slow-down; `bars` are two lengths between 0 and 1, which show
@@ -32,6 +46,8 @@ class Column:
     key: str
     title: str
     kind: Kind = "text"
+    factor: float = 1
+    """By what its numbers are multiplied before they are shown: they come in another unit than its title says."""
 
 
 class Unit(NamedTuple):

@@ -13,7 +13,7 @@ from aoe_reports.locale import html_tag
 from aoe_reports.model.report import Drawing, Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language, Text
-from aoe_reports.present.values import STATES, WORDS, plain, show
+from aoe_reports.present.values import STATES, WORDS, cell, plain
 
 
 @cache
@@ -53,7 +53,7 @@ def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
     value = row.get(column.key)
     if column.kind == "bars":
         return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
-    text = show(value, column.kind)
+    text = cell(row, column)
     if column.kind in STATES:
         word = (value.template if isinstance(value, Text) else text).partition(":")[0]
         return {"text": text, "kind": _looks(row, column).get(word, "text")}

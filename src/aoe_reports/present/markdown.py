@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 from aoe_reports.model.report import Grid, Report, Section
-from aoe_reports.present.values import STATES, WORDS, plain, show
+from aoe_reports.present.values import STATES, WORDS, cell, plain
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&$])")
 _BLOCK = re.compile(r"^(?:([-+=])|(\d+)(?=[.)]))")
@@ -49,5 +49,5 @@ def _grid(table: Grid) -> list[str]:
     columns = [column for column in table.columns if column.kind != "bars"]
     lines = ["| " + " | ".join(escape(column.title) for column in columns) + " |"]
     lines.append("|" + "|".join("---:" if column.kind not in WORDS | STATES else "---" for column in columns) + "|")
-    lines += ["| " + " | ".join(escape(show(row.get(c.key), c.kind)) for c in columns) + " |" for row in table.rows]
+    lines += ["| " + " | ".join(escape(cell(row, c)) for c in columns) + " |" for row in table.rows]
     return lines

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aoe_reports.model.rows import Kind
+from aoe_reports.model.rows import Column, Kind
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
@@ -17,11 +18,23 @@ WORDS: frozenset[Kind] = frozenset({"text", "sentence", "word"})
 STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 """Kinds of columns whose words say good or bad; read from the left, too."""
 
+_DIGITS = 4
+"""The significant digits of a time; its whole part keeps all of its own."""
+
+
+def _significant(value: float) -> str:
+    if not value or not math.isfinite(value):
+        return f"{value:g}"
+    exponent = int(f"{value:.{_DIGITS - 1}e}".partition("e")[2])  # as rounded: 0.99999 has that of 1
+    return f"{value:,.{max(0, _DIGITS - 1 - exponent)}f}"
+
+
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",
     "ratio": lambda value: f"{value:.4f}",
     "change": lambda value: f"{value:+.1%}",
     "gain": lambda value: f"{value:+.2%}",
+    "time": _significant,
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",
     "integer": lambda value: f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value),
@@ -41,6 +54,12 @@ def show(value: Any, kind: Kind = "text") -> str:
     if isinstance(value, list | tuple):
         return plain(", ".join(str(part) for part in value))
     return plain(str(value))
+
+
+def cell(row: Mapping[str, Any], column: Column) -> str:
+    """A cell of a table as people read it."""
+    value = row.get(column.key)
+    return show(value if column.factor == 1 or value is None else value * column.factor, column.kind)
 
 
 def plain(text: str) -> str:

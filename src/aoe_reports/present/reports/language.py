@@ -9,15 +9,25 @@ from typing import Any, TypeVar, overload
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Language, Text, in_language
+from aoe_reports.present.units import with_caption, with_units
 
 Shape = TypeVar("Shape", bound=Drawing)
 """A kind of drawing."""
 
 
 def report_in(report: Report, language: Language) -> Report:
-    """The same report in a language; in English it is the report itself."""
-    if language == "en":
-        return report
+    """The same report as somebody who reads a language sees it, with units and captions."""
+    if language != "en":
+        report = _translated(report, language)
+    return replace(report, sections=[_arranged(section) for section in report.sections])
+
+
+def _arranged(section: Section) -> Section:
+    section = with_caption(section)
+    return section if section.grid is None else replace(section, grid=with_units(section.grid))
+
+
+def _translated(report: Report, language: Language) -> Report:
     return replace(
         report,
         title=in_language(report.title, language),
@@ -40,7 +50,7 @@ def _section(section: Section, language: Language) -> Section:
 
 def _grid(grid: Grid, language: Language) -> Grid:
     columns = tuple(replace(column, title=in_language(column.title, language)) for column in grid.columns)
-    return Grid(columns, _Rows(grid.rows, grid.columns, language))
+    return replace(grid, columns=columns, rows=_Rows(grid.rows, grid.columns, language))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""Tables as people read them: a time column has one unit, and what is the same in all rows stands above them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import Column, Kind
+from aoe_reports.present.values import show
+
+_IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000}
+"""What one of such a column is in nanoseconds."""
+_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+_CAPTIONED = ("rank_id", "device_id", "hardware")
+"""Columns that stand above a table where all of its rows have the same."""
+
+
+def with_units(grid: Grid) -> Grid:
+    """The table with one unit for each time column, the largest of which its largest value has one."""
+    return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
+
+
+def _with_unit(column: Column, rows: Sequence[Mapping[str, Any]]) -> Column:
+    in_ns = _IN_NS.get(column.kind)
+    if in_ns is None:
+        return column
+    largest = max(map(_size_of, (row.get(column.key) for row in rows)), default=0) * in_ns
+    size, unit = next((one for one in _UNITS if largest >= one[0]), _UNITS[-1] if largest else (in_ns, _name(in_ns)))
+    return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
+
+
+def _size_of(value: Any) -> float:
+    return abs(value) if isinstance(value, int | float) and math.isfinite(value) else 0
+
+
+def _name(in_ns: int) -> str:
+    return next(name for size, name in _UNITS if size == in_ns)
+
+
+def with_caption(section: Section) -> Section:
+    """The section with what is the same in all rows of its table above them."""
+    grid = section.grid
+    if grid is None or len(grid.rows) <= 1:
+        return section
+    first = grid.rows[0]
+    same = [
+        column
+        for column in grid.columns
+        if column.key in _CAPTIONED and all(row.get(column.key) == first.get(column.key) for row in grid.rows)
+    ]
+    if not same:
+        return section
+    caption = " · ".join(f"{one.title}: {show(first.get(one.key), one.kind)}" for one in same)
+    columns = tuple(column for column in grid.columns if column not in same)
+    return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))

@@ -1,0 +1,54 @@
+"""A time column has one unit, by its largest value; what all rows share stands above the table."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import Column
+from aoe_reports.present.units import with_caption, with_units
+from aoe_reports.present.values import cell
+
+
+def shown(kind: str, *values: float | None) -> list[str]:
+    grid = with_units(Grid((Column("t", "Total", kind),), [{"t": value} for value in values]))  # type: ignore[arg-type]
+    return [grid.columns[0].title, *(cell(row, grid.columns[0]) for row in grid.rows)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("us", (414.459, 2.0, None), ["Total (µs)", "414.5", "2.000", "–"]),
+        ("us", (999.9994, 1000.0), ["Total (ms)", "1.000", "1.000"]),
+        ("us", (0.25, 0), ["Total (ns)", "250.0", "0"]),
+        ("us", (0, None), ["Total (µs)", "0", "–"]),
+        ("ms", (0, 0.0), ["Total (ms)", "0", "0"]),
+        ("ms", (-12.3456, 3.2), ["Total (ms)", "-12.35", "3.200"]),
+        ("ms", (12_345_678.9, 1), ["Total (s)", "12,346", "0.001000"]),
+        ("ms", (), ["Total (ms)"]),
+        ("integer", (12345,), ["Total", "12,345"]),
+    ],
+)
+def test_one_unit_for_a_column(kind: str, values: tuple[float | None, ...], said: list[str]) -> None:
+    assert shown(kind, *values) == said
+
+
+@given(st.lists(st.floats(min_value=1e-3, max_value=1e12), min_size=1))
+def test_four_digits_say_the_value(values: list[float]) -> None:
+    title, *texts = shown("us", *values)
+    factor = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6}[title.removeprefix("Total (").removesuffix(")")]
+    for value, text in zip(values, texts, strict=True):
+        assert float(text.replace(",", "")) * factor == pytest.approx(value, rel=5.1e-4)
+
+
+def test_what_all_rows_share_stands_above_them() -> None:
+    columns = (Column("rank_id", "Rank", "integer"), Column("device_id", "Device", "integer"), Column("op", "Operator"))
+    rows = [{"rank_id": 3, "device_id": 0, "op": "Add"}, {"rank_id": 3, "device_id": 1, "op": "Mul"}]
+    section = with_caption(Section("", ["First."], Grid(columns, rows)))
+    assert section.sentences == ["First.", "Rank: 3"]
+    assert section.grid is not None
+    assert [column.key for column in section.grid.columns] == ["device_id", "op"]
+    one = Section("", [], Grid(columns, rows[:1]))
+    assert with_caption(one) is one
