@@ -26,9 +26,9 @@ _HOT = (
     Column("op_type", "Operator type"),
     Column("op_name", "Operator"),
     Column("count", "Tasks", "integer"),
-    Column("total_us", "Total (us)", "us"),
+    Column("total_us", "Total", "us"),
     Column("share", "Share of the step", "percent"),
-    Column("expected_saving_us", "Expected saving, per step (us)", "us"),
+    Column("expected_saving_us", "Expected saving, per step", "us"),
 )
 
 
@@ -38,8 +38,8 @@ class _Claimed:
 
     op_name: str = column("Operator")
     op_type: str = column("Operator type", before="op_name")
-    before_us: float = column("Before (us)", "us")
-    after_us: float = column("After (us)", "us")
+    before_us: float = column("Before", "us")
+    after_us: float = column("After", "us")
     speed_up: float = column("Speed-up (before/after - 1)", "gain")
     saved: float = column("Time saved (1 - after/before)", "gain")
 
@@ -49,7 +49,7 @@ class _Saving:
     """What one part saves of a step."""
 
     part: str = column("Component")
-    saving_us: float = column("Step time saved (us)", "us")
+    saving_us: float = column("Step time saved", "us")
 
 
 VERDICTS = {

@@ -16,7 +16,9 @@ Kind = Literal[
     "integer",
     "us",
     "ms",
+    "s",
     "time",
+    "number",
     "percent",
     "ratio",
     "change",
@@ -27,7 +29,7 @@ Kind = Literal[
     "bars",
 ]
 """`sentence` is read as a whole, and takes several lines in a terminal where it is long;
-`us` and `ms` are times, which people see in the unit that fits their column: it is a `time` then;
+`us`, `ms` and `s` are times, which people see in the unit that fits their column: it is a `time` then;
 `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
 translated, `state` one that says how something ended, with more behind a colon, `alarm` one that says what a series does: both are
 called confirmed, a gain that was proved and a slow-down; `bars` are two lengths between 0 and 1, which show

@@ -11,7 +11,7 @@ from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.present.values import show
 
-_IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000}
+_IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """What one of such a column is in nanoseconds."""
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 _CAPTIONED = ("rank_id", "device_id", "hardware")

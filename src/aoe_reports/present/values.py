@@ -35,6 +35,7 @@ _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "change": lambda value: f"{value:+.1%}",
     "gain": lambda value: f"{value:+.2%}",
     "time": _significant,
+    "number": lambda value: f"{value:,.3f}",
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",
     "integer": lambda value: f"{value:,}" if abs(value) >= _GROUPED_FROM else str(value),

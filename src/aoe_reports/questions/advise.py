@@ -46,11 +46,11 @@ class Advised:
     op_name: str | None = column("Operator")
     input_shapes: str | None = column("Input shapes")
     count: int | None = column("Tasks", "integer")
-    total_ns: int | None = column("Total (us)", unit=US)
+    total_ns: int | None = column("Total", unit=US)
     share: float | None = column("Share", "percent")
     bound_by: str | None = column("Bound by", "word")
     evidence: Mapping[str, Any] = column()
-    bound_us: float | None = column("Bound, per step (us)", "us")
+    bound_us: float | None = column("Bound, per step", "us")
     bound_share: float | None = column("Bound, share of the step", "percent")
     advice: str | None = column()
 

@@ -72,15 +72,15 @@ class Change:
     baseline_count: int = column("Count before", "integer")
     candidate_count: int = column("Count after", "integer")
     count_difference: int = column()
-    baseline_total_ns: int | None = column("Total before (us)", unit=US)
-    candidate_total_ns: int | None = column("Total after (us)", unit=US)
-    difference_ns: int = column("Difference (us)", unit=US)
+    baseline_total_ns: int | None = column("Total before", unit=US)
+    candidate_total_ns: int | None = column("Total after", unit=US)
+    difference_ns: int = column("Difference", unit=US)
     ratio: float | None = column("Ratio", "ratio")
     baseline_mean_ns: float | None = column(unit=US)
     candidate_mean_ns: float | None = column(unit=US)
-    mean_difference_ns: float | None = column("Difference of means (us)", unit=US)
-    ci_low_ns: float | None = column("from (us)", unit=US)
-    ci_high_ns: float | None = column("to (us)", unit=US)
+    mean_difference_ns: float | None = column("Difference of means", unit=US)
+    ci_low_ns: float | None = column("from", unit=US)
+    ci_high_ns: float | None = column("to", unit=US)
     interval: str | None = column()
     calls_ns: float | None = column(unit=US)
     count_ns: float | None = column(unit=US)
@@ -100,12 +100,12 @@ _COLUMNS_OF_STEPS = (
     Column("state", "State", "state"),
     Column("baseline_count", "Steps before", "integer"),
     Column("candidate_count", "Steps after", "integer"),
-    Column("baseline_mean_us", "Mean before (us)", "us"),
-    Column("candidate_mean_us", "Mean after (us)", "us"),
-    Column("mean_difference_us", "Difference of means (us)", "us"),
-    Column("ci_low_us", "from (us)", "us"),
-    Column("ci_high_us", "to (us)", "us"),
-    Column("difference_us", "Difference of totals (us)", "us"),
+    Column("baseline_mean_us", "Mean before", "us"),
+    Column("candidate_mean_us", "Mean after", "us"),
+    Column("mean_difference_us", "Difference of means", "us"),
+    Column("ci_low_us", "from", "us"),
+    Column("ci_high_us", "to", "us"),
+    Column("difference_us", "Difference of totals", "us"),
     Column("ratio", "Ratio of totals", "ratio"),
 )
 """What people are shown of the same rows where they are of steps."""

@@ -68,14 +68,14 @@ class Candidate:
     op_type: str | None = column("Operator type", default=None, before="op_name")
     input_shapes: str | None = column("Input shapes", default=None)
     count: int | None = column("Tasks", "integer", default=None)
-    total_us: float | None = column("Total (us)", "us", default=None)
+    total_us: float | None = column("Total", "us", default=None)
     share: float | None = column("Share of the step", "percent", default=None)
     bound_by: str | None = column("Bound by", "word", default=None)
-    bound_saving_us: float | None = column("Bound, per step (us)", "us", default=None)
-    expected_saving_us: float | None = column("Expected, per step (us)", "us", default=None)
+    bound_saving_us: float | None = column("Bound, per step", "us", default=None)
+    expected_saving_us: float | None = column("Expected, per step", "us", default=None)
     prior: Any = column(default=None)
     """What is known of tuning such operators, as whoever made the plan writes it."""
-    cost_s: float | None = column("Tuning (s)", "us", default=None)
+    cost_s: float | None = column("Tuning time", "s", default=None)
     reason: str | None = column("Basis of the estimate", "sentence", default=None)
 
 
@@ -95,7 +95,7 @@ class Rejected:
 
     op_name: str | None = column("Operator", default=None)
     op_type: str | None = column("Operator type", default=None, before="op_name")
-    total_us: float | None = column("Total (us)", "us", default=None)
+    total_us: float | None = column("Total", "us", default=None)
     reason: str | None = column("Reason", "sentence", default=None)
 
 

@@ -52,8 +52,8 @@ def changes_sections(night: Night) -> Iterator[Section]:
         Column("change", "Change (after/before - 1)", "change"),
         Column("ci_low", "from", "change"),
         Column("ci_high", "to", "change"),
-        Column("before", "Before (ms)", "ms"),
-        Column("after", "After (ms)", "ms"),
+        Column("before", "Before", "ms"),
+        Column("after", "After", "ms"),
         Column("since", "Since"),
     )
     yield Section("Changes", sentences, Grid(columns, apart[:SHOWN_CHANGES]) if apart else None)

@@ -43,8 +43,8 @@ def hotspots_section(night: Night) -> Section:
         Column("op_type", "Operator type"),
         Column("task_type", "Core"),
         Column("count", "Tasks", "integer"),
-        Column("total_us", "Total (us)", "us"),
-        Column("mean_us", "Mean (us)", "us"),
+        Column("total_us", "Total", "us"),
+        Column("mean_us", "Mean", "us"),
         Column("share", "Share of computing", "percent"),
     )
     about = say(
@@ -105,8 +105,8 @@ def tuning_sections(night: Night) -> list[Section]:
         Column("run", "Run"),
         Column("status", "Status", "state"),
         Column("modified", "Changed", "integer"),
-        Column("before_ms", "Model before, claimed (ms)", "ms"),
-        Column("after_ms", "Model after, claimed (ms)", "ms"),
+        Column("before_ms", "Model before, claimed", "ms"),
+        Column("after_ms", "Model after, claimed", "ms"),
         Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
     )
     sentences: list[str] = [
@@ -123,8 +123,8 @@ def tuning_sections(night: Night) -> list[Section]:
             Column("run", "Run"),
             Column("name", "Operator or subgraph"),
             Column("op_type", "Operator type"),
-            Column("claimed_before_us", "Claimed before (us)", "us"),
-            Column("claimed_after_us", "Claimed after (us)", "us"),
+            Column("claimed_before_us", "Claimed before", "us"),
+            Column("claimed_after_us", "Claimed after", "us"),
             Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
         )
         shown = night.claims[:SHOWN_CLAIMS]
@@ -187,12 +187,12 @@ _PLAN = (
     Column("op_type", "Operator type"),
     Column("op_name", "Operator"),
     Column("count", "Tasks", "integer"),
-    Column("total_us", "Total (us)", "us"),
+    Column("total_us", "Total", "us"),
     Column("share", "Share of the step", "percent"),
     Column("bound_by", "Bound by", "word"),
-    Column("bound_saving_us", "Bound, per step (us)", "us"),
-    Column("expected_saving_us", "Expected, per step (us)", "us"),
-    Column("cost_s", "Tuning (s)", "us"),
+    Column("bound_saving_us", "Bound, per step", "us"),
+    Column("expected_saving_us", "Expected, per step", "us"),
+    Column("cost_s", "Tuning time", "s"),
 )
 """What is shown of a plan that the store keeps with the advice on a night."""
 
@@ -249,7 +249,7 @@ def run_sections(night: Night) -> list[Section]:
         Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("hardware", "Hardware"),
-        Column("step_ms", "Step (ms)", "ms"),
+        Column("step_ms", "Step", "ms"),
         Column("status", "Status", "state"),
         Column("path", "Path"),
     )
@@ -301,7 +301,7 @@ def read_section(job: Job) -> Section:
         Column("kind", "Kind", "word"),
         Column("workload", "Workload"),
         Column("records", "Records", "integer"),
-        Column("step_ms", "Step (ms)", "ms"),
+        Column("step_ms", "Step", "ms"),
         Column("outcome", "Store", "word"),
         Column("status", "Status", "word"),
     )
