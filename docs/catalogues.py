@@ -218,7 +218,7 @@ def updated(path: Path) -> str:
     catalogue.obsolete.clear()
     for message in catalogue:
         message.flags.clear()  # as for Python's other ways of formatting
-        message.previous_id = before.get(message.id, ())  # the reader of Babel passes over it
+        message.previous_id = [before[message.id]] if message.id in before else []  # the reader of Babel passes over it
     written = io.BytesIO()
     write_po(written, catalogue, width=0, no_location=True, omit_header=True, sort_output=True, include_previous=True)
     head, _, _ = text.partition("\n\n")
