@@ -10,13 +10,13 @@ import ast
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import normalize, read_po, write_po
 from typer.core import TyperGroup
 
 import aoe_reports
@@ -218,11 +218,20 @@ def updated(path: Path) -> str:
     catalogue.obsolete.clear()
     for message in catalogue:
         message.flags.clear()  # as for Python's other ways of formatting
-        message.previous_id = [before[message.id]] if message.id in before else []  # the reader of Babel passes over it
     written = io.BytesIO()
-    write_po(written, catalogue, width=0, no_location=True, omit_header=True, sort_output=True, include_previous=True)
+    write_po(written, catalogue, width=0, no_location=True, omit_header=True, sort_output=True)
     head, _, _ = text.partition("\n\n")
-    return f"{head.rstrip()}\n\n{written.getvalue().decode().strip()}\n"
+    entries = "\n".join(_with_words_before(written.getvalue().decode().strip().splitlines(), before))
+    return f"{head.rstrip()}\n\n{entries}\n"
+
+
+def _with_words_before(lines: Iterable[str], before: Mapping[str, str]) -> Iterator[str]:
+    """The lines of a catalogue, each text that was reworded after what it was (Babel drops that, and breaks it where it is long)."""
+    known = {f"msgid {normalize(text, width=0)}": f"#| msgid {normalize(was, width=0)}" for text, was in before.items()}
+    for line in lines:
+        if line in known:
+            yield known[line]
+        yield line
 
 
 def main() -> None:
