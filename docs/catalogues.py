@@ -205,7 +205,8 @@ def _in_table(node: ast.AST, places: tuple[int, ...]) -> Iterator[str]:
 def updated(path: Path) -> str:
     """A catalogue with what is said, all of it and nothing else."""
     text = path.read_text("utf-8")
-    catalogue = read_po(io.BytesIO(text.encode()), abort_invalid=True)
+    lines = (line for line in text.splitlines(keepends=True) if not line.startswith("#|"))  # to Babel they are comments
+    catalogue = read_po(io.BytesIO("".join(lines).encode()), abort_invalid=True)
     found = said()
     template = Catalog()
     for context, english in found:
