@@ -12,7 +12,7 @@ sys.path.insert(0, str(DOCS.parent / "tests"))
 from chromium import Chromium  # noqa: E402 -- it is there for the tests
 
 WIDTH, HEIGHT = 1280, 900
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def main() -> None:
                 tab.look(WIDTH, HEIGHT, scheme)
                 tab.go((folder / "pages" / "index.html").as_uri())
                 picture = tab.screenshot("webp", quality=80)
-                if len(picture) > MOST_BYTES:
-                    raise SystemExit(f"the picture in {scheme} has {len(picture)} bytes, more than {MOST_BYTES}")
+                if len(picture) > MAX_BYTES:
+                    raise SystemExit(f"the picture in {scheme} has {len(picture)} bytes, more than {MAX_BYTES}")
                 (DOCS / f"site-{scheme}.webp").write_bytes(picture)
 
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit
+from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
@@ -27,7 +27,7 @@ class Odd(Question[RunOptions, str]):
     tables = (("rows", Seen),)
     nothing = "nothing here"
 
-    def map_unit(self, unit: Unit, asked: Asked[RunOptions]) -> str:
+    def map_unit(self, unit: Unit, asked: Request[RunOptions]) -> str:
         """The path; a finding before each failure."""
         asked.notes.add([Finding("info", "seen", unit.path, "seen")])
         if unit.path.endswith("rank_1"):
@@ -36,7 +36,7 @@ class Odd(Question[RunOptions, str]):
             os.kill(os.getpid(), signal.SIGKILL)
         return unit.path
 
-    def finish(self, parts: Sequence[tuple[Unit, str]], asked: Asked[RunOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, str]], asked: Request[RunOptions]) -> Finished:
         """Data read."""
         del asked
         return Finished(tables=(Rows(type=Seen, rows=[Seen(path=path) for _, path in parts]),))

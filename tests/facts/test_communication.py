@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aoe_reports import find_slow_links, find_slow_ranks
 from aoe_reports.facts.communication import (
-    LEAST_BYTES,
+    MIN_BYTES,
     OperatorTime,
     PeerWait,
     find_awaited_ranks,
@@ -88,7 +88,7 @@ def test_a_link_that_was_slow_once_is_not_a_slow_link() -> None:
     assert (link.compared, link.slow_in) == (9, 1)
 
 
-@pytest.mark.parametrize("size", [16_000, LEAST_BYTES - 1])
+@pytest.mark.parametrize("size", [16_000, MIN_BYTES - 1])
 def test_small_messages_tell_nothing_of_bandwidth(size: int) -> None:
     assert find_slow_links(frame(row(*pair, 2 if pair == (0, 1) else 10, size) for pair in mesh(4))) == []
 

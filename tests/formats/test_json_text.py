@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from real.test_oracles import DATA
 
 from aoe_reports.formats.aoe.results import escape
-from aoe_reports.formats.json.text import DEEPEST, Recovered, Syntax, duplicates, explain, locate, recover
+from aoe_reports.formats.json.text import MAX_DEPTH, Recovered, Syntax, duplicates, explain, locate, recover
 
 SAMPLES = DATA / "aoe" / "doc_samples"
 
@@ -74,7 +74,7 @@ FAULTS = [
     ('{"a"}', 1, 5, "neither ':' nor a value after the key"),
     ('{"a","b":1}', 1, 5, "neither ':' nor a value after the key"),
     ("{[1]}", 1, 2, "a value without a key in an object"),
-    ("[" * (DEEPEST + 1), 1, DEEPEST + 1, f"brackets nested deeper than {DEEPEST}"),
+    ("[" * (MAX_DEPTH + 1), 1, MAX_DEPTH + 1, f"brackets nested deeper than {MAX_DEPTH}"),
     # behind the document
     ('{"a":1}\n{"b":2}', 2, 1, "there is a second document after the first"),
     ("[1],", 1, 4, "extra ',' after the document"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aoe_reports.history.detector import Change, Parameters, Verdict, detect_changes
-from aoe_reports.history.guard import LEAST_NIGHTS, plain_scores, plain_steps
+from aoe_reports.history.guard import MIN_NIGHTS, plain_scores, plain_steps
 from aoe_reports.stats.budget import GUARD_SHARE, SUSPECTS_PER_ALARM, Budget
 from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS
 
@@ -102,7 +102,7 @@ def test_nights_behind_the_end_of_a_series_are_none_of_its() -> None:
 
 
 def test_too_few_nights_do_not_know_their_scatter() -> None:
-    logs = quiet(1, LEAST_NIGHTS)
+    logs = quiet(1, MIN_NIGHTS)
     logs[:, -4:] += 0.2
     assert scores(logs) != [{}]
     assert scores(logs[:, 1:]) == [{}]

@@ -9,7 +9,7 @@ import pytest
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.executors import Processes
-from aoe_reports.engine.question import Asked, Notes, Question
+from aoe_reports.engine.question import Notes, Question, Request
 from aoe_reports.model.report import Section
 from aoe_reports.present.answers import report_of
 from aoe_reports.questions.breakdown import Breakdown
@@ -52,7 +52,7 @@ def test_two_runs_of_one_folder_are_not_taken_for_one(tmp_path: Path) -> None:
             (folder / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
             (folder / "kernel_details.csv").write_text(f"{header}{rank},a,MatMul,AI_CORE,{run}.0,2.5\n")
     steps = Steps()
-    asked = Asked(options=steps.options(), notes=Notes())
+    asked = Request(options=steps.options(), notes=Notes())
     units = steps.units(steps.discover([tmp_path], asked), asked)
     assert {unit.run for unit in units} == {str(tmp_path)}
     assert sorted(unit.number for unit in units) == [0, 0, 1, 1]

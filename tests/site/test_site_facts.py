@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.history.series import put_together
 from aoe_reports.site.stored import _block, _details, _months
-from aoe_reports.store.parts import Part
+from aoe_reports.store.parts import StoredFile
 
 SERIES = ("a", "b", "c")
 rows = st.lists(
@@ -54,8 +54,8 @@ def test_a_month_is_what_put_together_makes_of_it(told: list[tuple[str, int, int
 
 
 def test_a_night_beyond_its_runs_month_is_found_with_its_own() -> None:
-    def part(month: str, least: str | None, most: str | None) -> Part:
-        return Part(f"{month}.parquet", "record", month, 1, 1, 0, {"night": (least, most)} if least else {}, {})
+    def part(month: str, least: str | None, most: str | None) -> StoredFile:
+        return StoredFile(f"{month}.parquet", "record", month, 1, 1, 0, {"night": (least, most)} if least else {}, {})
 
     january, february = part("2026-01", "2026-01-02", "2026-02-01"), part("2026-02", "2026-02-01", "2026-02-03")
     found = _months([january, february])

@@ -26,7 +26,7 @@ from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
 from aoe_reports.store.layout import PARTITIONS, ROW_COUNTS, ROWS, RUN_KINDS
-from aoe_reports.store.parts import Part, Piece
+from aoe_reports.store.parts import NewFile, StoredFile
 
 NIGHTS = 8
 
@@ -74,7 +74,7 @@ def content(store: Path) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
-def parts(store: Path, kind: str) -> list[Part]:
+def parts(store: Path, kind: str) -> list[StoredFile]:
     return [part for part in History.open(str(store)).log.parts() if part.kind == kind]
 
 
@@ -434,7 +434,7 @@ def test_a_run_that_is_there_twice_and_rows_without_their_run_are_named(cli: Cli
     (run,) = history.rows("run").slice(0, 1).to_pylist()
     lone = {**run, "kind": "finding", "month": "2026-01", "run_id": "nowhere"}
     pieces = [
-        Piece(row["kind"], row["month"], pa.Table.from_pylist([row], schema=ROWS)) for row in (run, lone)
+        NewFile(row["kind"], row["month"], pa.Table.from_pylist([row], schema=ROWS)) for row in (run, lone)
     ]  # as a writer without our care would have left them
     history.log.commit(history.log.folder.write(pieces), [])
     ended = care(cli, store, "verify")

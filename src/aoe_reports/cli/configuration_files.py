@@ -17,9 +17,9 @@ OWN_NAME = "aoe-reports.toml"
 SHARED_NAME = "pyproject.toml"
 THRESHOLDS = "thresholds"
 """The table that changes what analyses call much or little."""
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 _TABLE = ("tool", "aoe-reports")
-_MOST_PARTS = 200
+_MAX_PARTS = 200
 _PART = re.compile(r"[^.]\.")
 _BETWEEN_KEYS = re.compile(r"[,=\[\]{}\n]")
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
@@ -113,12 +113,12 @@ def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
     """What a file says; None where it is a project's, and says nothing of us."""
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         hint = say("use --isolated to run without a configuration file")
         raise ReadError(path, error.strerror or str(error), hint) from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(_of(path, say("more than {limit} bytes; this is not a configuration file", limit=MOST_BYTES)))
+    if len(data) > MAX_BYTES:
+        raise UsageError(_of(path, say("more than {limit} bytes; this is not a configuration file", limit=MAX_BYTES)))
     if not must_be_ours and _TABLE[-1].encode() not in data:
         return None  # not parsed: most folders above somebody's data belong to other programs
     try:
@@ -143,8 +143,8 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     import tomllib
 
     # the parser takes the square of the length of a dotted key: 64 KiB of `a.a.a` take it 20 seconds
-    if any(len(_PART.findall(piece)) > _MOST_PARTS for piece in _BETWEEN_KEYS.split(text)):
-        raise UsageError(_of(path, say("a key of more than {count} parts", count=_MOST_PARTS)))
+    if any(len(_PART.findall(piece)) > _MAX_PARTS for piece in _BETWEEN_KEYS.split(text)):
+        raise UsageError(_of(path, say("a key of more than {count} parts", count=_MAX_PARTS)))
     try:
         return tomllib.loads(text)
     except RecursionError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of
-from aoe_reports.engine.question import Answer, Asked, Notes, Question, RunOptions, answer_of
+from aoe_reports.engine.question import Answer, Notes, Question, Request, RunOptions, answer_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import check_options
@@ -24,10 +24,10 @@ def ask(question: Question[O, P], paths: Sequence[Path], chosen: O, *, executor:
     """The answer to a question about everything below some paths; what cannot be read is a finding."""
     check_options(chosen)
     notes, inputs = Notes(), tuple(map(str, paths))
-    looking = Asked(options=chosen, notes=notes, inputs=inputs)
+    looking = Request(options=chosen, notes=notes, inputs=inputs)
     files = question.discover(paths, looking)
     context = question.prepare(files, looking)
-    asked = Asked(options=chosen, notes=notes, inputs=inputs, context=context)
+    asked = Request(options=chosen, notes=notes, inputs=inputs, context=context)
     units = question.units(files, asked)
     found = _units_read(question, units, executor or executor_of(chosen.jobs), asked)
     parts: Any = list(found) if question.held else found
@@ -40,7 +40,7 @@ def ask(question: Question[O, P], paths: Sequence[Path], chosen: O, *, executor:
 
 
 def _units_read(
-    question: Question[O, P], units: Sequence[Any], executor: Executor, asked: Asked[O]
+    question: Question[O, P], units: Sequence[Any], executor: Executor, asked: Request[O]
 ) -> Iterator[tuple[Any, P]]:
     """Each unit with what it hands on, one after another, without those that cannot be read."""
     read = partial(_read, question, asked.context, asked.options)
@@ -58,7 +58,7 @@ def _read(question: Question[O, P], context: Any, chosen: O, unit: Any) -> tuple
     """(what one unit hands on, None where it cannot be read; what was found)."""
     notes = Notes()
     try:
-        return (question.map_unit(unit, Asked(options=chosen, notes=notes, context=context)),), notes
+        return (question.map_unit(unit, Request(options=chosen, notes=notes, context=context)),), notes
     except (ReadError, OSError) as error:
         notes.failed(unit.path, str(error))
         return None, notes

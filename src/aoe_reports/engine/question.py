@@ -107,7 +107,7 @@ class Notes:
 
 
 @record
-class Asked(Generic[O]):
+class Request(Generic[O]):
     """What every part of a question is handed: the options, what `prepare` made, and where findings go."""
 
     options: O
@@ -258,7 +258,7 @@ class Question(ABC, Generic[O, P]):
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
-    def discover(self, paths: Sequence[Path], asked: Asked[O]) -> Any:
+    def discover(self, paths: Sequence[Path], asked: Request[O]) -> Any:
         """What lies below the paths."""
         from aoe_reports.formats.discovery import discover  # noqa: PLC0415 -- pyarrow
 
@@ -266,11 +266,11 @@ class Question(ABC, Generic[O, P]):
         asked.notes.take(Notes(list(files.findings), files.unreadable))
         return files
 
-    def prepare(self, files: Any, asked: Asked[O]) -> Any:
+    def prepare(self, files: Any, asked: Request[O]) -> Any:
         """What all units need to know: small, and fit for another process."""
         del files, asked
 
-    def units(self, files: Any, asked: Asked[O]) -> Sequence[Any]:
+    def units(self, files: Any, asked: Request[O]) -> Sequence[Any]:
         """What is read one by one: every capture of every run."""
         from aoe_reports.engine.captures import find_runs, label_of  # noqa: PLC0415 -- numpy
 
@@ -282,11 +282,11 @@ class Question(ABC, Generic[O, P]):
         ]
 
     @abstractmethod
-    def map_unit(self, unit: Any, asked: Asked[O]) -> P:
+    def map_unit(self, unit: Any, asked: Request[O]) -> P:
         """Read one unit; what is found goes into `asked.notes`. Raises ReadError or OSError where it cannot be read."""
 
     @abstractmethod
-    def finish(self, parts: Sequence[tuple[Any, P]], asked: Asked[O]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Any, P]], asked: Request[O]) -> Finished:
         """Make the tables of what the units handed on, in the order of the units."""
 
     def is_answered(self, finished: Finished) -> bool:
@@ -299,7 +299,7 @@ class Question(ABC, Generic[O, P]):
         return {name: getattr(chosen, name) for name in names if hasattr(chosen, name)}
 
 
-def answer_of(question: Question[Any, Any], finished: Finished, asked: Asked[Any]) -> Answer:
+def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[Any]) -> Answer:
     """The answer made of what a question finished with."""
     return Answer(
         command=question.name,

@@ -77,13 +77,13 @@ class CoreCounts:
                 value = float(str(hardware.get(name)))
             except ValueError:
                 return None
-            return value if 0 < value < _MOST_CORES else None
+            return value if 0 < value < _MAX_CORES else None
 
         cube, vector = number("ai_core_num"), number("aiv_num")
         return cls(int(cube) if cube else None, int(vector) if vector else None, number("aic_frequency"))
 
 
-_MOST_CORES = 100_000
+_MAX_CORES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class TaskGroups:
         """Whole numbers, summed by group; exactly, as long as a sum is no longer than 146 years."""
         if len(values) and int(np.abs(values).max()) * len(values) >= _INT64_MAX:
             whole = np.add.reduceat(values[self._order].astype(object), self._starts)
-            return np.asarray([min(int(value), _MOST_NS) for value in whole], dtype=np.int64)
+            return np.asarray([min(int(value), _MAX_NS) for value in whole], dtype=np.int64)
         return np.add.reduceat(values[self._order], self._starts, dtype=np.int64)
 
     def weigh(self, values: Floats, there: Mask, weights: Ints) -> Floats:
@@ -333,7 +333,7 @@ class TaskGroups:
 
 
 _INT64_MAX = 2**63 - 1
-_MOST_NS = 2**62
+_MAX_NS = 2**62
 """146 years: a longer sum of times is taken for that."""
 
 
@@ -471,14 +471,14 @@ def _block_norms(
 
 def _typical(blocks: Ints, duration: Ints) -> int | None:
     """The number of blocks that at least half of the time is run with."""
-    if int(blocks.max()) > _MOST_BLOCKS:
+    if int(blocks.max()) > _MAX_BLOCKS:
         return None
     time = np.bincount(blocks, weights=duration)
     longest = int(time.argmax())
     return longest if time[longest] * 2 >= time.sum() > 0 else None
 
 
-_MOST_BLOCKS = 1 << 16
+_MAX_BLOCKS = 1 << 16
 """Nothing fills a chip with more of them."""
 
 

@@ -41,7 +41,7 @@ _PID_BITS, _DEVICE_MASK = 10, 31
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
 _UPPER = 2**32
-_MOST_THREADS = 2**15 - 1
+_MAX_THREADS = 2**15 - 1
 
 
 _SYNCHRONISES = re.compile(
@@ -243,10 +243,8 @@ class Activity:
     def _thread_of(self, some: pa.Table) -> Any:
         """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
         numbers, words = codes(some["thread"])
-        known = [min(self._threads.setdefault(word, len(self._threads)), _MOST_THREADS) for word in words]
-        return np.asarray([-1, *(number if number < _MOST_THREADS else -1 for number in known)], dtype=np.int16)[
-            numbers
-        ]
+        known = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in words]
+        return np.asarray([-1, *(number if number < _MAX_THREADS else -1 for number in known)], dtype=np.int16)[numbers]
 
     def _add_host(self, frame: pa.Table, mask: Mask) -> None:
         """Keep of the host's calls those that say what it waited for, and who fed the queue of whom."""

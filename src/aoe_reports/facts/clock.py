@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from aoe_reports.model.columns import Floats, Ints, Mask, has_value, integers, words_in
 
-_LEAST_US = 5.0
+_MIN_US = 5.0
 """Times have three decimals: of shorter ones the third tells too little."""
 _BIN = 0.01
 """Frequencies within 1 % are one: on real exports they agree to 0.03 %."""
-_LEAST_LEVEL = 0.05
+_MIN_LEVEL = 0.05
 """A frequency that the cores held for less than this part of the time is no level, but an odd value."""
-_LEAST_HELD = 0.5
+_MIN_HELD = 0.5
 """Where no frequency is held for half of the time, the counters do not count what is thought here."""
 _HIGHEST_MHZ = 5000.0
 _COUNTERS = (
@@ -103,7 +103,7 @@ def _rates(
     tells: Mask = (
         has_cycles & has_time & has_blocks & (blocks > 0) & (counted > 0) & words_in(tasks["task_type"], types)
     )
-    tells &= took >= _LEAST_US
+    tells &= took >= _MIN_US
     rows = np.flatnonzero(tells)
     if not len(rows):
         return None
@@ -131,7 +131,7 @@ def _level(rate: Floats, weight: Floats, blocks: Ints, cores: int | None) -> _Le
     if not options:
         return None
     held, values, single = max(options, key=lambda option: (option[0][1], option[2]))
-    return (values, held[0], single, seen if single else None) if held[1] >= _LEAST_HELD else None
+    return (values, held[0], single, seen if single else None) if held[1] >= _MIN_HELD else None
 
 
 def _held(values: Floats, weight: Floats) -> tuple[float, float] | None:
@@ -143,12 +143,12 @@ def _held(values: Floats, weight: Floats) -> tuple[float, float] | None:
     values, weight = values[told], weight[told]
     bins = np.floor(np.log(values) / _BIN).astype(np.int64)
     bins -= bins.min()
-    if bins.max() > _MOST_BINS:
+    if bins.max() > _MAX_BINS:
         return None
     time = np.bincount(bins, weights=weight)
     padded = np.concatenate([[0.0], time, [0.0]])
     near = padded[:-2] + padded[1:-1] + padded[2:]
-    levels = np.flatnonzero((near >= _LEAST_LEVEL * whole) & (time > 0))
+    levels = np.flatnonzero((near >= _MIN_LEVEL * whole) & (time > 0))
     if not len(levels):
         return None
     top = levels[-1]
@@ -156,4 +156,4 @@ def _held(values: Floats, weight: Floats) -> tuple[float, float] | None:
     return float(np.median(values[inside])), float(near.max()) / whole
 
 
-_MOST_BINS = 10_000
+_MAX_BINS = 10_000

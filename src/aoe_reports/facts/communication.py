@@ -37,9 +37,9 @@ what else the operator does.
 """
 SLOW_SIGMAS = 3.0
 """…and only where it is farther from the median than so many robust standard deviations: links that all differ are not slow."""
-LEAST_LINKS = 3
+MIN_LINKS = 3
 """Of fewer links no one is out of line: of two that differ nothing tells which is the odd one."""
-LEAST_BYTES = 500_000
+MIN_BYTES = 500_000
 """Less than this on a link tells of latency, not of bandwidth: msprof's smallest message that counts as large (0.5 MB).
 
 In real captures the slowest of seven links is 13 % below their median at 16 KB, 7 % at 2 MB and 4 % at 38 MB.
@@ -163,7 +163,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class LateRank:
     """A rank that came last to operators, so that others waited for it."""
 
     group: str | None
@@ -404,9 +404,9 @@ def _comparisons(transfers: Sequence[Transfer]) -> list[Volumes]:
     found = []
     for volumes in alike.values():
         middle = median(size for size, _ in volumes.values())
-        least = max(middle / LIKE_SIZE, LEAST_BYTES)
+        least = max(middle / LIKE_SIZE, MIN_BYTES)
         like = {link: entry for link, entry in volumes.items() if least <= entry[0] <= middle * LIKE_SIZE}
-        if len(like) >= LEAST_LINKS:
+        if len(like) >= MIN_LINKS:
             found.append(like)
     return found
 
@@ -461,7 +461,7 @@ def find_awaited_ranks(
     operators: Iterable[OperatorTime],
     peer_waits: Iterable[PeerWait] = (),
     sizes: Mapping[str | None, int] | None = None,
-) -> list[Awaited]:
+) -> list[LateRank]:
     """Which ranks the others wait for, by group, the longest awaited first.
 
     A timeline names the peer of each wait: that is used where it is known. Else the ranks that were read are compared,
@@ -520,7 +520,7 @@ def _stands_idle(time: OperatorTime) -> bool:
     return time.transit_ns is not None and time.elapsed_ns - time.transit_ns > WAIT_SHARE * time.elapsed_ns
 
 
-def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[Awaited]:
+def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[LateRank]:
     """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
     sums: dict[tuple[Any, int | None], list[int]] = {}  # operators, ns of all, ns of the longest of each
     groups: dict[Any, list[int]] = {}  # operators, ns
@@ -535,7 +535,7 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[i
             entry[2] += max(waited)
             of_group[1] += sum(waited)
     found = [
-        Awaited(
+        LateRank(
             group=group,
             rank=rank,
             operators=operators,
@@ -549,8 +549,8 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[i
     return sorted(found, key=lambda awaited: (-awaited.waited_ns, _order(awaited.group, awaited.rank)))
 
 
-def find_slow_ranks(frame: pa.Table) -> list[Awaited]:
-    """The slow ranks in `communication` of several ranks of one job (see Awaited.is_slow, find_awaited_ranks)."""
+def find_slow_ranks(frame: pa.Table) -> list[LateRank]:
+    """The slow ranks in `communication` of several ranks of one job (see LateRank.is_slow, find_awaited_ranks)."""
     return [awaited for awaited in find_awaited_ranks(operator_times(frame)) if awaited.is_slow]
 
 

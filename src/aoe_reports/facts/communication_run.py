@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aoe_reports.facts.communication import (
-    Awaited,
+    LateRank,
     Link,
     OperatorTime,
     PeerWait,
@@ -71,7 +71,7 @@ class Communication:
         return links_of(self.transfers, self.link_waits)
 
     @property
-    def awaited(self) -> list[Awaited]:
+    def awaited(self) -> list[LateRank]:
         """The ranks that others wait for."""
         sizes = {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}
         return find_awaited_ranks(self.operators, self.peer_waits, sizes)

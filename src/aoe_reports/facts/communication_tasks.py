@@ -20,8 +20,8 @@ TASK_COLUMNS = ("ph", "name", "pid", "tid", "process", "thread", "start_ns", "du
 _PLANE = "Plane"
 _NO_RANK = 2**32 - 1
 """Stands for no rank, in `dst rank`."""
-_MOST_RANKS = 2**31
-_MOST_BYTES = 2**62
+_MAX_RANKS = 2**31
+_MAX_BYTES = 2**62
 _ON_CHIP = frozenset({"ON_CHIP", "LOCAL"})
 _UNTOLD = frozenset({"", "N/A", "INVALID_TYPE", "RESERVED"})
 _POINT_TO_POINT = frozenset({"send", "receive", "batchsendrecv"})
@@ -195,7 +195,7 @@ def _label(span: OperatorSpan, step: int | None, same: Sequence[OperatorTime]) -
     """(step, group) of an operator: as the exporter's own table tells of the one of its name that began when it did."""
     if same:
         nearest = min(
-            same, key=lambda other: _MOST_BYTES if other.start_ns is None else abs(other.start_ns - span.start_ns)
+            same, key=lambda other: _MAX_BYTES if other.start_ns is None else abs(other.start_ns - span.start_ns)
         )
         return nearest.step, nearest.group
     words = span.thread.split()
@@ -304,11 +304,11 @@ def _facts(text: str | None) -> tuple[int, int, int, str] | None:
     if not isinstance(facts, dict):
         return None
     source, peer, size = facts.get("src rank", 0), facts.get("dst rank"), facts.get("size(Byte)", 0)
-    if not _is_count(source, _MOST_RANKS) or not _is_count(size, _MOST_BYTES):
+    if not _is_count(source, _MAX_RANKS) or not _is_count(size, _MAX_BYTES):
         return None
     if peer is None or peer == _NO_RANK:
         peer = _NO_PLACE
-    elif not _is_count(peer, _MOST_RANKS):
+    elif not _is_count(peer, _MAX_RANKS):
         return None
     return source, peer, size, _transport(facts)
 

@@ -330,7 +330,7 @@ def table_among(tables: Sequence[Table], header: Sequence[str]) -> Table:
     return next((table for table in tables if table.fits(header)), tables[0])
 
 
-_LEAST_COLUMNS = 3
+_MIN_COLUMNS = 3
 
 
 def table_of_header(header: Sequence[str], tables: Iterable[Table]) -> Table | None:
@@ -339,7 +339,7 @@ def table_of_header(header: Sequence[str], tables: Iterable[Table]) -> Table | N
     for table in tables:
         match = table.match(header)
         known = sum(field.type != "unknown" for field in match.fields)
-        if table.form == "csv" and not match.missing and known >= _LEAST_COLUMNS:
+        if table.form == "csv" and not match.missing and known >= _MIN_COLUMNS:
             fitting.append((known, table))
     most = max((known for known, _ in fitting), default=0)
     best = [table for known, table in fitting if known == most]

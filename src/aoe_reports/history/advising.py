@@ -45,7 +45,7 @@ STORED_NOTES = 5
 LONGEST_TEXT = 500
 """Characters of a name or a sentence that are stored; of a longer one its beginning and its end."""
 
-MOST_MORE_BYTES = 64 << 20
+MAX_MORE_BYTES = 64 << 20
 """Timelines, databases and tables of communication of a run that are looked into for advice: larger ones would take longer
 than all that is read for records."""
 _PACKED = 10
@@ -129,7 +129,7 @@ class Advising:
         """The capture without what would take too long to be looked into."""
         files = [file for one in self.captures for file in one.files if _is_more(file)]
         size = sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
-        if size <= MOST_MORE_BYTES:
+        if size <= MAX_MORE_BYTES:
             return capture
         message = say(
             (

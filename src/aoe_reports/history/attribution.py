@@ -32,7 +32,7 @@ SURE_SCORES = 4.0
 SIGMA, PRIOR_NIGHTS = 0.01, 3
 """Scatter of an operator from night to night where nobody knows better; it weighs as much as three nights."""
 TYPICAL_SIGMAS = 3.0
-LEAST_TYPICAL = 4
+MIN_TYPICAL = 4
 """With fewer nights on a side nobody knows which of them is untypical."""
 SHIFT_TOLERANCE = 0.1
 SHIFT_PARTS, SHIFT_OPERATORS = 3, 12
@@ -182,7 +182,7 @@ def _sum_known(values: Sequence[int | None]) -> int | None:
 def _typical(nights: list[StepNight]) -> list[StepNight]:
     """Nights with steps; where there are enough, those in which a step took about as long as in the others."""
     nights = [night for night in nights if night.steps > 0]
-    if len(nights) < LEAST_TYPICAL:
+    if len(nights) < MIN_TYPICAL:
         return nights
     lengths = [night.total_ns / night.steps for night in nights]
     middle, sigma = median(lengths), robust_sigma(lengths)

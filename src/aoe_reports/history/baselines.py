@@ -40,7 +40,7 @@ class Scatter:
     def of(cls, verdict: Verdict, parameters: Parameters) -> Scatter:
         """What a verdict knows of the noise of its series."""
         feared = (verdict.memory or 0.0) + parameters.memory_margin / math.sqrt(max(verdict.nights, 1))
-        return cls(verdict.sigma or noise.FLOOR, min(feared, noise.MOST_MEMORY), parameters.least_effect)
+        return cls(verdict.sigma or noise.FLOOR, min(feared, noise.MAX_MEMORY), parameters.least_effect)
 
     def error(self, before: int, after: int) -> float:
         """The standard error of the difference of two levels (logarithms) of so many nights."""

@@ -79,7 +79,7 @@ class Parameters:
 SERIES_AT_ONCE = 1024
 """More only take more memory."""
 RARE_NIGHTS = 60.0
-MOST_RARE = 0.1
+MAX_RARE = 0.1
 """What happens every tenth night is no exception: single nights never count less than this makes them."""
 FREEDOM = 0.8
 """Share of the nights that count as degrees of freedom of sigma: it comes from clipped residuals."""
@@ -343,12 +343,12 @@ class _Examined:
         # a level taken off pulls the correlation down by (1 + 3 r) / n each (Kendall 1954)
         memory = float(products.sum()) / squares if squares > 0 else 0.0
         memory = (memory + levels / count) / max(1 - 3 * levels / count, 0.2)
-        self.memory = min(max(memory, 0.0), noise.MOST_MEMORY)
-        self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MOST_MEMORY)
+        self.memory = min(max(memory, 0.0), noise.MAX_MEMORY)
+        self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MAX_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
         some = bool(outside.any())
         spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
-        self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MOST_RARE)
+        self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE)
         core = residuals[~outside] if some else residuals
         square = core * core
         variance = float(square.sum()) / max(len(core), 1)
@@ -749,5 +749,5 @@ def _two_steps(values: Floats, least: int) -> Floats:
 
 _SHARES = np.linspace(0.0, 1.0, 33)
 """Where between two levels a common one is looked for."""
-_MEMORIES = np.linspace(0.0, noise.MOST_MEMORY, 31)
+_MEMORIES = np.linspace(0.0, noise.MAX_MEMORY, 31)
 """Up to where memory is noise: what is remembered for longer is a level."""

@@ -31,7 +31,7 @@ _COLUMNS = (
 
 CLOCK_GAP_DAYS = 365
 """A night further than a year from all others is no gap in a history, but a clock that was wrong."""
-_LEAST_LEVEL, _LEAST_HISTORY = 3, 10
+_MIN_LEVEL, _MIN_HISTORY = 3, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ def _runs_with_wrong_clock(runs: Sequence[RunOfNight]) -> Iterator[RunOfNight]:
         by_model.setdefault(str(run.model), []).append(run)
     for _, ours in sorted(by_model.items()):
         parts = _apart(sorted({run.night for run in ours}))
-        if max(map(len, parts)) >= _LEAST_HISTORY:
-            gone = {night for part in parts if len(part) < _LEAST_LEVEL for night in part}
+        if max(map(len, parts)) >= _MIN_HISTORY:
+            gone = {night for part in parts if len(part) < _MIN_LEVEL for night in part}
             yield from (run for run in ours if run.night in gone)
 
 

@@ -23,7 +23,7 @@ LAG = 3
 """Nights between which the scatter is taken: far enough that memory has faded, near enough that few pairs span a step."""
 AROUND = 28
 """Nights to either side that make up the scatter around a step, where it is larger than that of all nights."""
-LEAST_NIGHTS = 20
+MIN_NIGHTS = 20
 """Nights of a series below which its scatter is not known well enough for a median of differences."""
 ROUNDS = 4
 """Of taking found steps out of the scatter: each shows smaller ones than the one before."""
@@ -37,11 +37,11 @@ def plain_scores(logs: Floats, lengths: Integers, threshold: float, least_effect
     """
     count, nights = logs.shape
     found: list[dict[int, float]] = [{} for _ in range(count)]
-    if nights < LEAST_NIGHTS:
+    if nights < MIN_NIGHTS:
         return found
     distances = _distances(logs)
     far = np.abs(distances) >= np.maximum(threshold * _scatters(logs, lengths), log1p(least_effect))[:, None]
-    for row in np.flatnonzero(far.any(axis=1) & (lengths >= LEAST_NIGHTS)).tolist():
+    for row in np.flatnonzero(far.any(axis=1) & (lengths >= MIN_NIGHTS)).tolist():
         length = int(lengths[row])
         one = distances[row, : length - NEW + 1 - BEFORE]
         found[row] = _scores(logs[row, :length], np.where(np.abs(one) >= log1p(least_effect), one, 0.0), threshold)

@@ -16,7 +16,7 @@ PLAIN = ("engine_version",)
 CONFIGS = ("engine_config", "compilation_config", "software_config", "runtime_config", "hardware_config")
 COLUMNS = (*PLAIN, *CONFIGS)
 """What is looked at of a record: a text, and objects as JSON texts."""
-MOST_TOLD = 20
+MAX_TOLD = 20
 LONGEST_VALUE = 200
 
 
@@ -34,7 +34,7 @@ def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[ChangedF
         values = [side.get(name, {None}) for side in sides]
         if all(len(one) == 1 for one in values) and values[0] != values[1]:
             found.append(ChangedFact(name, *(next(iter(one)) for one in values)))
-    return found[:MOST_TOLD]
+    return found[:MAX_TOLD]
 
 
 def _facts(frame: pl.DataFrame) -> dict[str, set[str | None]]:

@@ -18,7 +18,7 @@ from aoe_reports.model.texts import say
 Kind = Literal["segment", "run", "tag", "window", "nights"]
 _TEXT = re.compile(r"(?P<kind>run|tag|window|nights):(?P<value>.+)", re.DOTALL)
 EXPECTED = say("segment, run:RUN_ID, tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD or nights:N")
-MOST_NIGHTS = 10_000
+MAX_NIGHTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def parse_baseline(text: str) -> Baseline:
         raise ValueError(say("{text!r}: expected {expected}", text=text, expected=EXPECTED))
     kind, value = found["kind"], found["value"]
     if kind == "nights":
-        if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= MOST_NIGHTS:
-            raise ValueError(say("{text!r}: expected a number of nights, 1 to {most}", text=text, most=MOST_NIGHTS))
+        if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= MAX_NIGHTS:
+            raise ValueError(say("{text!r}: expected a number of nights, 1 to {most}", text=text, most=MAX_NIGHTS))
         return Baseline("nights", value, nights=int(value))
     if kind == "window":
         first, _, last = value.partition("..")
@@ -68,7 +68,7 @@ def is_date(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BaselineComparison:
     """The newest level held against a chosen baseline; without a `baseline` the series has none, or no newer level."""
 
     baseline: Level | None
@@ -80,7 +80,7 @@ class Held:
     ci_high: float | None = None
 
 
-def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int | None = None) -> Held:
+def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int | None = None) -> BaselineComparison:
     """The newest level of a series, behind the nights of the baseline, against theirs.
 
     The newest level is that since the last change (`newest`: so many nights), of at least three nights. The threshold is
@@ -90,18 +90,18 @@ def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int |
     places = sorted(course.place(night) for night in nights if night in course.nights)
     chosen = [place for place in places if course.count(place, place + 1)]
     if not chosen or course.verdict.reason is not None:
-        return Held(None)
+        return BaselineComparison(None)
     base = np.concatenate([course.logs(place, place + 1) for place in chosen])
     steps = [] if newest is not None else [change.steps[-1] for change in course.verdict.changes if change.steps]
     start = max([chosen[-1] + 1, *steps])
     logs = course.logs(start, len(course.nights))
     before = Level(math.exp(scatter.level(base)), len(base), course.nights[chosen[-1]])
     if len(logs) < parameters.least_level:
-        return Held(before)
+        return BaselineComparison(before)
     after = Level(math.exp(scatter.level(logs)), len(logs))
     times = np.isfinite(course.values_ms[start:]) & (course.values_ms[start:] > 0)
     since = course.nights[start + int(times.argmax())]
-    return Held(before, after, since, _state(course, before, after), *interval(before, after, scatter))
+    return BaselineComparison(before, after, since, _state(course, before, after), *interval(before, after, scatter))
 
 
 def _state(course: JudgedSeries, before: Level, after: Level) -> State | None:

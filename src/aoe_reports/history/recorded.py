@@ -27,7 +27,7 @@ from aoe_reports.formats.records.payloads import (
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
 from aoe_reports.history.detector import VERSION, Parameters
-from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS
+from aoe_reports.history.series import FACTS, MAX_MS, MIN_MS
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.texts import say
 from aoe_reports.store import History
@@ -100,7 +100,7 @@ def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
     if row["state"] not in SHIFT_STATES:
         raise NotDecodableError(say("an unknown state"))
     found = cast("Found", decode(row["body"], Found))
-    if not all(LEAST_MS / 2 < time < MOST_MS * 2 for time in (found.before, found.after)):
+    if not all(MIN_MS / 2 < time < MAX_MS * 2 for time in (found.before, found.after)):
         raise NotDecodableError(say("a duration outside the plausible range"))
     return found
 

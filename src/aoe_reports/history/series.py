@@ -31,7 +31,7 @@ FACTS = (
 """What a series is; a column that the records lack is null. Its identity is `series_id`, which hardware and inputs are part of."""
 
 
-LEAST_MS, MOST_MS = 1e-12, 1e15
+MIN_MS, MAX_MS = 1e-12, 1e15
 """Times beyond are none of a run, but a wrong unit or garbage: a femtosecond, thirty thousand years."""
 
 
@@ -69,7 +69,7 @@ def put_together(records: pl.DataFrame) -> Histories:
         .sort(columns, nulls_last=True)
         .unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
     )
-    possible = (pl.col("runtime_ms_mean") > LEAST_MS) & (pl.col("runtime_ms_mean") < MOST_MS)
+    possible = (pl.col("runtime_ms_mean") > MIN_MS) & (pl.col("runtime_ms_mean") < MAX_MS)
     times = pl.col("runtime_ms_mean").filter(possible)
     all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
     facts = (

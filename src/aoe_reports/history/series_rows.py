@@ -9,7 +9,7 @@ from aoe_reports.history.baselines import Acceptance, ActiveChange, Level, Level
 from aoe_reports.history.detector import Change
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.pinned import hold_against
-from aoe_reports.model.changes import Acknowledged, BaselineLevel, Move, SeriesChange, StepAttribution, Suspicion
+from aoe_reports.model.changes import Acknowledged, BaselineLevel, PinnedShift, SeriesChange, StepAttribution, Suspicion
 
 _FACTS = ("series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id")
 _LEVELS = ("before", "after", "change", "ci_low", "ci_high")
@@ -116,9 +116,9 @@ def _acknowledged(active: ActiveChange) -> Acknowledged | None:
     return Acknowledged(kind=kind, id=told.id, who=told.who, when=told.when, reason=told.reason)
 
 
-def _move(shift: LevelShift, incident: str | None) -> Move:
+def _move(shift: LevelShift, incident: str | None) -> PinnedShift:
     names = ("since", "since_run", "state", *_LEVELS)
-    return Move(**{name: getattr(shift, name) for name in names}, incident=incident)
+    return PinnedShift(**{name: getattr(shift, name) for name in names}, incident=incident)
 
 
 def _attribution(examined: Examination, index: int, active: ActiveChange) -> StepAttribution | None:

@@ -32,9 +32,9 @@ from aoe_reports.present.as_json import FORMAT_VERSION
 from aoe_reports.present.night import night_report
 from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.reports.night_content import (
-    Advised,
     Hotspots,
     Night,
+    StoredAdviceOfRun,
     StoredRun,
     Trend,
     TuningRun,
@@ -317,14 +317,16 @@ def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotsp
     return None
 
 
-def _advised(history: History, runs: Sequence[Row], model: str | None) -> Advised | None:
+def _advised(history: History, runs: Sequence[Row], model: str | None) -> StoredAdviceOfRun | None:
     """The advice that is stored with the newest profile of the night, of this model where it has one."""
     profiles = [run for run in reversed(runs) if run["run_kind"] == "profile" and "advice" in (run["body"] or "")]
     for run in [*(run for run in profiles if run["model"] == model), *profiles]:
         facts = _facts_of(run)
         stored = read_advice(history, [facts]).get(facts.run_id)
         if stored is not None:
-            return Advised(facts.run_id, facts.model, stored.summary, stored.advice, stored.stated, stored.candidates)
+            return StoredAdviceOfRun(
+                facts.run_id, facts.model, stored.summary, stored.advice, stored.stated, stored.candidates
+            )
     return None
 
 

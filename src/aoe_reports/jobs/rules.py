@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aoe_reports.facts.communication import LEAST_BYTES, SLOW_SHARE, WAIT_SHARE
+from aoe_reports.facts.communication import MIN_BYTES, SLOW_SHARE, WAIT_SHARE
 from aoe_reports.formats.tuner_files import tuner_file_kinds
 from aoe_reports.model.rules import ListedRule
 from aoe_reports.model.texts import Text, say
@@ -331,7 +331,7 @@ COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
                 "operators (at least {least} MB), and an outlier in more than half of the comparisons"
             ),
             share=SLOW_SHARE,
-            least=LEAST_BYTES / 1e6,
+            least=MIN_BYTES / 1e6,
         ),
         f"{_MSPROF} (BANDWIDTH_THRESHOLD, RDMA_MESSAGE_SIZE_THRESHOLD)",
     ),

@@ -56,7 +56,7 @@ from aoe_reports.tuning.plan_folder import (
 )
 from aoe_reports.tuning.reconciliation import rounded_row
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
-from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, LEAST_CONTROLS, Noise
+from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
 from aoe_reports.tuning.verification import (
     PASSED,
@@ -207,7 +207,7 @@ def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
                 "captures differ"
             ),
             controls=noise.controls,
-            least=LEAST_CONTROLS,
+            least=MIN_CONTROLS,
         )
         yield verify_finding("verify-noise-unknown", where, text)
     elif abs(noise.drift) > LARGE_DRIFT:

@@ -29,7 +29,7 @@ class BaselineLevel:
 
 
 @row
-class Move:
+class PinnedShift:
     """One of the changes that lie between the baseline and the newest level."""
 
     since: str = column()
@@ -140,7 +140,7 @@ class SeriesChange:
     new: bool = column()
     acknowledged: Acknowledged | None = column()
     baseline: BaselineLevel | None = column()
-    moves: Sequence[Move] = column()
+    moves: Sequence[PinnedShift] = column()
     suspicion: Suspicion | None = column()
     metadata: Sequence[ToldFact] = column()
     attribution: StepAttribution | None = column()

@@ -256,10 +256,10 @@ def _paint_mark(axes: Axes, at: float, words: str, *, late: bool) -> None:
 
 def _level(value: float) -> str:
     """Five digits, also where the last are zeros."""
-    return f"{value:#,.5g}" if _LEAST_PLAIN <= abs(value) < _GROUPED else f"{value:,.6g}"
+    return f"{value:#,.5g}" if _MIN_PLAIN <= abs(value) < _GROUPED else f"{value:,.6g}"
 
 
-_LEAST_PLAIN, _GROUPED = 1e-3, 1e4
+_MIN_PLAIN, _GROUPED = 1e-3, 1e4
 
 _ACROSS, _LABEL_PIXELS, _WORDS_PIXELS = 1140, 430, 520
 """Pixels: what labels, bars and the words behind them share, and the most that labels and words take of it."""
@@ -310,7 +310,7 @@ def _paint_part(axes: Axes, place: int, start: float, size: float, *, color: str
     )  # fmt: skip
 
 
-_LEAST_ROWS = 4
+_MIN_ROWS = 4
 """One bar is not to fill the picture."""
 
 
@@ -319,7 +319,7 @@ def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -
     names, taken = _fitted(axes, [spell(label) for label in labels], _LABEL_PIXELS)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(max(len(names), _LEAST_ROWS) - 0.5, -0.5)
+    axes.set_ylim(max(len(names), _MIN_ROWS) - 0.5, -0.5)
     return taken
 
 

@@ -11,7 +11,7 @@ from aoe_reports.present.places import below_here, cell, character_column
 from aoe_reports.present.values import plain
 
 KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 """Annotations of one kind that GitHub shows for one step; the others stand in its log only."""
 
 
@@ -40,8 +40,8 @@ def _count(files: int, findings: Sequence[Finding]) -> str:
     counts = {KINDS[severity]: found[severity] for severity in SEVERITIES}
     said = ", ".join(_number(count, kind) for kind, count in counts.items())
     line = f"{_number(files, 'file')} checked: {said}"
-    if max(counts.values()) > MOST_SHOWN:
-        line += f"; GitHub shows {MOST_SHOWN} annotations of each kind a step, the log above has all"
+    if max(counts.values()) > MAX_SHOWN:
+        line += f"; GitHub shows {MAX_SHOWN} annotations of each kind a step, the log above has all"
     return line
 
 

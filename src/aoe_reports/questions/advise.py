@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
+from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, only
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -33,7 +33,7 @@ class AdviseOptions(RunOptions):
 
 
 @row
-class Advised:
+class AdviceRow:
     """One piece of advice on one device; bounds are the most that a step could get shorter, after overlap."""
 
     position: int | None = column("#", "integer")
@@ -75,7 +75,7 @@ class Headline:
     advice: int = column()
 
 
-_Part = tuple[list["DeviceAdvice"], list[Advised]]
+_Part = tuple[list["DeviceAdvice"], list[AdviceRow]]
 """(the advice on each device of a capture, msprof's own)."""
 
 
@@ -86,12 +86,12 @@ class Advise(Question[AdviseOptions, _Part]):
     title = "Advice"
     options = AdviseOptions
     tables = (
-        ("rows", Advised),
+        ("rows", AdviceRow),
         ("headlines", Headline),
     )
     nothing = "nothing here for which advice could be given"
 
-    def map_unit(self, unit: Unit, asked: Asked[AdviseOptions]) -> _Part:
+    def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""
         from aoe_reports.questions.advice.captures import advise_capture
 
@@ -105,11 +105,11 @@ class Advise(Question[AdviseOptions, _Part]):
             device.bounds = None
         return devices, stated
 
-    def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Asked[AdviseOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Request[AdviseOptions]) -> Finished:
         """The advice on each run, with what only all its ranks together tell; msprof's own behind ours."""
         from aoe_reports.questions.advice.report import headline_of, sections_of
 
-        rows: list[Advised] = []
+        rows: list[AdviceRow] = []
         headlines: list[Headline] = []
         for run, captures in _by_run(asked.units).items():
             devices = [device for unit, (mine, _) in parts if unit.run == run for device in mine]
@@ -117,7 +117,7 @@ class Advise(Question[AdviseOptions, _Part]):
             rows += [*advice, *(one for unit, (_, stated) in parts if unit.run == run for one in stated)]
             headlines += said
         return Finished(
-            tables=(Rows(type=Advised, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
+            tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
             headline=headline_of(headlines),
             sections=sections_of(rows, headlines),
         )
@@ -140,11 +140,11 @@ def rows_of_run(
     devices: Sequence[DeviceAdvice],
     chosen: AdviseOptions,
     findings: list[Finding],
-) -> tuple[list[Advised], list[Headline]]:
+) -> tuple[list[AdviceRow], list[Headline]]:
     """(the advice on each device of one run, one headline a device), with what only all ranks together tell."""
     from aoe_reports.questions.advice.captures import communication_of, with_run
 
-    rows: list[Advised] = []
+    rows: list[AdviceRow] = []
     headlines: list[Headline] = []
     talk = communication_of(captures, devices, chosen, findings)
     for device in devices:
@@ -154,9 +154,9 @@ def rows_of_run(
     return rows, headlines
 
 
-def _advised(run: str, position: int, shares: StepShares, one: Advice) -> Advised:
+def _advised(run: str, position: int, shares: StepShares, one: Advice) -> AdviceRow:
     return row_from(
-        Advised,
+        AdviceRow,
         one,
         position=position,
         run=run,
@@ -196,7 +196,7 @@ def _headline(run: str, shares: StepShares, advice: Sequence[Advice]) -> Headlin
 
 def stated_rows(
     run: str, capture: Capture, devices: Sequence[DeviceAdvice], chosen: AdviseOptions, findings: list[Finding]
-) -> list[Advised]:
+) -> list[AdviceRow]:
     """Msprof's own advice (prof_rule), with what the operators that it names took here."""
     from aoe_reports.engine.captures import joined, read_source
 
@@ -212,7 +212,7 @@ def stated_rows(
     return rows
 
 
-def _stated(run: str, rank: int | None, stated: Mapping[str, Any], devices: Sequence[DeviceAdvice]) -> Advised:
+def _stated(run: str, rank: int | None, stated: Mapping[str, Any], devices: Sequence[DeviceAdvice]) -> AdviceRow:
     from aoe_reports.questions.advice.captures import time_of
 
     number = stated.get("device_id")
@@ -220,7 +220,7 @@ def _stated(run: str, rank: int | None, stated: Mapping[str, Any], devices: Sequ
     tuned = json.loads(stated.get("operators") or "[]")
     named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
     count, total = time_of(named, mine)
-    return Advised(
+    return AdviceRow(
         position=None,
         run=run,
         rank_id=rank,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOptions, Unit, only
+from aoe_reports.engine.question import Finished, Notes, Question, Request, RunOptions, Unit, only
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
@@ -93,7 +93,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
     form_help = "Output format; csv omits the gaps."
     nothing = "no device task in a timeline here"
 
-    def map_unit(self, unit: Unit, asked: Asked[BreakdownOptions]) -> Found:
+    def map_unit(self, unit: Unit, asked: Request[BreakdownOptions]) -> Found:
         """What the devices of one capture did; what was read before something that cannot be read stays."""
         from aoe_reports.formats.vendor import vendor_of
 
@@ -108,7 +108,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
                 _read_export(files, unit, asked, found)
         return found
 
-    def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Asked[BreakdownOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[BreakdownOptions]) -> Finished:
         """The devices below one another, and their gaps."""
         del asked
         activities = [one for _, found in parts for one in found.activities]
@@ -127,7 +127,7 @@ breakdown = asking(Breakdown(), BreakdownOptions)
 """What the devices below some paths did: `breakdown([path], gaps=3).table("gaps")`."""
 
 
-def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Asked[BreakdownOptions], found: Found) -> None:
+def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found) -> None:
     """Take in what one export, all of its slices, tells of its devices."""
     chosen, notes, info = asked.options, asked.notes, unit.capture.info
     path, iteration = str(files[0].path), files[0].name.iteration

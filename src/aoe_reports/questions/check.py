@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, FileUnit, Finished, Question, RunOptions, Unit
+from aoe_reports.engine.question import FileUnit, Finished, Question, Request, RunOptions, Unit
 from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import ReadError
@@ -97,7 +97,7 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         """With what is kept of each tuning task, for forms that tell of them."""
         self._summarise = summarise
 
-    def units(self, files: Discovery, asked: Asked[CheckOptions]) -> list[Unit | FileUnit]:
+    def units(self, files: Discovery, asked: Request[CheckOptions]) -> list[Unit | FileUnit]:
         """Every capture, whose forms are held against each other, and then every file that is checked by itself."""
         from aoe_reports.questions.checked_files import checker_of
 
@@ -105,7 +105,7 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         alone = [FileUnit(file=file) for file in files.files if checker_of(file) is not None]
         return [*_captures(files), *alone]
 
-    def map_unit(self, unit: Unit | FileUnit, asked: Asked[CheckOptions]) -> OneFile | Sequence[Finding]:
+    def map_unit(self, unit: Unit | FileUnit, asked: Request[CheckOptions]) -> OneFile | Sequence[Finding]:
         """One file; of a capture what its forms say of each other."""
         if isinstance(unit, Unit):
             from aoe_reports.questions.crosscheck import cross_check
@@ -124,7 +124,7 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         return replace(one, row=replace(one.row, verdict=_verdict(found)), findings=found)
 
     def finish(
-        self, parts: Iterable[tuple[Unit | FileUnit, OneFile | Sequence[Finding]]], asked: Asked[CheckOptions]
+        self, parts: Iterable[tuple[Unit | FileUnit, OneFile | Sequence[Finding]]], asked: Request[CheckOptions]
     ) -> Finished:
         """One row a file and all findings in order; however many files there are, little of them is held."""
         from aoe_reports.engine.spool import Spool

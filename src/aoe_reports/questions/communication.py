@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, only
+from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, only
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import N_, join, say
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.communication import Awaited, Link, OperatorTime
+    from aoe_reports.facts.communication import LateRank, Link, OperatorTime
     from aoe_reports.facts.communication_run import Communication, TransportVolume
     from aoe_reports.facts.gradient_tail import Tail
     from aoe_reports.formats.aoe.gradients import GradientModel
@@ -167,7 +167,7 @@ class Banks:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunTables:
     """The rows that runs have come to so far."""
 
     types: list[TypeOfOperator] = field(default_factory=list)
@@ -196,7 +196,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     form_help = "Output format; csv contains the operators by rank, group and type."
     nothing = "no communication here"
 
-    def prepare(self, files: Discovery, asked: Asked[CommunicationOptions]) -> Banks:
+    def prepare(self, files: Discovery, asked: Request[CommunicationOptions]) -> Banks:
         """The gradients of the banks that are here, and of the one that is named."""
         from aoe_reports.engine.captures import bank_files
 
@@ -209,7 +209,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
                 asked.notes.add(_read_bank(path, banks))
         return banks
 
-    def map_unit(self, unit: Unit, asked: Asked[CommunicationOptions]) -> Communication:
+    def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
         from aoe_reports.engine.communication import read_communication
         from aoe_reports.facts.communication_run import Communication
@@ -220,14 +220,14 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
         return found
 
-    def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Asked[CommunicationOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:
         """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
         from aoe_reports.facts.communication_run import Communication
 
         runs: dict[int, tuple[str, Communication]] = {}
         for unit, part in parts:
             runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
-        told = Told()
+        told = RunTables()
         for label, run in runs.values():
             asked.notes.add(_tell(run, label, asked.options, told))
         return Finished(tables=_tables(told, asked.context.segments), run_above=True)
@@ -241,7 +241,7 @@ communication = asking(CommunicationOfRuns(), CommunicationOptions)
 """The communication of the runs below some paths: `communication([path]).table("links")`."""
 
 
-def _tables(told: Told, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]:
+def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]:
     return (
         Rows(
             type=TypeOfOperator,
@@ -339,7 +339,7 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
     return check_bank_file(file)
 
 
-def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Told) -> Iterator[Finding]:
+def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: RunTables) -> Iterator[Finding]:
     """Add the rows of one run; what is found in it."""
     shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
     told.types.extend(_types_of_operators(shown, label))
@@ -423,7 +423,7 @@ def _link_row(label: str, link: Link) -> LinkRow:
     )
 
 
-def _awaited_row(label: str, awaited: Awaited) -> AwaitedRank:
+def _awaited_row(label: str, awaited: LateRank) -> AwaitedRank:
     share = awaited.waited_ns / awaited.of_ns if awaited.of_ns else None
     return row_from(AwaitedRank, awaited, run=label, waited_share=share, slow=awaited.is_slow)
 
@@ -457,7 +457,7 @@ def _slow_link(link: Link) -> str:
     )
 
 
-def _slow_ranks(awaited: Sequence[Awaited], label: str) -> list[Finding]:
+def _slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
     found = []
     for one in awaited:
         times = say(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Argument, Asked, Finished, Question, RunOptions, all_tasks, only
+from aoe_reports.engine.question import Argument, Finished, Question, Request, RunOptions, all_tasks, only
 from aoe_reports.model.causes import cause_words
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
@@ -142,7 +142,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
         Argument(name="candidates", help="Candidates to compare with the baseline: one run each."),
     )
 
-    def discover(self, paths: Sequence[Path], asked: Asked[CompareOptions]) -> list[RunUnit]:
+    def discover(self, paths: Sequence[Path], asked: Request[CompareOptions]) -> list[RunUnit]:
         """The run below each path; the first is the baseline."""
         from aoe_reports.questions.compared_runs import find_side
 
@@ -152,18 +152,18 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
         found = [find_side(path, asked.options.max_expanded, asked.notes) for path in paths]
         return [unit for unit in found if unit is not None]
 
-    def units(self, files: list[RunUnit], asked: Asked[CompareOptions]) -> list[RunUnit]:
+    def units(self, files: list[RunUnit], asked: Request[CompareOptions]) -> list[RunUnit]:
         """The runs."""
         del asked
         return files
 
-    def map_unit(self, unit: RunUnit, asked: Asked[CompareOptions]) -> ComparedRun | None:
+    def map_unit(self, unit: RunUnit, asked: Request[CompareOptions]) -> ComparedRun | None:
         """What is compared of one run."""
         from aoe_reports.questions.compared_runs import read_side
 
         return read_side(unit, asked.options, asked.notes)
 
-    def finish(self, parts: Sequence[tuple[RunUnit, ComparedRun | None]], asked: Asked[CompareOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[RunUnit, ComparedRun | None]], asked: Request[CompareOptions]) -> Finished:
         """Every run after the first against the first."""
         from aoe_reports.questions.compared_runs import may_be_compared
 
@@ -204,8 +204,8 @@ def _method() -> dict[str, float]:
         "level": comparison.LEVEL,
         "resamples": comparison.RESAMPLES,
         "seed": bootstrap.SEED,
-        "least_values": bootstrap.LEAST_VALUES,
-        "normal_above": comparison.MOST_RESAMPLED,
+        "least_values": bootstrap.MIN_VALUES,
+        "normal_above": comparison.MAX_RESAMPLED,
     }
 
 

@@ -24,7 +24,7 @@ from aoe_reports.model.groupings import KEYS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
 
 
-class Wanted(Protocol):
+class SideOptions(Protocol):
     """What is compared of each run: the options of `compare`."""
 
     @property
@@ -86,7 +86,7 @@ def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | N
     return RunUnit(path=str(path), captures=found[0])
 
 
-def read_side(unit: RunUnit, wanted: Wanted, notes: Notes) -> ComparedRun | None:
+def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun | None:
     """What is compared of a run; None where there is nothing. A capture that cannot be read is noted."""
     run = ComparedRun(unit.path, unit.captures)
     for capture in unit.captures:
@@ -108,7 +108,7 @@ def read_side(unit: RunUnit, wanted: Wanted, notes: Notes) -> ComparedRun | None
     return None
 
 
-def _tasks_asked_for(sets: Sequence[TaskSet], wanted: Wanted) -> list[TaskSet]:
+def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskSet]:
     """The tasks of the rank, the device and the step that are wanted; sums by type know no steps."""
     chosen = [
         tasks for tasks in sets if wanted.rank in {None, tasks.rank_id} and wanted.device in {None, tasks.device_id}
@@ -120,7 +120,7 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: Wanted) -> list[TaskSet]:
     return [tasks for tasks in parts if tasks.frame.num_rows]
 
 
-def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: list[Finding]) -> None:
+def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findings: list[Finding]) -> None:
     run.steps += read_steps_noting(capture, findings)
     if wanted.by == "step":
         return
@@ -141,7 +141,7 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: Wanted, findings: 
         findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
 
 
-def _fields(capture: Capture, wanted: Wanted) -> frozenset[str]:
+def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
     fields = {*KEYS[wanted.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
     if wanted.device is not None or capture.info.several_ranks:
         fields.add("device_id")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, Finished, Question, RunOptions, Unit, all_tasks, only
+from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, all_tasks, only
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import GROUPINGS, By
 from aoe_reports.model.options import option, options
@@ -67,7 +67,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
     tables = (("rows", Hotspot),)
     nothing = "no task to rank here"
 
-    def map_unit(self, unit: Unit, asked: Asked[HotspotOptions]) -> list[Hotspot]:
+    def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
         from aoe_reports.engine.captures import read_tasks
 
@@ -85,7 +85,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
                 ranks.setdefault(tasks.rank_id, []).append(tasks)
         return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
-    def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Asked[HotspotOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:
         """The rankings below one another."""
         del asked
         return Finished(tables=(Rows(type=Hotspot, rows=[one for _, part in parts for one in part], of_runs=True),))

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, FileUnit, Finished, Notes, Question, RunOptions
+from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
@@ -50,7 +50,7 @@ class Inspect(Question[RunOptions, InspectedFile]):
     options = RunOptions
     tables = (("rows", InspectedFile),)
 
-    def units(self, files: Discovery, asked: Asked[RunOptions]) -> list[FileUnit]:
+    def units(self, files: Discovery, asked: Request[RunOptions]) -> list[FileUnit]:
         """Every file of every capture, those that a better form replaces among them, and every file of tuners."""
         from aoe_reports.engine.captures import (
             aoe_files,
@@ -74,7 +74,7 @@ class Inspect(Question[RunOptions, InspectedFile]):
         found += [FileUnit(file=file) for file in alone]
         return found + [FileUnit(file=file, rank_id=file.name.rank_id) for file in unread_files(files)]
 
-    def map_unit(self, unit: FileUnit, asked: Asked[RunOptions]) -> InspectedFile:
+    def map_unit(self, unit: FileUnit, asked: Request[RunOptions]) -> InspectedFile:
         """One file; of one of a tuner that cannot be read there is a row, too."""
         known = _known(unit)
         if unit.run is not None:
@@ -85,7 +85,7 @@ class Inspect(Question[RunOptions, InspectedFile]):
                 return read(unit.file, known, asked.notes)
         return known
 
-    def finish(self, parts: Sequence[tuple[FileUnit, InspectedFile]], asked: Asked[RunOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[FileUnit, InspectedFile]], asked: Request[RunOptions]) -> Finished:
         """The files by path; the rows of a bank are its gradients."""
         del asked
         rows = sorted((one for _, one in parts), key=lambda one: one.path)

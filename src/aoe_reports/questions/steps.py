@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Asked, Finished, Notes, Question, RunOptions, Unit, only
+from aoe_reports.engine.question import Finished, Notes, Question, Request, RunOptions, Unit, only
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
@@ -74,7 +74,7 @@ class Steps(Question[StepOptions, list["Step"]]):
     tables = (("rows", StepRow),)
     nothing = "no step here"
 
-    def prepare(self, files: Discovery, asked: Asked[StepOptions]) -> list[Cluster]:
+    def prepare(self, files: Discovery, asked: Request[StepOptions]) -> list[Cluster]:
         """The tables of whole clusters: each may stand beside several runs."""
         from aoe_reports.engine.captures import cluster_captures, joined, read_source
         from aoe_reports.facts.steps import steps_of_cluster
@@ -89,12 +89,12 @@ class Steps(Question[StepOptions, list["Step"]]):
                 found.append(Cluster(folder=capture.root.parent, path=str(tables[0].path), steps=steps))
         return found
 
-    def map_unit(self, unit: Unit, asked: Asked[StepOptions]) -> list[Step]:
+    def map_unit(self, unit: Unit, asked: Request[StepOptions]) -> list[Step]:
         """The steps of one rank."""
         asked.notes.add(unit.capture.findings)
         return [] if unit.capture.of_cluster else _steps_of(unit.capture, asked.notes)
 
-    def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Asked[StepOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Request[StepOptions]) -> Finished:
         """The steps of each run, by rank; of a run whose ranks have none, those of the table of its cluster."""
         runs: dict[str, list[Step]] = {}
         for unit, steps in parts:

@@ -208,7 +208,7 @@ def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
 def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
     """(the groups that occur, how many rows each has, their exact sums)."""
     size = int(groups.max()) + 1 if len(groups) else 0
-    if size > _MOST_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
+    if size > _MAX_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
         places, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
         order = np.argsort(inverse, kind="stable")
         parts = np.split(durations[order], np.cumsum(counts)[:-1]) if len(places) else []
@@ -219,7 +219,7 @@ def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
     return places, counts[places], [int(total) for total in np.bincount(groups, durations)[places]]
 
 
-_MOST_GROUPS = 1 << 20
+_MAX_GROUPS = 1 << 20
 _EXACT_IN_FLOAT = 2**53
 
 

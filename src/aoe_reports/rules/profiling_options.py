@@ -12,7 +12,7 @@ from aoe_reports.formats.ascend.profiling.options import (
     ADAPTER,
     DEFAULTS,
     EXCLUSIVE_WITH_INSTR,
-    MOST_BYTES,
+    MAX_BYTES,
     ONLY_2022,
     OPTIONS,
     Option,
@@ -51,8 +51,8 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
             "an exception"
         )
         return _rows(DEFAULTS, ADAPTER), [_finding("info", "option-default", message)]
-    if len(data) >= MOST_BYTES:
-        message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MOST_BYTES)
+    if len(data) >= MAX_BYTES:
+        message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MAX_BYTES)
         return [], [_finding("error", "option-too-long", message)]
     try:
         document = json.loads(text, parse_constant=_no_constant)

@@ -20,7 +20,7 @@ ROUNDING_NS = 10
 STEP_SUM_NS = 1_000
 """Stage is the difference of two float64 of microseconds since 1970, which are right to 0.25 us each."""
 SHARE_ROUNDING = 0.0002
-_LEAST_ROWS_FOR_SHARES = 2
+_MIN_ROWS_FOR_SHARES = 2
 
 
 def check_table(data: TableData, *, complete: bool = True) -> TableData:
@@ -297,7 +297,7 @@ def _shares(data: TableData) -> Sequence[Finding]:
     """Shares of a whole table add up to 1: else a row is missing."""
     if data.table.name not in {"op_statistic", "communication_statistic"} or data.rows_reported:
         return ()
-    if "share" not in data.frame.column_names or data.frame.num_rows < _LEAST_ROWS_FOR_SHARES:
+    if "share" not in data.frame.column_names or data.frame.num_rows < _MIN_ROWS_FOR_SHARES:
         return ()
     values, there = floats(data.frame["share"])
     names = [name for name in ("device_id", "model_name") if name in data.frame.column_names]

@@ -223,7 +223,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     for _, size in parts:
         edges.append(edges[-1] + size)
     low, high = min(*edges, total, 0.0), max(*edges, total, 0.0)
-    if high - low < LEAST_DIFFERENCE:
+    if high - low < MIN_DIFFERENCE:
         return Markup()
     row, label = 24, 300
     x = _Axis(low, high, label + 10, WIDTH - 90)
@@ -246,7 +246,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     return Markup("".join(drawn))
 
 
-LEAST_DIFFERENCE = 1e-6
+MIN_DIFFERENCE = 1e-6
 """A thousandth of a nanosecond, in us: there is nothing to draw."""
 SHOWN_NAME = 44
 """Characters of a name beside a chart; the table below has it whole."""

@@ -20,7 +20,7 @@ from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, fi
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import FACTS, LEAST_MS, MOST_MS, Histories, judge_histories, put_together
+from aoe_reports.history.series import FACTS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
 from aoe_reports.history.site_facts import (
     Claim,
     Floats,
@@ -36,7 +36,7 @@ from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import message_of
-from aoe_reports.store.parts import Part
+from aoe_reports.store.parts import StoredFile
 
 Row = dict[str, Any]
 
@@ -186,7 +186,7 @@ def _counted_nights(records: pa.Table, gone: Mask) -> dict[str, int]:
     time = pl.col("runtime_ms_mean")
     nights = (
         pl.DataFrame(records.filter(keep_where(gone)))
-        .filter(pl.col("source") != "aoe", (time > LEAST_MS) & (time < MOST_MS))
+        .filter(pl.col("source") != "aoe", (time > MIN_MS) & (time < MAX_MS))
         .select("series_id", "night")
         .unique()
     )
@@ -213,7 +213,7 @@ def _block(
         return of_block, block.nights, block.values_ms, block.runs
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
     found = times[kept]
-    values[numbers, columns] = np.where((found > LEAST_MS) & (found < MOST_MS), found, 0.0)
+    values[numbers, columns] = np.where((found > MIN_MS) & (found < MAX_MS), found, 0.0)
     names, of_rows = _numbered(records["run_id"], kept)
     runs[numbers, columns] = np.array(names, dtype=object)[of_rows]
     present = np.flatnonzero(taken.any(axis=1))
@@ -231,10 +231,10 @@ def _numbered(column: pa.ChunkedArray, kept: Mask) -> tuple[list[str], Any]:
     return [words[place] for place in used], places[numbers]
 
 
-def _months(parts: Sequence[Part]) -> dict[str, list[Part]]:
+def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
     """Which parts hold nights of each month; a night may lie in the month before or after its run's, by its zone."""
-    found: dict[str, list[Part]] = defaultdict(list)
-    every: list[Part] = []
+    found: dict[str, list[StoredFile]] = defaultdict(list)
+    every: list[StoredFile] = []
     for part in parts:
         least, most = part.bounds.get("night", (None, None))
         if least is None or most is None:

@@ -16,10 +16,10 @@ from aoe_reports.model.columns import Ints
 from aoe_reports.stats.grouping import quantile
 
 SEED = 20260101
-LEAST_VALUES = 5
+MIN_VALUES = 5
 """With fewer values a resampled mean says next to nothing of the spread."""
 
-_LEAST_KNOWN = 0.9
+_MIN_KNOWN = 0.9
 """Something that is missing in more of the resamples stands in too few blocks."""
 
 
@@ -56,7 +56,7 @@ def difference_of_means(before: Ints, after: Ints, *, level: float, resamples: i
 def widened_percentiles(drawn: Any, size: int, *, level: float) -> tuple[float, float] | None:
     """The percentile interval, made wider for few blocks: a resample varies by less than a new sample would."""
     known = np.sort(drawn[np.isfinite(drawn)])
-    if len(known) < _LEAST_KNOWN * len(drawn):
+    if len(known) < _MIN_KNOWN * len(drawn):
         return None
     low, middle, high = (quantile(known, part) for part in ((1 - level) / 2, 0.5, (1 + level) / 2))
     wider = _few(size, NormalDist().inv_cdf((1 + level) / 2))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import Ints, Mask, exact_sum, integers, keep_where
 from aoe_reports.model.groupings import ComparedBy
-from aoe_reports.stats.bootstrap import LEAST_VALUES, difference_of_means
+from aoe_reports.stats.bootstrap import MIN_VALUES, difference_of_means
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, sorted_within
 
 State = Literal["both", "new", "vanished"]
@@ -40,7 +40,7 @@ INPUTS: dict[str, Cause] = {
 
 LEVEL = 0.95
 RESAMPLES = 1000
-MOST_RESAMPLED = 1000
+MAX_RESAMPLED = 1000
 """From here on the means of resamples are as good as normally distributed, and that distribution is used itself."""
 _Z = 1.959963984540054
 """The normal quantile that belongs to LEVEL."""
@@ -424,10 +424,10 @@ def largest_part(calls_ns: float, count_ns: float, inputs_ns: float) -> LargestP
 
 def _interval(baseline: Ints | None, candidate: Ints | None) -> Interval | None:
     """Where candidate mean - baseline mean lies; values are sorted, so that their order in the files changes nothing."""
-    if baseline is None or candidate is None or min(len(baseline), len(candidate)) < LEAST_VALUES:
+    if baseline is None or candidate is None or min(len(baseline), len(candidate)) < MIN_VALUES:
         return None
     sides = (baseline.astype(np.float64), candidate.astype(np.float64))
-    if max(map(len, sides)) > MOST_RESAMPLED:
+    if max(map(len, sides)) > MAX_RESAMPLED:
         apart = float(sides[1].mean() - sides[0].mean())
         error = float(sum(side.var() / len(side) for side in sides)) ** 0.5
         return Interval(apart - _Z * error, apart + _Z * error, "normal")

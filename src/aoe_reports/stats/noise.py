@@ -17,7 +17,7 @@ CLIP = 3.0
 """Values further than this many sigma from their neighbours (residuals: from their level) count as that far."""
 FLOOR = 0.001
 """Least sigma: times that repeat to the digit still mean no more than a tenth of a percent."""
-MOST_MEMORY = 0.9
+MAX_MEMORY = 0.9
 
 
 def compact(values: Floats) -> tuple[Floats, Integers, Integers]:
@@ -49,7 +49,7 @@ def estimate(logs: Floats, lengths: Integers) -> tuple[Floats, Floats]:
     far = _spread(logs, lengths, 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         memory = np.where(near > 0, far / near - 1, 0.0)
-    memory = np.clip(memory, 0.0, MOST_MEMORY)
+    memory = np.clip(memory, 0.0, MAX_MEMORY)
     sigma: Floats = np.maximum(np.sqrt(near / (2 * (1 - memory))), FLOOR)
     return sigma, memory
 

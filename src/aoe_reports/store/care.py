@@ -19,7 +19,7 @@ from aoe_reports.model.errors import StoreError
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
-from aoe_reports.store.parts import Part, Piece, now_ms, reason
+from aoe_reports.store.parts import NewFile, StoredFile, now_ms, reason
 
 SURPLUS = 18
 """So many files more than needed are let be before an ingest merges them: each costs a reader half a millisecond."""
@@ -126,22 +126,22 @@ def compact(log: Log) -> Merged:
     )
 
 
-def _mergeable(parts: Sequence[Part], *, every: bool = False) -> list[list[Part]]:
+def _mergeable(parts: Sequence[StoredFile], *, every: bool = False) -> list[list[StoredFile]]:
     """The files of one kind and month that could be one; with `every` also one that nobody sorted yet."""
-    groups: dict[tuple[str, str], list[Part]] = {}
+    groups: dict[tuple[str, str], list[StoredFile]] = {}
     for part in parts:
         if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
             groups.setdefault((part.kind, _home(part.kind, part.month)), []).append(part)
     return [_bounded(group) for group in groups.values() if len(group) > 1 or (every and not _at_home(group[0]))]
 
 
-def _bounded(group: list[Part]) -> list[Part]:
+def _bounded(group: list[StoredFile]) -> list[StoredFile]:
     """As many files of a group as are merged at once: two at least."""
     rows = list(accumulate(part.rows for part in group))
     return group[: max(2, bisect_right(rows, AT_ONCE))]
 
 
-def _at_home(part: Part) -> bool:
+def _at_home(part: StoredFile) -> bool:
     return part.merged and part.month == _home(part.kind, part.month)
 
 
@@ -154,9 +154,9 @@ def _small(kind: str) -> int:
     return SMALL_RUNS if kind == "run" else SMALL_ROWS
 
 
-def _batches(groups: Sequence[list[Part]], most: int = AT_ONCE) -> Iterator[list[list[Part]]]:
+def _batches(groups: Sequence[list[StoredFile]], most: int = AT_ONCE) -> Iterator[list[list[StoredFile]]]:
     """Groups that are merged together: not too many rows, and one group at least."""
-    batch: list[list[Part]] = []
+    batch: list[list[StoredFile]] = []
     rows = 0
     for group in groups:
         count = sum(part.rows for part in group)
@@ -169,20 +169,20 @@ def _batches(groups: Sequence[list[Part]], most: int = AT_ONCE) -> Iterator[list
         yield batch
 
 
-def _merge(log: Log, groups: Sequence[list[Part]]) -> Merged:
+def _merge(log: Log, groups: Sequence[list[StoredFile]]) -> Merged:
     adds = log.folder.write(_sorted_pieces(log, groups), data_change=False)
     gone = [part for group in groups for part in group]
     log.commit(adds, [part.removal(data_change=False) for part in gone])
     return Merged(len(gone), len(adds), sum(part.rows for part in gone))
 
 
-def _sorted_pieces(log: Log, groups: Sequence[list[Part]]) -> Iterator[Piece]:
+def _sorted_pieces(log: Log, groups: Sequence[list[StoredFile]]) -> Iterator[NewFile]:
     for group in groups:
         read = [log.folder.read_checked(part) for part in group]
         whole = pa.concat_tables(read, promote_options="default").unify_dictionaries()
         ordered = whole.take(_order_of(whole))
         for start in range(0, ordered.num_rows, SMALL_ROWS):
-            yield Piece(
+            yield NewFile(
                 group[0].kind, _home(group[0].kind, group[0].month), ordered.slice(start, SMALL_ROWS), merged=True
             )
 

@@ -36,7 +36,7 @@ from aoe_reports.store.layout import (
     table_of,
 )
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, Origin, wait
-from aoe_reports.store.parts import Part, Piece
+from aoe_reports.store.parts import NewFile, StoredFile
 
 Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
 _T = TypeVar("_T")
@@ -172,10 +172,10 @@ class History:
             ]
         )
 
-    def _commit(self, pieces: Iterable[Piece], removes: list[RemoveAction]) -> None:
+    def _commit(self, pieces: Iterable[NewFile], removes: list[RemoveAction]) -> None:
         self.log.commit(self.log.folder.write(pieces), removes)
 
-    def _without(self, run_ids: Collection[str]) -> tuple[list[Piece], list[RemoveAction]]:
+    def _without(self, run_ids: Collection[str]) -> tuple[list[NewFile], list[RemoveAction]]:
         """What takes these runs out: the files that hold them go, with what else is in them written anew."""
         pieces, removes = [], []
         wanted = tuple(equals("run_id", run_id) for run_id in sorted(run_ids))
@@ -188,7 +188,7 @@ class History:
             if kept.num_rows < rows.num_rows:
                 removes.append(part.removal())
             if 0 < kept.num_rows < rows.num_rows:
-                pieces.append(Piece(part.kind, part.month, kept, part.merged))
+                pieces.append(NewFile(part.kind, part.month, kept, part.merged))
         return pieces, removes
 
     def _overlapping(self, header: RunHeader) -> list[RunHeader]:
@@ -209,7 +209,7 @@ class History:
         found = self.runs([tuple(equals("run_id", run_id) for run_id in sorted(set(alike)))])
         return [stored for stored in found if _overlaps(stored, header)]
 
-    def _members_in(self, part: Part) -> pa.Table:
+    def _members_in(self, part: StoredFile) -> pa.Table:
         known = self._members.get(part.path)
         return self.log.folder.read(part, ("run_id", "members")) if known is None else known
 
@@ -223,12 +223,12 @@ def _refuse_lacking(run_id: str, rows: pa.Table) -> None:
                 raise StoreError(lacking(run_id, kind, found[kind], told))
 
 
-def _pieces(rows: pa.Table) -> Iterator[Piece]:
+def _pieces(rows: pa.Table) -> Iterator[NewFile]:
     """Rows as they lie: each kind and month in a file of its own."""
     places = sorted(set(zip(rows["kind"].to_pylist(), rows["month"].to_pylist(), strict=True)))
     for kind, month in places:
         mine = pc.and_(pc.equal(rows["kind"], kind), pc.equal(rows["month"], month))
-        yield Piece(kind, month, rows.filter(mine))
+        yield NewFile(kind, month, rows.filter(mine))
 
 
 def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> None:

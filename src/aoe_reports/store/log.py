@@ -24,7 +24,7 @@ from aoe_reports.store.conditions import Where
 from aoe_reports.store.digest import digest_of, line_of, lines_of
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
 from aoe_reports.store.objects import object_store
-from aoe_reports.store.parts import BOUNDED, Folder, Part, now_ms, parts_of, possible, reason
+from aoe_reports.store.parts import BOUNDED, Folder, StoredFile, now_ms, parts_of, possible, reason
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -67,7 +67,7 @@ class Log:
     _last: Commit | None = field(default=None)
     _actions: pa.Table | None = field(default=None)
     _lines: dict[bytes, bytes] | None = field(default=None)
-    _parts: dict[str | None, list[Part]] = field(default_factory=dict)
+    _parts: dict[str | None, list[StoredFile]] = field(default_factory=dict)
     _behind: bool = field(default=False)
     _current: bool = field(default=False)
 
@@ -115,7 +115,7 @@ class Log:
         written = _DESCRIPTION.fullmatch(self._table.metadata().description or "")
         return None if written is None else int(written[1])
 
-    def parts(self, kind: str | None = None, where: Where = ()) -> list[Part]:
+    def parts(self, kind: str | None = None, where: Where = ()) -> list[StoredFile]:
         """The files in force, of one kind or of all, that may hold what is asked for."""
         actions = self._in_force()
         if where:

@@ -39,7 +39,7 @@ _NAME = re.compile(rf"(?:part|{_MERGED})-[0-9a-f]{{32}}-(?P<hash>[0-9a-f]{{64}})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StoredFile:
     """One file of the table, as its log knows it."""
 
     path: str
@@ -80,7 +80,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class NewFile:
     """Rows of one kind and month that become one file."""
 
     kind: str
@@ -96,7 +96,7 @@ class Folder:
     uri: str
     files: fs.FileSystem
 
-    def write(self, pieces: Iterable[Piece], *, data_change: bool = True) -> list[AddAction]:
+    def write(self, pieces: Iterable[NewFile], *, data_change: bool = True) -> list[AddAction]:
         """Write new files; what makes them parts of the table is a commit. None stays where one cannot be written."""
         written: list[AddAction] = []
         try:
@@ -131,21 +131,21 @@ class Folder:
             return True
         return False
 
-    def read(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
+    def read(self, part: StoredFile, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
         """Rows of a part that fit and can be used, the others are left out aloud; `coded` gives texts as dictionaries."""
         return only_usable(self.read_all(part, columns, where, coded=coded), part.kind, f"{self.uri}/{part.path}")
 
-    def read_all(self, part: Part, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
+    def read_all(self, part: StoredFile, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
         """Rows of a part that fit, those that nobody can use among them."""
         with self._told(part):
             return _rows_of(pa.BufferReader(self._whole(part)), part, columns, where, coded=coded)
 
-    def read_checked(self, part: Part) -> pa.Table:
+    def read_checked(self, part: StoredFile) -> pa.Table:
         """All rows of a part, texts as dictionaries."""
         with self._told(part):
             return _all_of(pa.BufferReader(self._whole(part)), part)
 
-    def _whole(self, part: Part) -> pa.Buffer:
+    def _whole(self, part: StoredFile) -> pa.Buffer:
         """All bytes of a part, if they are what its name says.
 
         Checksums of pages tell nothing of what stands around them: where a column begins, which rows a group has, its bounds.
@@ -162,7 +162,7 @@ class Folder:
         return content
 
     @contextlib.contextmanager
-    def _told(self, part: Part) -> Iterator[None]:
+    def _told(self, part: StoredFile) -> Iterator[None]:
         """What keeps a part from being read as an error of ours."""
         try:
             yield
@@ -203,13 +203,13 @@ def _parquet(rows: pa.Table) -> pa.Buffer:
     return buffer.getvalue()
 
 
-def _path_for(piece: Piece, content: pa.Buffer) -> str:
+def _path_for(piece: NewFile, content: pa.Buffer) -> str:
     lead = _MERGED if piece.merged else "part"
     name = f"{lead}-{uuid.uuid4().hex}-{hashlib.sha256(content).hexdigest()}.parquet"
     return f"kind={piece.kind}/month={piece.month}/{name}"
 
 
-def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where, *, coded: bool) -> pa.Table:
+def _rows_of(source: Any, part: StoredFile, columns: Sequence[str], where: Where, *, coded: bool) -> pa.Table:
     """The rows that fit, each column as ROWS says; `coded` gives texts as dictionaries."""
     where = part.undecided(where)
     asked = columns_of(where)
@@ -227,7 +227,7 @@ def _rows_of(source: Any, part: Part, columns: Sequence[str], where: Where, *, c
     return _as_asked(read, part, columns, _CODED_KINDS if coded else _KINDS)
 
 
-def _as_asked(read: pa.Table, part: Part, columns: Sequence[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+def _as_asked(read: pa.Table, part: StoredFile, columns: Sequence[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
     """The columns in the order in which they are asked for; asking Arrow for each by name costs more than reading it."""
     held = {field.name: (field.type, column) for field, column in zip(read.schema, read.columns, strict=True)}
     made = []
@@ -244,7 +244,7 @@ _CODED_KINDS = {
 }
 
 
-def _all_of(source: Any, part: Part) -> pa.Table:
+def _all_of(source: Any, part: StoredFile) -> pa.Table:
     """All rows and columns, of newer versions, too; texts as dictionaries, as they lie."""
     file = pq.ParquetFile(source, page_checksum_verification=True)
     read = _coded(file, source, file.schema_arrow.names).read(use_threads=False)
@@ -259,7 +259,7 @@ def _coded(file: pq.ParquetFile, source: Any, names: Sequence[str]) -> pq.Parque
     return pq.ParquetFile(source, metadata=file.metadata, page_checksum_verification=True, read_dictionary=coded)
 
 
-def _column(read: pa.Table, part: Part, name: str) -> Any:
+def _column(read: pa.Table, part: StoredFile, name: str) -> Any:
     """A column as ROWS says; what the file does not have is what the partition says, or null."""
     kind = ROWS.field(name).type if name in ROWS.names else read.schema.field(name).type
     if name in PARTITIONS:
@@ -329,7 +329,7 @@ def _may_fit(bounds: Any, fits: Any) -> Any:
     return pc.or_kleene(pc.is_null(bounds), fits)
 
 
-def parts_of(actions: pa.Table) -> list[Part]:
+def parts_of(actions: pa.Table) -> list[StoredFile]:
     """The log's add actions as parts, in a stable order."""
     bounds = [name for name in BOUNDED if f"min.{name}" in actions.column_names]
     rows = actions.select(
@@ -340,7 +340,7 @@ def parts_of(actions: pa.Table) -> list[Part]:
     )  # fmt: skip
     columns = [column.to_pylist() for column in rows.columns]
     parts = [
-        Part(
+        StoredFile(
             path=path,
             kind=kind,
             month=month,

@@ -15,7 +15,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.store.commits import commit_path
 from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of, lacking
 from aoe_reports.store.log import Log, Origin
-from aoe_reports.store.parts import Folder, Part, reason, statistics_of
+from aoe_reports.store.parts import Folder, StoredFile, reason, statistics_of
 from aoe_reports.store.replay import DAMAGED, NOT_COVERED, Replay, not_covered, versions_in
 
 
@@ -73,7 +73,7 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
     raise error
 
 
-def _problem(folder: Folder, part: Part) -> tuple[str, str] | None:
+def _problem(folder: Folder, part: StoredFile) -> tuple[str, str] | None:
     """What is wrong with one file: missing, truncated, damaged or unreadable, and in words."""
     try:
         content = folder.content(part.path)
@@ -101,7 +101,7 @@ def _refused(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno is not None
 
 
-def _is_as_told(part: Part, table: pa.Table) -> bool:
+def _is_as_told(part: StoredFile, table: pa.Table) -> bool:
     """Whether a file of ours is where its partition says, and its bounds and missing values are those of the log."""
     held = statistics_of(table)
     ends = {name: (least, held["maxValues"][name]) for name, least in held["minValues"].items()}
@@ -116,7 +116,7 @@ def _is_as_told(part: Part, table: pa.Table) -> bool:
     )
 
 
-def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Finding]:
+def _check_runs(log: Log, parts: list[StoredFile], *, complete: bool) -> Iterator[Finding]:
     """Runs that are there twice, and rows whose run is not there; with files missing only the first can be told."""
     headers = [
         header for part in parts if part.kind == "run" for header in headers_of(log.folder.read(part, HEADER_COLUMNS))
@@ -135,7 +135,7 @@ def _check_runs(log: Log, parts: list[Part], *, complete: bool) -> Iterator[Find
         yield from _check_rows_of_runs(log, parts)
 
 
-def _check_rows_of_runs(log: Log, parts: list[Part]) -> Iterator[Finding]:
+def _check_rows_of_runs(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
     """Rows whose run is not there, and runs that have not as many rows of each kind as they had."""
     told: dict[str, Mapping[str, int] | None] = {
         row["run_id"]: counts_in(row["body"])
@@ -171,7 +171,7 @@ def _check_counts(
         yield Finding("info", NOT_COVERED, log.uri, message)
 
 
-def _without_hash(log: Log, parts: list[Part]) -> Iterator[Finding]:
+def _without_hash(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
     """A note of the files that other programs wrote."""
     count = sum(part.hash is None for part in parts)
     if count:

@@ -18,7 +18,7 @@ from aoe_reports.tuning.plan import REDACTED
 LONGEST_SHAPE = 1 << 14
 """How long a secret may be that is known by its shape (tokens of Huawei's IAM have some thousand characters)."""
 
-_LEAST_SECRET = 6
+_MIN_SECRET = 6
 """Shorter values of variables stand in too much else; they are found behind their names only."""
 
 _NAME = re.compile(
@@ -266,7 +266,7 @@ def _names_a_secret(name: str) -> bool:
 
 
 def _is_short(name: str, text: str) -> bool:
-    return _names_a_secret(name) and 0 < len(text) < _LEAST_SECRET and not text.isdigit()
+    return _names_a_secret(name) and 0 < len(text) < _MIN_SECRET and not text.isdigit()
 
 
 _USER = re.compile(r"://[^\s/?#:@]*:([^\s/?#]+)@")
@@ -275,10 +275,10 @@ _USER = re.compile(r"://[^\s/?#:@]*:([^\s/?#]+)@")
 def _values_of(environment: Mapping[str, str]) -> Iterator[str]:
     for name, text in environment.items():
         if _names_a_secret(name):
-            yield from (line for line in _lines_of(text) if len(line) >= _LEAST_SECRET)
+            yield from (line for line in _lines_of(text) if len(line) >= _MIN_SECRET)
         for found in _USER.finditer(text):
             forms = (found[1], *_lines_of(unquote(found[1])))
-            yield from (form for form in forms if len(form) >= _LEAST_SECRET)
+            yield from (form for form in forms if len(form) >= _MIN_SECRET)
 
 
 def _forms_of(value: str) -> set[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from aoe_reports.model.columns import Ints, integers
 from aoe_reports.model.rows import column, row
-from aoe_reports.stats.bootstrap import LEAST_VALUES, means_drawn, times_drawn, widened_percentiles
+from aoe_reports.stats.bootstrap import MIN_VALUES, means_drawn, times_drawn, widened_percentiles
 from aoe_reports.stats.grouping import sorted_within
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 from aoe_reports.tuning.verdict_sides import Both
@@ -19,13 +19,13 @@ from aoe_reports.tuning.verdict_sides import Both
 LEVEL = 0.99
 """Of the intervals. A tuning job changes dozens of operators: at 0.95 one in twenty would get a wrong verdict by chance."""
 RESAMPLES = 2000
-LEAST_CONTROLS = 5
+MIN_CONTROLS = 5
 """With fewer untouched operators next to nothing is known of how far two captures are apart."""
-MOST_CONTROLS = 200
+MAX_CONTROLS = 200
 """The untouched operators with the longest time; short ones vary by more, and weigh nothing."""
 LARGE_DRIFT = 0.03
 """From here on untouched operators say that the machine was another one: clock, load, temperature."""
-_MOST_CALLS = 60
+_MAX_CALLS = 60
 """From here on the means of resamples are as good as normally distributed."""
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
@@ -47,7 +47,7 @@ class Noise:
 
     controls: int = column()
     drift: float | None = column(default=None)
-    """Their median change, weighted by time; null with fewer than LEAST_CONTROLS."""
+    """Their median change, weighted by time; null with fewer than MIN_CONTROLS."""
     spread: float | None = column(default=None)
     """Robust standard deviation of their changes around the drift."""
 
@@ -62,15 +62,15 @@ def noise_between(both: Both, touched: set[int]) -> Noise:
     free = both.common.copy()
     free[list(touched)] = False
     groups = np.flatnonzero(free)
-    if len(groups) > MOST_CONTROLS:
-        least = np.sort(both.totals[0][groups])[len(groups) - MOST_CONTROLS]
+    if len(groups) > MAX_CONTROLS:
+        least = np.sort(both.totals[0][groups])[len(groups) - MAX_CONTROLS]
         groups = groups[both.totals[0][groups] >= least]
-    if len(groups) < LEAST_CONTROLS:
+    if len(groups) < MIN_CONTROLS:
         return Noise(controls=len(groups))
     means = [both.totals[side][groups] / both.counts[side][groups] for side in (0, 1)]
     usable = means[0] > 0
     changes, weights = means[1][usable] / means[0][usable] - 1, both.totals[0][groups][usable].astype(np.float64)
-    if len(changes) < LEAST_CONTROLS:
+    if len(changes) < MIN_CONTROLS:
         return Noise(controls=len(changes))
     order = np.argsort(changes, kind="stable")
     reached = np.cumsum(weights[order])
@@ -84,7 +84,7 @@ class Sample:
 
     def __init__(self, both: Both, groups: Sequence[int]) -> None:
         self.both, self.place = both, {group: i for i, group in enumerate(groups)}
-        self.by_steps = all(side.blocks >= LEAST_VALUES for side in both.sides)
+        self.by_steps = all(side.blocks >= MIN_VALUES for side in both.sides)
         self._sums: list[tuple[Any, Any]] = []
         self._calls: tuple[_Calls, _Calls] | None = None
         self._weights: list[Any] = []
@@ -123,10 +123,10 @@ class Sample:
         means, sizes = [], []
         for number, side in enumerate(self._calls_of_sides()):
             values = side.of(self.place[group])
-            if len(values) < LEAST_VALUES:
+            if len(values) < MIN_VALUES:
                 return None
             sizes.append(len(values))
-            means.append(means_drawn(number, values, RESAMPLES, most=_MOST_CALLS))
+            means.append(means_drawn(number, values, RESAMPLES, most=_MAX_CALLS))
         return percentiles(means[1] / means[0] - 1, min(sizes), "calls")
 
     def _calls_of_sides(self) -> tuple[_Calls, _Calls]:
@@ -165,7 +165,7 @@ def percentiles(changes: Any, size: int, blocks: Blocks) -> Interval | None:
 
 def change_of_steps(both: Both) -> Interval | None:
     """Where the change of the mean step lies; null with too few steps on a side."""
-    if any(side.blocks < LEAST_VALUES for side in both.sides):
+    if any(side.blocks < MIN_VALUES for side in both.sides):
         return None
     means = [
         times_drawn(number, side.blocks, RESAMPLES) @ np.asarray(side.step_ns, dtype=np.float64) / side.blocks

@@ -16,7 +16,7 @@ import numpy as np
 from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
-from aoe_reports.stats.bootstrap import LEAST_VALUES, SEED
+from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded, rounded_row
 from aoe_reports.tuning.tuner import Claim, Claims
@@ -140,7 +140,7 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Evidence:
     """What claims are held against: both profiles, the operators of each claim, what resamples and the noise tell."""
 
     claims: Claims
@@ -155,7 +155,7 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> 
     both = both_sides(before, after)
     found = _Matches(claims, both)
     sample = Sample(both, sorted({group for groups in found.of_claim for group in groups}))
-    held = _Held(claims, both, found, sample, noise_between(both, found.touched))
+    held = _Evidence(claims, both, found, sample, noise_between(both, found.touched))
     rows = [row for claim, groups in found.pairs for row in _operator_rows(held, claim, groups)]
     together, work = _together(held), _work_ratio(both)
     shares = [(group, -claim.change) for claim, groups in found.pairs for group in groups]
@@ -228,7 +228,7 @@ def judge(change: float | None, interval: Interval | None, claimed: float | None
     return "partly"
 
 
-def _operator_rows(held: _Held, claim: Claim, groups: Sequence[int]) -> list[Row]:
+def _operator_rows(held: _Evidence, claim: Claim, groups: Sequence[int]) -> list[Row]:
     """A row for each shape under which the operator is in either profile."""
     row = Row(
         scope="operator",
@@ -245,7 +245,7 @@ def _operator_rows(held: _Held, claim: Claim, groups: Sequence[int]) -> list[Row
     return sorted(rows, key=lambda row: (row.op_type or "", row.input_shapes or ""))
 
 
-def _operator_row(held: _Held, row: Row, group: int) -> Row:
+def _operator_row(held: _Evidence, row: Row, group: int) -> Row:
     both = held.both
     before, after = both.mean(0, group), both.mean(1, group)
     row = replace(
@@ -265,7 +265,7 @@ def _operator_row(held: _Held, row: Row, group: int) -> Row:
     change = after / before - 1
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), noise)
-    unknown = say("fewer than {least} steps and calls, and the noise is not known", least=LEAST_VALUES)
+    unknown = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
     return row.changed(change, interval, unknown)
 
 
@@ -278,7 +278,7 @@ class _Weighed:
     calls: float
 
 
-def _weighed(held: _Held) -> list[_Weighed]:
+def _weighed(held: _Evidence) -> list[_Weighed]:
     """The claimed operators that are in both profiles, with their calls in a step before."""
     both, steps = held.both, held.both.sides[0].shares.steps
     return [
@@ -289,7 +289,7 @@ def _weighed(held: _Held) -> list[_Weighed]:
     ]
 
 
-def _sum_row(held: _Held, kind: str | None, mine: Sequence[_Weighed], sample: Sample) -> Row | None:
+def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample: Sample) -> Row | None:
     """Several claimed operators as one: their time in a step, by equal numbers of calls on both sides."""
     both = held.both
     before, after = (np.asarray([(both.mean(side, one.group) or 0.0) * one.calls for one in mine]) for side in (0, 1))
@@ -316,7 +316,7 @@ def _sum_row(held: _Held, kind: str | None, mine: Sequence[_Weighed], sample: Sa
 
 
 def _too_few_steps() -> str:
-    return say("fewer than {least} steps, and the noise is not known", least=LEAST_VALUES)
+    return say("fewer than {least} steps, and the noise is not known", least=MIN_VALUES)
 
 
 def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
@@ -327,7 +327,7 @@ def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
     return float(np.hypot(noise.drift or 0.0, noise.spread * alone))
 
 
-def _together(held: _Held) -> Row | None:
+def _together(held: _Evidence) -> Row | None:
     mine = _weighed(held)
     if mine or not held.found.of_type:
         return _sum_row(held, None, mine, held.sample)
@@ -335,7 +335,7 @@ def _together(held: _Held) -> Row | None:
     return max(rows, key=lambda row: row.measured_before_us or 0.0, default=None)
 
 
-def _type_rows(held: _Held) -> list[Row]:
+def _type_rows(held: _Evidence) -> list[Row]:
     """One row a type: its claimed operators together; of a type tuned as a whole all of its operators in both profiles."""
     by_type: dict[str, list[_Weighed]] = {}
     for one in _weighed(held):
@@ -346,7 +346,7 @@ def _type_rows(held: _Held) -> list[Row]:
     return sorted(rows, key=lambda row: (-(row.measured_before_us or 0.0), row.op_type or ""))
 
 
-def _whole_type(held: _Held, kind: str, groups: Sequence[int]) -> Row | None:
+def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
     """A type of which operators with other names are claimed: their ratio is held against all calls of it."""
     both = held.both
     named = [c for c in held.claims.operators if type_key(kind) in {type_key(one) for one in c.op_types}]
@@ -405,7 +405,7 @@ def _step_claims(claims: Claims, both: Both, reconciliation: Reconciliation) -> 
     return tuple(found)
 
 
-def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
+def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> Row:
     before, after = (side.step_us for side in held.both.sides)
     row = Row(scope="step", measured_before_us=before, measured_after_us=after)
     if judged is not None:
@@ -433,7 +433,7 @@ def _step_row(held: _Held, judged: StepClaim | None, work: float | None) -> Row:
     return row
 
 
-def _noise_of_step(held: _Held, before_us: float) -> float | None:
+def _noise_of_step(held: _Evidence, before_us: float) -> float | None:
     """How far a step may seem to have changed that nobody touched: drift and noise of all its operators."""
     noise, both = held.noise, held.both
     if noise.spread is None:
@@ -452,7 +452,7 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, 
     return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
 
 
-def _signs(operators: Sequence[Row], together: Row | None, held: _Held) -> tuple[str, ...]:
+def _signs(operators: Sequence[Row], together: Row | None, held: _Evidence) -> tuple[str, ...]:
     """What says that the tuned bank was not in use when the second profile was taken."""
     if together is None or together.verdict != "not-reproduced":
         return ()

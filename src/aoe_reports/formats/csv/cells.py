@@ -36,7 +36,7 @@ _FOURS = np.uint64(0x000000FF000000FF)
 _UPPER = np.uint64(100 + (1_000_000 << 32))
 _LOWER = np.uint64(1 + (10_000 << 32))
 _LAST = 7
-_MOST_DIGITS = 16
+_MAX_DIGITS = 16
 
 
 def mixed(parts: Sequence[Uints], lengths: Ints) -> Uints:
@@ -161,7 +161,7 @@ def _nanoseconds(block: Block, starts: Ints, ends: Ints, factor: int) -> tuple[U
     total = _number(first) * np.where(pointed, 10**7, 10**8).astype(np.uint64) + _number(joined)
     scales = np.asarray([0 if factor % 10**n else factor // 10**n for n in range(_LAST + 1)], dtype=np.uint64)
     scale = scales[_LAST - place]
-    plain: Mask = (lengths > 0) & (lengths <= _MOST_DIGITS) & _decimal(first) & _decimal(joined)
+    plain: Mask = (lengths > 0) & (lengths <= _MAX_DIGITS) & _decimal(first) & _decimal(joined)
     plain &= ~pointed | ((place > 8 - lengths) & (place < _LAST))  # digits on both sides
     plain &= (scale > 0) & (total <= (LONGEST_NS - 1) // np.maximum(scale, 1))
     return total * scale, plain

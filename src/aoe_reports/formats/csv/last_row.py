@@ -18,7 +18,7 @@ Ending = Literal["whole", "unknown", "cut"]
 _DECIMAL = re.compile(r"\s*[+-]?\d*(?:\.(?P<decimals>\d*))?\s*", re.ASCII)
 _EXPORTED_DECIMALS = 3
 """Exporters print nanoseconds as three decimals of a microsecond, and ratios with as many at most."""
-_LEAST_TO_REPEAT = 2
+_MIN_TO_REPEAT = 2
 
 
 def ending_of(column: pa.ChunkedArray, field: Field, last_byte: bytes) -> Ending:
@@ -34,7 +34,7 @@ def ending_of(column: pa.ChunkedArray, field: Field, last_byte: bytes) -> Ending
     if not fits(cell, field):
         return "cut"
     if _DECIMAL.fullmatch(cell):
-        return _of_number(cell, others, repeated=last >= _LEAST_TO_REPEAT and not above.null_count)
+        return _of_number(cell, others, repeated=last >= _MIN_TO_REPEAT and not above.null_count)
     return _of_word(cell, others)
 
 

@@ -41,7 +41,7 @@ class Mended:
 
 def mended(table: Table, match: Match, frame: pa.Table, ragged: Sequence[Ragged]) -> list[Mended]:
     """The rows of `ragged` of which it is certain what they say; `frame` holds the rows of the right length as text."""
-    known = _Known(match, frame)
+    known = _KnownWords(match, frame)
     found = []
     for row in ragged:
         cells = _cells(row)
@@ -61,7 +61,7 @@ def mended(table: Table, match: Match, frame: pa.Table, ragged: Sequence[Ragged]
     return found
 
 
-class _Known:
+class _KnownWords:
     """The words that stand in the rows of the right length, column by column."""
 
     def __init__(self, match: Match, frame: pa.Table) -> None:
@@ -108,7 +108,7 @@ def _cells(row: Ragged) -> list[str] | None:
     return cells if len(cells) == row.cells else None
 
 
-def _rejoined(match: Match, known: _Known, cells: list[str]) -> list[str] | None:
+def _rejoined(match: Match, known: _KnownWords, cells: list[str]) -> list[str] | None:
     """The row with its one free column put together, if all other cells are then what they should be."""
     free = [field.position for field in match.fields if field.free]
     if len(free) != 1:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from aoe_reports.formats.aoe.results import escape
 from aoe_reports.model.texts import Text, count_of, say
 
-DEEPEST = 200
+MAX_DEPTH = 200
 """How deep brackets may be nested: the parser (jiter) takes no more."""
 
 LONGEST_INTEGER = 4300
@@ -164,7 +164,7 @@ class _Walk:
 
     text: str
     pattern: re.Pattern[str] = _STRICT
-    deepest: int = DEEPEST
+    deepest: int = MAX_DEPTH
     position: int = 0
     expects: Expected = "document"
     opened: list[tuple[str, int]] = field(default_factory=list)

@@ -18,12 +18,12 @@ from aoe_reports.model.texts import say
 
 MAX_DEPTH = 220
 """Files of records are read to a depth of 200, and some levels are put around what stood in them."""
-_DEEPEST_BODY = 20
+_MAX_BODY_DEPTH = 20
 """What we write into bodies is nested less."""
 _INT64 = 1 << 63
 """Whole numbers from here on (files may tell of any) are read as floats: no column and no page takes larger ones."""
 _LONG_NUMBER = re.compile(r"[0-9]{19}")
-_LEAST_NIGHT, _MOST_NIGHT = "1678-01-01", "2262-04-11"
+_MIN_NIGHT, _MAX_NIGHT = "1678-01-01", "2262-04-11"
 """Times are int64 nanoseconds: there are no other nights."""
 
 Number = int | float
@@ -73,7 +73,7 @@ def _is_night(text: str) -> bool:
         known = date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-    return known and _LEAST_NIGHT <= text <= _MOST_NIGHT
+    return known and _MIN_NIGHT <= text <= _MAX_NIGHT
 
 
 class _Member(Struct, array_like=True, forbid_unknown_fields=True):
@@ -243,7 +243,7 @@ def _is_usual(value: Any, depth: int = 0) -> bool:
     if value is None or isinstance(value, str | bool) or is_number(value):
         return True
     inner = list(value.values()) if isinstance(value, dict) else value
-    return isinstance(inner, list) and depth < _DEEPEST_BODY and all(_is_usual(one, depth + 1) for one in inner)
+    return isinstance(inner, list) and depth < _MAX_BODY_DEPTH and all(_is_usual(one, depth + 1) for one in inner)
 
 
 class Withdrawn(Struct):

@@ -51,7 +51,7 @@ class Hotspots:
 
 
 @dataclass(frozen=True, slots=True)
-class Advised:
+class StoredAdviceOfRun:
     """The advice and the next plan that are stored with one run; rows as `history advice` lists them."""
 
     run: str
@@ -120,7 +120,7 @@ class Night:
     """From how many nights on a series can be judged."""
     trend: Trend | None = None
     hotspots: Hotspots | None = None
-    advised: Advised | None = None
+    advised: StoredAdviceOfRun | None = None
     """What was stored of advice with the newest profile of the night that has some."""
     tunings: Sequence[TuningRun] = ()
     claims: Sequence[Row] = ()

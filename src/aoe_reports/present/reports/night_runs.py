@@ -12,11 +12,11 @@ from aoe_reports.model.report import Grid, Ranking, Section
 from aoe_reports.model.rows import Column, columns_of, telling_columns
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.reports.night_content import (
-    Advised,
     Hotspots,
     Job,
     Night,
     Row,
+    StoredAdviceOfRun,
     TypeTime,
 )
 from aoe_reports.present.reports.night_words import (
@@ -25,7 +25,7 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
-from aoe_reports.questions.advise import Advised as AdviceRow
+from aoe_reports.questions.advise import AdviceRow
 
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10
@@ -137,7 +137,7 @@ def tuning_sections(night: Night) -> list[Section]:
     return sections
 
 
-def advice_sections(advised: Advised) -> Iterator[Section]:
+def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
     """What could be gained and what is worth tuning next, by what was stored with the run."""
     summary, title = advised.summary, "Potential gains"
     if summary["why_not"] is not None:
@@ -202,7 +202,7 @@ def _grid(columns: Sequence[Column], rows: Sequence[Row], *without: str) -> Grid
     return Grid(tuple(one for one in columns if one.key not in without), rows) if rows else None
 
 
-def _first_headline(advised: Advised) -> Text:
+def _first_headline(advised: StoredAdviceOfRun) -> Text:
     """Of which run it is, and where to look first on its longest step."""
     summary = advised.summary
     headlines, devices = summary["headlines"], summary["devices"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
 from aoe_reports.facts.breakdown import Gap
-from aoe_reports.facts.communication import Awaited, Link
+from aoe_reports.facts.communication import LateRank, Link
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -41,7 +41,7 @@ class Facts:
     """The other ranks of the run, this one among them."""
     links: Sequence[Link] = ()
     """The links of the run, the slowest first."""
-    awaited: Sequence[Awaited] = ()
+    awaited: Sequence[LateRank] = ()
     """Ranks of the run that others wait for."""
     tails: Sequence[Tail] = ()
     """The all-reduce behind the backward passes of this device, by iteration."""

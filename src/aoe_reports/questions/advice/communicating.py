@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aoe_reports.facts.communication import Awaited, Link
+from aoe_reports.facts.communication import LateRank, Link
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -52,7 +52,7 @@ _AWAITED = say(
 )
 
 
-def _evidence_of(one: Awaited) -> Evidence:
+def _evidence_of(one: LateRank) -> Evidence:
     return {
         "group": one.group,
         "awaited_rank": one.rank,

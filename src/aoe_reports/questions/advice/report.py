@@ -10,7 +10,7 @@ from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
 from aoe_reports.model.texts import capital, join, say
 from aoe_reports.questions.advice.advice import Evidence
 from aoe_reports.questions.advice.registry import RULES
-from aoe_reports.questions.advise import Advised, Headline
+from aoe_reports.questions.advise import AdviceRow, Headline
 
 SOURCES = {
     "step_trace_time": say("the profiler's table of steps (step_trace_time)"),
@@ -49,7 +49,7 @@ def headline_of(headlines: Sequence[Headline]) -> str:
     return say("{text}.", text=capital(slowest.headline))
 
 
-def sections_of(rows: Sequence[Advised], headlines: Sequence[Headline]) -> list[Section]:
+def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline]) -> list[Section]:
     """A section for each device, one on what to do (once a rule), one for msprof's own advice, one on what bounds are."""
     ours = [row for row in rows if row.source != "prof_rule"]
     sections = [_device(headline, ours) for headline in headlines]
@@ -59,14 +59,14 @@ def sections_of(rows: Sequence[Advised], headlines: Sequence[Headline]) -> list[
     if stated:
         columns = (
             Column("run", "Run"),
-            *telling_columns(columns_of(Advised), stated),
+            *telling_columns(columns_of(AdviceRow), stated),
             Column("advice", "msprof message", "sentence"),
         )
         sections.append(Section("msprof's own advice (prof_rule)", grid=Grid(columns, stated)))
     return [*sections, Section("How bounds are defined", [HOW])] if ours else sections
 
 
-def _device(headline: Headline, ours: Sequence[Advised]) -> Section:
+def _device(headline: Headline, ours: Sequence[AdviceRow]) -> Section:
     whose = (headline.run, headline.rank_id, headline.device_id)
     mine = [row for row in ours if (row.run, row.rank_id, row.device_id) == whose]
     sentences = [_said_of_step(headline)]
@@ -76,7 +76,9 @@ def _device(headline: Headline, ours: Sequence[Advised]) -> Section:
         sentences.append(say("The {shown} with the largest bound of {count}.", shown=len(mine), count=headline.advice))
     rows = [shown(row) for row in mine]
     # names and numbers stand in the table; shapes, which are long, stand with the evidence
-    columns = [one for one in telling_columns(columns_of(Advised), rows) if one.key not in {"input_shapes", "bound_by"}]
+    columns = [
+        one for one in telling_columns(columns_of(AdviceRow), rows) if one.key not in {"input_shapes", "bound_by"}
+    ]
     return Section(_device_of(headline), sentences, Grid(tuple(columns), rows), lines=[*map(_evidence, mine)])
 
 
@@ -114,7 +116,7 @@ def _device_of(row: Headline) -> str:
     return join(", ", names)
 
 
-def _what_to_do(ours: Sequence[Advised]) -> list[str]:
+def _what_to_do(ours: Sequence[AdviceRow]) -> list[str]:
     """Each piece of advice once, the rule with the largest bound first."""
     said: dict[tuple[str, str], float] = {}
     for row in ours:
@@ -134,7 +136,7 @@ def _what_to_do(ours: Sequence[Advised]) -> list[str]:
     ]
 
 
-def _evidence(row: Advised) -> str:
+def _evidence(row: AdviceRow) -> str:
     said = evidence_words(row.evidence)
     inputs = [] if row.input_shapes is None else [say("inputs {shapes}", shapes=row.input_shapes)]
     words = [*inputs, *([said] if said else [])]

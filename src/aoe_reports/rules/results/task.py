@@ -25,7 +25,7 @@ SAMPLES = say("measured on the five documented samples")
 RESULTS = say("AOE results")
 """What rules are on, and where their facts come from."""
 
-_LEAST_BESIDE, _MOST_BESIDE = 1 - 0.000099, 1 + 0.000099
+_MIN_BESIDE, _MAX_BESIDE = 1 - 0.000099, 1 + 0.000099
 """What is left of before/after without the claim where it is right by a margin: 0.01 points of a percentage are allowed."""
 
 Word = Literal["before", "after", "improvement"]
@@ -139,7 +139,7 @@ def _clearly_bears_out(columns: Columns) -> bool:
         beside = [speed_up - claim / 100 for speed_up, claim in zip(speed_ups, claims, strict=True)]
     except (ArithmeticError, TypeError, ValueError):
         return False
-    return min(beside, default=1.0) > _LEAST_BESIDE and max(beside, default=1.0) < _MOST_BESIDE
+    return min(beside, default=1.0) > _MIN_BESIDE and max(beside, default=1.0) < _MAX_BESIDE
 
 
 _MAX_RATIO = 1e6

@@ -23,7 +23,7 @@ ADAPTER_TUNES = "Aoe tuning graph"
 _PERCENT = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)\s*%")
 
 _LONGEST_LINE = 300
-MOST_KEPT = 50
+MAX_KEPT = 50
 """How many codes and claims are kept: more of them say nothing new."""
 
 
@@ -63,11 +63,11 @@ class Console:
             if words in line:
                 self.seen.add(words)
         for code in codes_of_line(line):
-            if len(self.codes) < MOST_KEPT:
+            if len(self.codes) < MAX_KEPT:
                 self.codes.setdefault(code, (line if shown is None else shown).strip()[:_LONGEST_LINE])
         _, words, behind = line.partition(FINISHED[1])
         percent = _PERCENT.match(behind) if words else None
-        if percent and len(self.claims) < MOST_KEPT:
+        if percent and len(self.claims) < MAX_KEPT:
             before = (line if shown is None else shown).partition(FINISHED[1])[0]
             name = (before.split() or [""])[-1].removeprefix("[Aoe]")
             self.claims.append(Claim(name, percent[1]))

@@ -37,7 +37,7 @@ from aoe_reports.tuning.runner import output_of
 DEFAULT_TUNING_PARALLEL = 8
 """TUNING_PARALLEL_NUM where aoe.ini leaves it out (AOE reference: aoe.ini)."""
 
-_MOST_DESCRIPTION = 1 << 20
+_MAX_DESCRIPTION = 1 << 20
 _SEVERITIES: dict[Verdict, Severity] = {"fail": "error", "warn": "warning", "unknown": "warning"}
 _PARALLEL = re.compile(r"^\s*TUNING_PARALLEL_NUM\s*=\s*(\d{1,4})\s*$", re.MULTILINE | re.ASCII)
 _DEVICE = re.compile(r"davinci\d+")
@@ -81,10 +81,10 @@ def describe_check(check: Check) -> str:
 
 def read_host(path: Path) -> Host:
     """The host that a file describes."""
-    data = read_bytes(path, _MOST_DESCRIPTION)
+    data = read_bytes(path, _MAX_DESCRIPTION)
     found: list[Finding] = []
     parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
-    if not parsed or cut is not None or found or len(data) > _MOST_DESCRIPTION:
+    if not parsed or cut is not None or found or len(data) > _MAX_DESCRIPTION:
         raise ReadError(path, found[0].message if found else say("not JSON"), say("expected the description of a host"))
     try:
         return host_of_document(document)
@@ -131,7 +131,7 @@ def _command(name: str, environment: Mapping[str, str]) -> str | None:
 def _told_by(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """What a command of CANN tells of itself or of the machine."""
     kept = {name: value for name, value in environment.items() if name not in UNSET_FOR_AOE}
-    return output_of(argv, kept, _TELL_S, _MOST_DESCRIPTION)
+    return output_of(argv, kept, _TELL_S, _MAX_DESCRIPTION)
 
 
 def options_of_help(text: str) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ def _tuning_parallel(ini: Path | None) -> int | None:
     if ini is None:
         return None
     try:
-        text = read_bytes(ini, _MOST_DESCRIPTION).decode("utf-8", "replace")
+        text = read_bytes(ini, _MAX_DESCRIPTION).decode("utf-8", "replace")
     except ReadError:
         return None
     found = _PARALLEL.search(text)

@@ -22,7 +22,7 @@ _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Requested:
     """One thing that was asked for, with what the plan knows of it."""
 
     op_name: str | None
@@ -39,7 +39,7 @@ def outcome_rows(
     failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction; of a task
     that was broken off none: what it changed is unclear until tuning comes to its end.
     """
-    case = _Told(plan, _asked(plan, tune_ops), results, ended=ended)
+    case = _Reported(plan, _asked(plan, tune_ops), results, ended=ended)
     found = _matches(case.asked, case.operators, case.known)
     used = {id(m) for matches in found for m, _ in matches}
     others = [m for m in case.operators if id(m) not in used]
@@ -50,10 +50,10 @@ def outcome_rows(
     return [*rows, *_subgraphs(case)]
 
 
-class _Told:
+class _Reported:
     """What a job's results tell, of what was asked for and of the rest."""
 
-    def __init__(self, plan: Plan, asked: list[_Asked], results: Sequence[TuningResult], *, ended: bool) -> None:
+    def __init__(self, plan: Plan, asked: list[_Requested], results: Sequence[TuningResult], *, ended: bool) -> None:
         self.asked, self.results, self.ended = asked, results, ended
         self.unproven = {id(m) for result in results if _is_unproven(result, ended=ended) for m in result.modifications}
         self.operators = [m for result in results if result.kind == "opat" for m in result.modifications]
@@ -62,12 +62,12 @@ class _Told:
         # A script may leave out that it is to tune a few operators only: then the counts are of others, too.
         self.exactly = plan.scenario in TENSORFLOW or bool(plan.job.command)
 
-    def is_failed(self, a: _Asked) -> bool:
+    def is_failed(self, a: _Requested) -> bool:
         """Whether AOE names it, or an operator that it is a part of, as failed."""
         return _is_failed(a, self.failed, self.known)
 
 
-def _rows_of(case: _Told, a: _Asked, matches: _Matches, rest: tuple[Status, str]) -> Iterator[OutcomeRow]:
+def _rows_of(case: _Reported, a: _Requested, matches: _Matches, rest: tuple[Status, str]) -> Iterator[OutcomeRow]:
     """The rows of one thing that was asked for."""
     for modification, how in matches:
         if id(modification) not in case.unproven:
@@ -88,7 +88,7 @@ def _is_unproven(result: TuningResult, *, ended: bool) -> bool:
     return result.broken_off or (untimed and not ended)
 
 
-def _unproven_row(a: _Asked | None, m: Modification, *, ended: bool) -> OutcomeRow:
+def _unproven_row(a: _Requested | None, m: Modification, *, ended: bool) -> OutcomeRow:
     """What a task changed that was broken off: in the bank, and without a number."""
     return _row(a, "unclear", m, "", requested=a is not None).unproven(*_after_break(ended=ended))
 
@@ -99,23 +99,23 @@ def _after_break(*, ended: bool) -> tuple[Status, str]:
     return "unclear", say("AOE changed it in the bank before tuning was interrupted; its figures are not used")
 
 
-def _not_asked(case: _Told, others: Sequence[Modification]) -> list[OutcomeRow]:
+def _not_asked(case: _Reported, others: Sequence[Modification]) -> list[OutcomeRow]:
     """Rows of what was changed or failed though nobody asked for it by name."""
     reason = say("not requested by name")
     rows = [_row(None, "improved", m, reason, requested=False) for m in others]
     told = {a.op_name for a in case.asked}
     told |= {name for name in case.failed for a in case.asked if _is_failed(a, {name}, case.known)}
-    named = [_Asked(name, None, None) for name in sorted(case.failed - told)]
+    named = [_Requested(name, None, None) for name in sorted(case.failed - told)]
     return rows + [_row(other, "failed", None, reason, requested=False) for other in named]
 
 
-def _subgraphs(case: _Told) -> list[OutcomeRow]:
+def _subgraphs(case: _Reported) -> list[OutcomeRow]:
     found = [m for result in case.results if result.kind == "sgat" for m in result.modifications]
     broken = _after_break(ended=case.ended)
     return [_subgraph(m).unproven(*broken) if id(m) in case.unproven else _subgraph(m) for m in found]
 
 
-def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
+def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Requested]:
     by_name: dict[str, Candidate] = {}
     by_type: dict[str, Candidate] = {}
     for candidate in plan.operators:
@@ -125,8 +125,8 @@ def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Asked]:
             by_type.setdefault(candidate.op_type, candidate)
     if tune_ops is None:
         return []
-    asked = [_Asked(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
-    return asked + [_Asked(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
+    asked = [_Requested(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    return asked + [_Requested(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
 
 
 def _type_of(candidate: Candidate | None) -> str | None:
@@ -137,7 +137,7 @@ _Matches = list[tuple[Modification, str]]
 """(modification, how it was recognised) of everything that was changed of what was asked for."""
 
 
-def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: set[str]) -> list[_Matches]:
+def _matches(asked: Sequence[_Requested], operators: Sequence[Modification], known: set[str]) -> list[_Matches]:
     """What was changed of each thing that was asked for; of a type what nobody asked for by name."""
     named = [_by_name(a, operators, known) if a.op_name is not None else [] for a in asked]
     used = {id(m) for matches in named for m, _ in matches}
@@ -145,12 +145,12 @@ def _matches(asked: Sequence[_Asked], operators: Sequence[Modification], known: 
     return [_by_type(a, rest) if a.op_name is None else m for a, m in zip(asked, named, strict=True)]
 
 
-def _by_type(a: _Asked, operators: Sequence[Modification]) -> _Matches:
+def _by_type(a: _Requested, operators: Sequence[Modification]) -> _Matches:
     wanted = type_key(a.op_type or "")
     return [(m, say("matched by type")) for m in operators if any(type_key(t) == wanted for t in m.op_type)]
 
 
-def _by_name(a: _Asked, operators: Sequence[Modification], known: set[str]) -> _Matches:
+def _by_name(a: _Requested, operators: Sequence[Modification], known: set[str]) -> _Matches:
     name = a.op_name or ""
     exact = [m for m in operators if name in {m.name, m.join_name}]
     if exact:
@@ -186,13 +186,13 @@ def _is_names(text: str, known: set[str], scope: str | None) -> bool:
     return scope is not None and text.startswith(scope)
 
 
-def _is_failed(a: _Asked, failed: set[str], known: set[str]) -> bool:
+def _is_failed(a: _Requested, failed: set[str], known: set[str]) -> bool:
     if a.op_name is None:
         return False
     return a.op_name in failed or any(is_part_of(a.op_name, name, known) for name in failed)
 
 
-def _rest(case: _Told, unmatched: Sequence[bool], *, all_used: bool) -> tuple[Status, str]:
+def _rest(case: _Reported, unmatched: Sequence[bool], *, all_used: bool) -> tuple[Status, str]:
     """What became of operators that were asked for and that AOE names nowhere: it counts them only.
 
     `all_used`: whether everything that was changed was asked for.
@@ -226,7 +226,7 @@ def _rest(case: _Told, unmatched: Sequence[bool], *, all_used: bool) -> tuple[St
     return "unclear", say("{counts}: these cannot be distinguished", counts=counts)
 
 
-def _is_certain(case: _Told, counted: int, rest: int, *, all_used: bool) -> bool:
+def _is_certain(case: _Reported, counted: int, rest: int, *, all_used: bool) -> bool:
     """Whether what AOE counts are the operators that are left, and no others."""
     if not case.ended or any(a.op_name is None for a in case.asked):
         return False
@@ -246,9 +246,9 @@ def _rest_of_type(*, ended: bool) -> tuple[Status, str]:
 
 
 def _row(
-    a: _Asked | None, status: Status, m: Modification | None, reason: str, *, requested: bool = True
+    a: _Requested | None, status: Status, m: Modification | None, reason: str, *, requested: bool = True
 ) -> OutcomeRow:
-    asked = a or _Asked(None, None, None)
+    asked = a or _Requested(None, None, None)
     row = OutcomeRow(
         op_name=asked.op_name or None, op_type=asked.op_type or None, status=status, requested=requested, reason=reason
     )

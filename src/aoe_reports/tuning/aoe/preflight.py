@@ -30,8 +30,8 @@ DEEP_MEMORY_GB = 64
 """Of O1 and of deep operator tuning."""
 
 DEFAULT_TE_PARALLEL = 8
-MOST_TE_PARALLEL = 32
-MOST_TUNING_PARALLEL = 64
+MAX_TE_PARALLEL = 32
+MAX_TUNING_PARALLEL = 64
 CORES_SHARE = 0.8
 """TE_PARALLEL_COMPILER is to be at most this part of the cores, for each NPU."""
 
@@ -482,7 +482,7 @@ def _cpu_count(cores: int) -> Text:
 
 
 def _te_parallel(case: _Case) -> Found:
-    needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MOST_TE_PARALLEL, share=CORES_SHARE)
+    needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MAX_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
     planned = case.plan.job.te_parallel is not None
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
@@ -491,7 +491,7 @@ def _te_parallel(case: _Case) -> Found:
     seen: str = f"{value}" if text is not None else say("{value} (the default)", value=value)
     if planned:
         seen = say("{value} (set by the plan)", value=value)
-    if not 1 <= value <= MOST_TE_PARALLEL:
+    if not 1 <= value <= MAX_TE_PARALLEL:
         return seen, needed, "fail", None
     if cores is None or not npus:
         return (
@@ -512,7 +512,7 @@ def _tuning_parallel(case: _Case) -> Found:
     part, whole = ADVISED_SHARE
     needed = say(
         "1 to {most}; recommended: at most {part}/{whole} of the cores",
-        most=MOST_TUNING_PARALLEL,
+        most=MAX_TUNING_PARALLEL,
         part=part,
         whole=whole,
     )
@@ -522,7 +522,7 @@ def _tuning_parallel(case: _Case) -> Found:
     seen, said = f"{value}", case.declared.tuning_parallel_num
     if case.host.tuning_parallel_num and said and said != case.host.tuning_parallel_num:
         return say("{value} in aoe.ini, declared {said}", value=value, said=said), needed, "fail", None
-    if not 1 <= value <= MOST_TUNING_PARALLEL:
+    if not 1 <= value <= MAX_TUNING_PARALLEL:
         return seen, needed, "fail", None
     if cores is None:
         return seen, needed, "unknown", None

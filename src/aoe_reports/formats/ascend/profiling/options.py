@@ -181,7 +181,7 @@ DEFAULTS: dict[str, str] = {
 }
 """What is collected where profiling is on and no option is given. One option given replaces all of it."""
 
-MOST_BYTES = 2048
+MAX_BYTES = 2048
 """From this length on a string of options is read as an empty one."""
 EXCLUSIVE_WITH_INSTR = ("task_time", "task_trace", "training_trace", "aicpu", "l2", "hccl", "runtime_api")
 """What may not be on beside instr_profiling_freq (a collector of 2023)."""
