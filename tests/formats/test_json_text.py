@@ -24,7 +24,7 @@ SAMPLES = DATA / "aoe" / "doc_samples"
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("opat_v1_62rc1", Syntax(1, 1087, "a '}' too many")),
+        ("opat_v1_62rc1", Syntax(1, 1087, "extra '}'")),
         ("sgat_v1_62rc1", Syntax(1, 417, "',' missing between two members")),
         ("opat_v2_800_tf", Syntax(50, 1, "'........' is not valid JSON (an ellipsis copied from a document?)")),
         ("sgat_v2_800_tf", Syntax(1, 1, "'{' missing: a member is outside an object")),
@@ -40,7 +40,7 @@ LIST_OPEN = "the '[' of line 1, column 1"
 
 FAULTS = [
     # as in the documents
-    ('[{"a": [{"b": 1} } ], "c": 2}]', 1, 18, "a '}' too many"),
+    ('[{"a": [{"b": 1} } ], "c": 2}]', 1, 18, "extra '}'"),
     ('{"a": [1]\n "b": [2]}', 2, 2, "',' missing between two members"),
     (
         '{"r": [\n{"b": 1}],\n"r": [\n......\n...',
@@ -51,11 +51,11 @@ FAULTS = [
     ('{"a": "x",……"b": 1}', 1, 11, "'……' is not valid JSON (an ellipsis copied from a document?)"),
     ('"r": [\n{"b": 1}\n]\n', 1, 1, "'{' missing: a member is outside an object"),
     # brackets and marks
-    ("[1]]", 1, 4, "a ']' too many"),
-    ("}", 1, 1, "a '}' too many"),
-    ('{"a":1},"b":2}', 1, 7, "a '}' too many"),
-    ("[1, 2}", 1, 6, f"'}}' where ']' belongs: {LIST_OPEN} is not closed"),
-    ('{"a": 1]', 1, 8, f"']' where '}}' belongs: {OBJECT_OPEN} is not closed"),
+    ("[1]]", 1, 4, "extra ']'"),
+    ("}", 1, 1, "extra '}'"),
+    ('{"a":1},"b":2}', 1, 7, "extra '}'"),
+    ("[1, 2}", 1, 6, f"'}}' found where ']' is expected: {LIST_OPEN} is not closed"),
+    ('{"a": 1]', 1, 8, f"']' found where '}}' is expected: {OBJECT_OPEN} is not closed"),
     ('{"a": [1, 2}', 1, 12, "']' missing before '}': the '[' of line 1, column 7 is not closed"),
     ('{"a": [{}, "b": 1}', 1, 12, "']' missing before a member: the '[' of line 1, column 7 is not closed"),
     ('{"a": [{} "b": 1}', 1, 11, "'],' missing before a member: the '[' of line 1, column 7 is not closed"),
@@ -64,10 +64,10 @@ FAULTS = [
     ('{"a": 1 2}', 1, 9, "there is a second value after the value of a member"),
     ("[1,]", 1, 3, "extra ',' before ']'"),
     ('{"a": 1, }', 1, 8, "extra ',' before '}'"),
-    ("[1,,2]", 1, 4, "a ',' too many"),
-    ("{,}", 1, 2, "a ',' too many"),
+    ("[1,,2]", 1, 4, "extra ','"),
+    ("{,}", 1, 2, "extra ','"),
     ('{"a" 1}', 1, 6, "':' missing between a key and its value"),
-    ('{"a"::1}', 1, 6, "a ':' too many"),
+    ('{"a"::1}', 1, 6, "extra ':'"),
     ("{:1}", 1, 2, "no key before ':'"),
     ('{"a":}', 1, 6, "no value after ':'"),
     ('{"a":,"b":1}', 1, 6, "no value after ':'"),
@@ -85,13 +85,13 @@ FAULTS = [
     ("[“a”]", 1, 2, "“ is not a JSON quotation mark: strings are written in plain double quotes"),
     ("[abc]", 1, 2, "'abc' is not a JSON value; strings must be in double quotes"),
     (f"[{'x' * 50}]", 1, 2, f"'{'x' * 29}…' is not a JSON value; strings must be in double quotes"),
-    ('["a "b" c"]', 1, 5, "a '\"' inside of a text is written '\\\"'"),
-    ('["a\tb"]', 1, 4, "unescaped control character (U+0009) in a string; it is written '\\u0009'"),
-    ('["a\nb"]', 1, 4, "a line break in a string: its '\"' is missing, or it is written '\\n'"),
-    ('["C:\\dir"]', 1, 5, "'\\' and 'd' are no escape of JSON; a backslash is written '\\\\'"),
-    ('["\\u00g0"]', 1, 3, "'\\u' takes four hexadecimal digits"),
+    ('["a "b" c"]', 1, 5, "a '\"' inside a string must be written as '\\\"'"),
+    ('["a\tb"]', 1, 4, "unescaped control character (U+0009) in a string; it must be written as '\\u0009'"),
+    ('["a\nb"]', 1, 4, "a line break in a string: the closing '\"' is missing, or the line break must be written as '\\n'"),
+    ('["C:\\dir"]', 1, 5, "'\\' followed by 'd' is not a JSON escape sequence; write a backslash as '\\\\'"),
+    ('["\\u00g0"]', 1, 3, "'\\u' must be followed by four hexadecimal digits"),
     ('["é\\ud800"]', 1, 4, "'\\ud800' is half of a surrogate pair, not a character"),
-    ('["\\n\\u00"]', 1, 5, "'\\u' takes four hexadecimal digits"),
+    ('["\\n\\u00"]', 1, 5, "'\\u' must be followed by four hexadecimal digits"),
     ('["\\n\\ud83d\\u00"]', 1, 5, "'\\ud83d' is half of a surrogate pair, not a character"),
     # numbers and words
     ("[NaN]", 1, 2, "NaN is not a JSON number"),
@@ -106,7 +106,7 @@ FAULTS = [
     (f"[1e{'9' * 20}]", 1, 2, "the number is too large to be read"),
     # what is no JSON at all
     ("[1] // one", 1, 5, "'//': JSON has no comments"),
-    ("[1，2]", 1, 3, "'，' (U+FF0C) is not valid in JSON; use ',' is"),
+    ("[1，2]", 1, 3, "'，' (U+FF0C) is not valid in JSON; use ','"),
     ("\u00a0[]", 1, 1, "U+00A0 is not JSON"),
     ('{"a"=1}', 1, 5, "'=' is not JSON"),
     # cut off
@@ -305,9 +305,9 @@ def test_any_damage_is_explained_with_a_place_in_the_text(document: Any, edits: 
     try:
         json.loads(data.removeprefix(b"\xef\xbb\xbf").decode(), parse_constant=refuse)
     except ValueError:
-        assert not fault.message.startswith("nothing is wrong")
+        assert not fault.message.startswith("no error")
     else:
-        assert re.search("^nothing is wrong|surrogates|of a size", fault.message)
+        assert re.search("^no error|surrogate pair|too large to be read", fault.message)
     told = recover(data, floats=float)
     locate(data, [pointer for pointer, _ in below(told.document)])
     duplicates(data)

@@ -38,7 +38,7 @@ SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "aoe" / "doc_samples"
     ("name", "line", "column", "what"),
     [
         ("opat_blog_fragment", 1, 1, "'{' missing"),
-        ("opat_v1_62rc1", 1, 1087, "a '}' too many"),
+        ("opat_v1_62rc1", 1, 1087, "extra '}'"),
         ("opat_v2_800_tf", 50, 1, "an ellipsis"),
         ("sgat_v1_62rc1", 1, 417, "',' missing between two members"),
         ("sgat_v2_800_tf", 1, 1, "'{' missing"),
