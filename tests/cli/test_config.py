@@ -120,9 +120,9 @@ def test_the_language_of_the_file_holds_for_every_command(
     assert {"inspect", "nightly", "store verify"} <= asked
     assert "没有存储" in cli("history").err
     assert "没有存储" in cli("store", "info").err
-    assert "there is no store" in cli("history", "--lang", "en").err
+    assert "the store does not exist" in cli("history", "--lang", "en").err
     monkeypatch.setenv("AOE_REPORTS_LANG", "en")
-    assert "there is no store" in cli("history").err
+    assert "the store does not exist" in cli("history").err
     write(folder, "lang = 'fr'\n")
     assert "lang: Value error, 'fr' is not one of 'en', 'zh'." in cli("history").err
 
@@ -316,7 +316,8 @@ def test_a_file_that_came_with_the_data_names_no_place_elsewhere(
         ended = cli(*command)
         assert (ended.code, ended.out) == (2, "")
         assert ended.err.startswith(f"aoe-reports: error: {file}:3: ")
-        assert "a project's file names " in ended.err
+        what = "cannot set a URI" if "://" in value else "can only set locations inside its own folder"
+        assert f": a project file {what} (" in ended.err
     assert is_untouched(folder / "mine")
     assert sorted(path.name for path in (folder / "data").iterdir()) == sorted([name, "out"])
 
@@ -412,7 +413,7 @@ def test_a_projects_file_sets_no_limit(cli: Cli, folder: Path) -> None:
         ended = cli("inspect", PROFILE)
         line = text.count("\n") + 1
         assert ended.code == 2
-        assert ended.err.startswith(f"aoe-reports: error: {file}:{line}: {key}: a project's file sets no limit")
+        assert ended.err.startswith(f"aoe-reports: error: {file}:{line}: {key}: a project file cannot set a limit")
         assert cli("--config", file, "inspect", PROFILE).code == 0
 
 

@@ -21,11 +21,11 @@ def panic() -> BaseException:
 
 
 RAISED: dict[str, tuple[Callable[[], BaseException], int, str]] = {
-    "an error": (lambda: KeyError("series_id"), 70, "bug of aoe-reports"),
-    "an end of file": (EOFError, 70, "bug of aoe-reports"),
-    "a recursion": (lambda: RecursionError("maximum recursion depth exceeded"), 70, "bug of aoe-reports"),
+    "an error": (lambda: KeyError("series_id"), 70, "bug in aoe-reports"),
+    "an end of file": (EOFError, 70, "bug in aoe-reports"),
+    "a recursion": (lambda: RecursionError("maximum recursion depth exceeded"), 70, "bug in aoe-reports"),
     "no memory": (MemoryError, 70, "not enough memory"),
-    "a panic": (panic, 70, "bug of aoe-reports"),
+    "a panic": (panic, 70, "bug in aoe-reports"),
     "an interrupt": (KeyboardInterrupt, 130, "interrupted"),
     "an error of the system": (lambda: OSError(28, "No space left on device", "x"), 3, "No space left"),
 }

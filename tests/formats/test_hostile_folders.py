@@ -136,7 +136,7 @@ def test_a_link_to_somebodys_whole_disk_ends_and_is_said(
     ended = ask(data)
     (finding,) = of_rule(ended, "too-much-linked")
     assert (ended.code, len(ended.json["rows"]) > 0) == (3, True)
-    assert f"more than 40 files and folders behind links that lead out of {data}; " in finding["message"]
+    assert f"links that lead out of {data} contain more than 40 files and folders; " in finding["message"]
     monkeypatch.setattr(discovery, "MAX_LINKED", 60)
     assert of_rule(ask(data), "too-much-linked") == []
 

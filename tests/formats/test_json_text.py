@@ -87,7 +87,12 @@ FAULTS = [
     (f"[{'x' * 50}]", 1, 2, f"'{'x' * 29}…' is not a JSON value; strings must be in double quotes"),
     ('["a "b" c"]', 1, 5, "a '\"' inside a string must be written as '\\\"'"),
     ('["a\tb"]', 1, 4, "unescaped control character (U+0009) in a string; it must be written as '\\u0009'"),
-    ('["a\nb"]', 1, 4, "a line break in a string: the closing '\"' is missing, or the line break must be written as '\\n'"),
+    (
+        '["a\nb"]',
+        1,
+        4,
+        "a line break in a string: the closing '\"' is missing, or the line break must be written as '\\n'",
+    ),
     ('["C:\\dir"]', 1, 5, "'\\' followed by 'd' is not a JSON escape sequence; write a backslash as '\\\\'"),
     ('["\\u00g0"]', 1, 3, "'\\u' must be followed by four hexadecimal digits"),
     ('["é\\ud800"]', 1, 4, "'\\ud800' is half of a surrogate pair, not a character"),

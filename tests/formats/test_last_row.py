@@ -44,7 +44,7 @@ def test_a_last_row_without_a_line_end_counts(cli: Cli, tmp_path: Path, name: st
     for command in ("check", "hotspots"):
         assert told(cli, command, folder) == [("warning", line, None)]
         assert cli(command, folder).code == 0
-    assert "its last row is whole and used, later ones may be missing" in cli("check", folder).out
+    assert "its last row is complete and used, later ones may be missing" in cli("check", folder).out
 
 
 def test_a_capture_that_lacks_a_line_end_alone_is_compared_with_others(cli: Cli, tmp_path: Path) -> None:

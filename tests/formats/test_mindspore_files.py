@@ -45,7 +45,7 @@ def test_each_file_is_listed_with_its_kind_and_nothing_is_called_damage(cli: Cli
         assert (finding["severity"], finding["rule"], finding["path"]) == ("warning", "not-read", str(folder))
         assert finding["message"] == (
             "6 files of MindSpore's own profiler (aicore_intermediate, flops, hccl_raw, minddata_pipeline_raw, "
-            "step_trace_point_info, step_trace_raw), which are no exports of msprof: recognised, but not read; "
+            "step_trace_point_info, step_trace_raw), which are not msprof exports: recognised, but not read; "
             "no result uses them"
         )
 

@@ -122,7 +122,7 @@ def test_integers_that_do_not_fit_are_said(tmp_path: Path, number: str) -> None:
 def test_an_open_quote_is_said_to_swallow_lines(tmp_path: Path) -> None:
     data = read(tmp_path, 'a,T,AI_CORE,1,2,3\nb,"T,AI_CORE,1,2,3\nc,T,AI_CORE,1,2,3\n')
     assert found(data) == [("csv-ragged-row", 3, None)]
-    assert "swallows" in data.findings[0].message
+    assert "an unclosed quote takes in the content of the next lines" in data.findings[0].message
     assert data.frame["op_name"].to_pylist() == ["a"]
 
 

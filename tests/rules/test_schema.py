@@ -104,7 +104,7 @@ def test_validate_blames_nothing_that_was_cut_off(path: Path) -> None:
 
 @pytest.mark.parametrize("odd", [{1}, b"x", bytearray(), nested(5000)], ids=["set", "bytes", "bytearray", "deep"])
 def test_validate_takes_what_json_could_hold(odd: Any) -> None:
-    with pytest.raises(UsageError, match="no document that JSON could hold"):
+    with pytest.raises(UsageError, match=r"^the document cannot be represented in JSON: "):
         aoe_reports.validate([{"basic": odd}])
 
 
