@@ -232,9 +232,9 @@ def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ack", "nothing", "--reason", "r"), "no series and no incident"),
+        (("ack", "nothing", "--reason", "r"), "no series or incident"),
         (("ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
-        (("ack", "nothing", "--reason", "r", "--revoke"), "no acknowledgement or expectation"),
+        (("ack", "nothing", "--reason", "r", "--revoke"), "no active acknowledgement or expectation"),
         (("expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"), "--from 'soon': expected a date"),
         (
             ("expect", "net", "--from", "2026-02-01", "--until", "2026-01-01", "--change", "5%", "--reason", "r"),
@@ -246,7 +246,7 @@ def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path
         (("tag", "v1", "--run", "none"), "there is no such run"),
         (("regressions", "--baseline", "run:none"), "has no run none"),
         (("regressions", "--baseline", "tag:none"), "no run has this name"),
-        (("regressions", "--baseline", "window:2020-01-01..2020-02-01"), "has no night in it"),
+        (("regressions", "--baseline", "window:2020-01-01..2020-02-01"), "has no night in this range"),
         (("regressions", "--baseline", "window:2020-02-01..2020-01-01"), "the earlier one first"),
         (("regressions", "--baseline", "nights:0"), "expected a number of nights"),
         (("regressions", "--baseline", "yesterday"), "expected segment, run:RUN_ID"),
@@ -262,7 +262,7 @@ def test_nothing_open_is_nothing_to_acknowledge(cli: Cli, store: Path) -> None:
     fill(store, levels((20, 10.0)))
     series = regressions(cli, store, "--all").json["rows"][0]["series_id"]
     ended = cli("ack", series, "--reason", "r", "--store", store)
-    assert (ended.code, "nothing is open" in ended.err) == (2, True)
+    assert (ended.code, "no open items" in ended.err) == (2, True)
 
 
 def test_a_chosen_baseline_is_held_against_the_newest_level(cli: Cli, store: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_is_seen_later_is_appended(cli: Cli, store: Path) -> None:
     assert facts(ended) == [("engine_version", OLD, NEW, "later")]
     text = cli("regressions", "--store", store).out
     assert f"Found after the first record: engine_version {OLD} -> {NEW}." in text
-    assert "What else changed there" not in text
+    assert "Other changes at that point" not in text
 
 
 def test_an_incident_older_than_the_nights_looked_at_keeps_its_clue(cli: Cli, store: Path, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_an_incident_older_than_the_nights_looked_at_keeps_its_clue(cli: Cli, st
     )
     text = cli("regressions", "--store", store).out
     assert WORDS in text
-    assert "do not show" not in text
+    assert "not in the current data" not in text
 
 
 def test_a_store_of_before_opens_and_its_incidents_keep_their_night(cli: Cli, store: Path, tmp_path: Path) -> None:

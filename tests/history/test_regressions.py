@@ -215,7 +215,7 @@ def test_the_whole_history_shows_every_change_and_fails_on_none(cli: Cli, stores
     assert step["attribution"]["operators"][0]["op_name"] == "layer6/conv"
     text = cli("regressions", "--store", stores[45], "--whole-history").out
     assert "changes since the first night" in text
-    assert "this look may show 12 false changes" in text
+    assert "this review may show 12 false changes" in text
 
 
 def test_a_suspicion_is_no_change_of_a_history(cli: Cli, stores: dict[int, Path]) -> None:

@@ -131,4 +131,4 @@ def test_without_locks_it_goes_on_and_says_so(
 
     monkeypatch.setattr("fcntl.flock", refuse)
     ended = cli("site", "--store", tmp_path / "s", "-o", site)
-    assert (ended.code, "has no locks" in ended.err) == (0, True)
+    assert (ended.code, "does not support locks" in ended.err) == (0, True)

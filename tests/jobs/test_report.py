@@ -122,7 +122,7 @@ def test_rows_are_those_of_regressions(cli: Cli, store: Path) -> None:
 def test_the_headline_names_what_got_slower_and_who_did_it(cli: Cli, store: Path) -> None:
     report = cli("report", "--store", store, "--format", "json").json
     assert report["headline"].startswith(f"Regression: step of {MODEL} +0.9% since {SLOW} (3.228 → 3.259 ms); ")
-    assert "operator layer6/conv (Conv2D) +7.5% explains 28.13 of 30.58 µs a step" in report["headline"]
+    assert "operator layer6/conv (Conv2D) +7.5% explains 28.13 of 30.58 µs per step" in report["headline"]
     assert report["headline"] in cli("report", "--store", store).out
 
 
@@ -246,7 +246,7 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
     assert [one["file"] for one in figures] == ["history.png", "attribution.png", "hotspots.png"]
     assert f"+0.9% since {SLOW}, from 3.22796 to 3.25854 ms" in history["alt"]
     assert "layer6/conv +28.132" in attribution["alt"]
-    assert "together +30.581" in attribution["alt"]
+    assert "total +30.581" in attribution["alt"]
     assert all(
         f"{row['op_type']} {row['total_us']:,.3f} us" in hotspots["alt"] for row in made.json["hotspots"]["types"]
     )
@@ -364,7 +364,7 @@ def test_other_workloads_of_the_night_are_named(hostile: Path, cli: Cli) -> None
     report = cli("report", "--store", hostile, "--format", "json").json
     assert len(report["other_workloads"]) == len(WORKLOADS) - 1
     assert set(report["other_workloads"]) < set(WORKLOADS)
-    assert "`--workload` makes the report one of them" in cli("report", "--store", hostile).out
+    assert "Use `--workload` to report on one of them." in cli("report", "--store", hostile).out
 
 
 def test_a_later_night_of_aoe_alone_hides_nothing(

@@ -110,7 +110,7 @@ def test_the_command_ends_when_told_and_a_file_that_is_being_written_is_no_error
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    assert "told to end" in err
+    assert "received a signal to end" in err
     assert [(f["rule"], f["severity"]) for f in json.loads(out)["findings"]] == [("json-truncated", "warning")]
     assert process.returncode == 0
 
@@ -150,4 +150,4 @@ def test_a_file_of_another_name_is_followed_and_one_that_is_no_result_is_not(aoe
     process = started(path)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "no AOE result" in err
+    assert "neither the name nor the content is that of an AOE result" in err

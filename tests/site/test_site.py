@@ -323,7 +323,7 @@ def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, tm
     assert sum(row["jobs"] for row in growth) == len(told["rows"])
     page = Page((tmp_path / "site" / "tuning.html").read_text()).text
     assert "not verified" in page
-    assert "It is no proof" in page
+    assert "This is not proof" in page
 
 
 def test_operators_that_tuning_never_improved_are_named(cli: Cli, aoe: Path, tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     assert "advise" in page
     (step,) = twin["steps"]
     assert step["computing_ms"] is None  # no record says what a step goes on; its tasks do
-    assert "worked out from when the tasks ran" in page
+    assert "computed from the start and end times of the tasks" in page
     summary = cli("history", "advice", "--store", store, "--run", profile["run"], "--format", "json").json["rows"][0]
     (told,) = summary["summary"]["headlines"]
     (counted,) = twin["steps_by_tasks"]
@@ -385,8 +385,8 @@ def test_what_a_step_goes_on_is_told_once(cli: Cli, msprof: Path, tmp_path: Path
         text = Page(path.with_suffix(".html").read_text()).text
         once = sum(row["steps_counted"] == 1 for row in twin["steps_by_tasks"])
         assert text.count("Capture of ") == once
-        assert text.count("A step of ") == len(told) + len(counted) - once
-        assert ("no table that says so" in text) == bool(twin["steps"] and not told and not counted)
+        assert text.count("Step of ") == len(told) + len(counted) - once
+        assert ("the profile had no table for it" in text) == bool(twin["steps"] and not told and not counted)
         seen.add((bool(told), bool(counted)))
     assert seen >= {(True, False), (False, True)}
 

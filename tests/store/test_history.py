@@ -139,7 +139,7 @@ def test_a_folder_with_other_things_never_becomes_a_store(cli: Cli, msprof: Path
 
 
 def test_a_store_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no store"):
+    with pytest.raises(StoreError, match="the store does not exist"):
         History.open(str(tmp_path / "nothing"))
 
 
@@ -188,7 +188,7 @@ def test_findings_are_stored_with_what_they_were_made_of(cli: Cli, msprof: Path,
 
     found = told(store)
     english, chinese = found["raw-capped"]
-    assert "records carry no single times: there are more than 1, or only sums of them" in english
+    assert "records have no individual times: there are more than 1, or only sums of them" in english
     assert chinese == f"{english.split()[0]} 条记录不含单次时间：超过 1 个，或只有汇总值"
     assert found["workload-unknown"][1] == "没有信息说明测量的对象；以工作负载 'unknown' 存入（参见 --workload）"
     assert cli("store", "verify", "--store", store).code == 0

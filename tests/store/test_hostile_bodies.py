@@ -122,7 +122,7 @@ def test_bodies_of_changes_and_acknowledgements(
     assert (listed.code, len(listed.json["rows"])) == (0, 1)
     assert cli("history", f"{kind}s", "--store", store, "--lang", "zh").code == 0
     judged = cli("regressions", "--store", store)  # a baseline hangs on such rows
-    assert (judged.code, "its body differs from what was written" in judged.err) == (3, True)
+    assert (judged.code, "its content differs from what was written" in judged.err) == (3, True)
     assert "series" in judged.out
     assert "Traceback" not in judged.err
     verified = cli("store", "verify", "--store", store, "--format", "json")

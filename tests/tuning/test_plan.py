@@ -395,7 +395,7 @@ def test_gradients_are_tuned_while_the_script_runs(planner: Planner, tmp_path: P
     script = (tmp_path / "plan" / "run.sh").read_text()
     assert "export AOE_MODE=4" in script
     assert "'train it.py'" in script
-    assert "What that could save is not known" in (tmp_path / "plan" / "report.md").read_text()
+    assert "The possible saving is not known" in (tmp_path / "plan" / "report.md").read_text()
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no real data here")

@@ -310,9 +310,9 @@ def test_a_subgraph_alone_asks_for_no_operators() -> None:
     ("job", "words"),
     [
         (Job(), "expected --model"),
-        (Job(model="a.onnx", model_path="b"), "exclude each other"),
-        (Job(model="a.bin"), "no framework"),
-        (Job(model="a.onnx", command=("x",)), "a command is not taken"),
+        (Job(model="a.onnx", model_path="b"), "mutually exclusive"),
+        (Job(model="a.bin"), "does not identify a framework"),
+        (Job(model="a.onnx", command=("x",)), "a command is not accepted"),
     ],
 )
 def test_a_plan_that_says_too_little_is_refused_and_so_is_its_script(job: Job, words: str, tmp_path: Path) -> None:

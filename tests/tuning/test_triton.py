@@ -86,9 +86,9 @@ def test_its_claims_are_held_against_two_profiles(bench: Bench, outcome: Outcome
     assert (row["claimed_before_us"], row["claimed_after_us"]) == (1000, 800)
     assert ended.json["verdict"] == verdict
     page = (bench.folder / "verify.md").read_text()
-    assert "What Triton said" in page
+    assert "Claims by Triton" in page
     assert "Triton claims 20.0% less" in page
-    assert "What AOE said" not in page
+    assert "Claims by AOE" not in page
 
 
 def test_a_tuner_without_driver_and_bank_has_nothing_to_run_or_to_adopt(bench: Bench) -> None:
@@ -97,10 +97,10 @@ def test_a_tuner_without_driver_and_bank_has_nothing_to_run_or_to_adopt(bench: B
     lists = {"candidates": [], "rejected": [], "expected_files": []}
     (bench.folder / "plan.json").write_text(json.dumps({**document, **lists}))
     ended = bench.run("tune", bench.folder)
-    assert (ended.code, "Triton tunes inside of the program" in ended.err) == (2, True)
+    assert (ended.code, "Triton tunes inside the program" in ended.err) == (2, True)
     ended = bench.run("adopt", bench.folder)
-    assert (ended.code, "Triton keeps no bank" in ended.err) == (2, True)
-    with pytest.raises(UsageError, match="Triton keeps no bank"):
+    assert (ended.code, "Triton does not keep a bank" in ended.err) == (2, True)
+    with pytest.raises(UsageError, match="Triton does not keep a bank"):
         bank_of_tuner(Plan("offline", "opat", tuner="triton"))
     with pytest.raises(UsageError, match="expected one of aoe, triton"):
         tuner("nobody")

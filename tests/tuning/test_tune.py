@@ -563,7 +563,7 @@ def test_a_subgraph_run_that_was_killed_is_reloaded(bench: Bench) -> None:
 def test_a_bank_in_use_that_is_not_there_is_no_empty_one(bench: Bench) -> None:
     bench.plan()
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "nowhere"))
-    assert (ended.code, "is not there" in ended.err) == (2, True)
+    assert (ended.code, "does not exist" in ended.err) == (2, True)
     assert bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "nowhere")).code == 0
 
 

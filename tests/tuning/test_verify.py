@@ -306,7 +306,7 @@ def test_a_row_holds_one_claim_and_its_verdict_is_about_that_one(bench: Bench) -
     ).out
     (shown,) = table_of(text, "step")
     assert (shown["Basis of claim"], shown["Claimed change (after/before - 1)"]) == ("model", "-66.67%")
-    assert f"come to {operators['change']:+.2%} of a step" in text
+    assert f"amount to {operators['change']:+.2%} of a step" in text
     assert "time saved (1 - after/before) 66.67%, speed-up (before/after - 1) 200.00%" in text
     assert f"step takes {-step['change']:.1%} less time" in text.splitlines()[2]
     assert text.splitlines()[2].endswith("AOE claims 66.7% less.")
@@ -713,7 +713,7 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     assert {row["op_name"] for row in ended.json["rows"] if row["scope"] == "operator"} == set(names)
     assert "verify-other-baseline" not in ended.rules()
     story = (bench.folder / "verify.md").read_text()
-    titles = ["Hotspots", "Tuning attempts", "What AOE said", "Measured results", "Next steps"]
+    titles = ["Hotspots", "Tuning attempts", "Claims by AOE", "Measured results", "Next steps"]
     places = [story.index(f"## {title}") for title in titles]
     assert places == sorted(places)
     assert "3 improved" in story
@@ -788,7 +788,7 @@ def test_what_measured_nothing_does_not_replace_a_sound_verdict(bench: Bench) ->
         assert "verify-kept" in ended.rules(), options
         (kept_as_it_is,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "verify-kept")
         assert re.fullmatch(
-            r"verify\.json is unchanged \(.+, by .+\): this run produced no usable measurement", kept_as_it_is
+            r"verify\.json is unchanged \(.+, based on .+\): this run produced no usable measurement", kept_as_it_is
         )
         assert {path: path.read_bytes() for path in bench.folder.glob("verify*")} == files, options
     again = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
@@ -805,7 +805,7 @@ def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench)
     assert (worse.json["verdict"], worse.json["kept_as"]) == ("regressed", "verify-001.json")
     (said,) = (one for one in worse.json["findings"] if one["rule"] == "verify-replaced")
     assert said["severity"] == "warning"
-    assert said["message"].startswith("the previous verdict (confirmed, by ")
+    assert said["message"].startswith("the previous verdict (confirmed, based on ")
     assert said["message"].endswith("is kept as verify-001.json")
     assert {suffix: (bench.folder / f"verify-001{suffix}").read_bytes() for suffix in pages} == pages
     refused = bench.run("adopt", bench.folder, "--format", "json")
