@@ -72,18 +72,8 @@ class NightReport:
             "lead": None if lead is None else lead["series_id"],
             "budget": dict(content.budget or {}),
             "incidents": list(content.incidents),
-            "history": None
-            if trend is None
-            else {name: value for name, value in asdict(trend).items() if name != "model"},
-            "hotspots": None
-            if hot is None
-            else {
-                "run": hot.run,
-                "workload": hot.model,
-                "ranks": hot.ranks,
-                "total_us": hot.total_us,
-                "types": [asdict(one) for one in hot.types],
-            },
+            "history": None if trend is None else _trend_data(trend),
+            "hotspots": None if hot is None else _hotspots_data(hot),
             "advice": None
             if content.advised is None
             else {**asdict(content.advised), "workload": content.advised.model},
@@ -94,6 +84,15 @@ class NightReport:
             "other_workloads": list(content.others),
             "later_nights": list(content.later),
         }
+
+
+def _trend_data(trend: Trend) -> Row:
+    return {name: value for name, value in asdict(trend).items() if name != "model"}
+
+
+def _hotspots_data(hot: Hotspots) -> Row:
+    types = [asdict(one) for one in hot.types]
+    return {"run": hot.run, "workload": hot.model, "ranks": hot.ranks, "total_us": hot.total_us, "types": types}
 
 
 def report_night(store: str, options: ReportOptions | None = None) -> NightReport:

@@ -107,10 +107,14 @@ _COMPARABILITY = frozenset({"not-comparable", "comparability-unknown"})
 
 def reasons_of(findings: Iterable[Finding], *, strict: bool = False) -> list[str]:
     """Why findings make the exit code 1, in the contract's words; with `strict` warnings do, too."""
-    bad = [f for f in findings if f.severity == "error" or (strict and f.severity == "warning")]
-    reasons = ["damage"] if any(f.rule not in FAILED_TUNING | _COMPARABILITY for f in bad) else []
-    reasons += ["tuning-failed"] if any(f.rule in FAILED_TUNING for f in bad) else []
-    return [*reasons, *(["not-comparable"] if any(f.rule in _COMPARABILITY for f in bad) else [])]
+    counts = {"error", "warning"} if strict else {"error"}
+    rules = {finding.rule for finding in findings if finding.severity in counts}
+    found = {
+        "damage": rules - FAILED_TUNING - _COMPARABILITY,
+        "tuning-failed": rules & FAILED_TUNING,
+        "not-comparable": rules & _COMPARABILITY,
+    }
+    return [reason for reason, those in found.items() if those]
 
 
 def is_below(pointer: str | None, root: str) -> bool:

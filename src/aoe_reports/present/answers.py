@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, overload
 
 from aoe_reports.engine.question import Answer
@@ -21,7 +22,7 @@ def report_of(answer: Answer) -> Report:
 def _sections(answer: Answer) -> list[Section]:
     """The tables one after another, empty ones without their titles."""
     tables = [table for table in answer.tables if table.rows or not table.title]
-    runs = {one.run for table in tables for one in table.rows if hasattr(one, "run")}
+    runs = {one.run for one in chain.from_iterable(table.rows for table in tables) if hasattr(one, "run")}
     if not answer.run_above or len(runs) != 1:
         return [section_of(table) for table in tables]
     above = Section("", [say("Run: {run}", run=runs.pop())])

@@ -43,16 +43,16 @@ def _name(in_ns: int) -> str:
 def with_caption(section: Section) -> Section:
     """The section with what is the same in all rows of its table above them."""
     grid = section.grid
-    if grid is None or len(grid.rows) <= 1:
+    same = (
+        [] if grid is None else [one for one in grid.columns if one.key in _CAPTIONED and _is_constant(grid, one.key)]
+    )
+    if grid is None or not same:
         return section
-    first = grid.rows[0]
-    same = [
-        column
-        for column in grid.columns
-        if column.key in _CAPTIONED and all(row.get(column.key) == first.get(column.key) for row in grid.rows)
-    ]
-    if not same:
-        return section
-    caption = " · ".join(f"{one.title}: {show(first.get(one.key), one.kind)}" for one in same)
+    caption = " · ".join(f"{one.title}: {show(grid.rows[0].get(one.key), one.kind)}" for one in same)
     columns = tuple(column for column in grid.columns if column not in same)
     return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))
+
+
+def _is_constant(grid: Grid, key: str) -> bool:
+    """Whether all of several rows have the same there."""
+    return len(grid.rows) > 1 and all(row.get(key) == grid.rows[0].get(key) for row in grid.rows)

@@ -270,21 +270,25 @@ def _gap_row(gap: Gap, place: int, *, run: str, rank: int | None, device: int | 
     )
 
 
+def _launched_late(gap: Gap) -> str:
+    late = gap.launched_after_ns or 0
+    behind = late - gap.duration_ns
+    known = {"call": gap.launch or say("its call"), "late": late / 1000}
+    if behind <= 0:
+        return say("host launched late: {call} began {late:.3f} us after the start of the gap", **known)
+    return say(
+        (
+            "host launched late: {call} began {late:.3f} us after the start of the gap, {behind:.3f} us "
+            "after the task: the clocks of host and device differ"
+        ),
+        behind=behind / 1000,
+        **known,
+    )
+
+
 def _reason(gap: Gap) -> str:
     if gap.cause == "host launched late":
-        late = gap.launched_after_ns or 0
-        behind = late - gap.duration_ns
-        told = {"call": gap.launch or say("its call"), "late": late / 1000}
-        if behind > 0:
-            return say(
-                (
-                    "host launched late: {call} began {late:.3f} us after the start of the gap, {behind:.3f} us "
-                    "after the task: the clocks of host and device differ"
-                ),
-                behind=behind / 1000,
-                **told,
-            )
-        return say("host launched late: {call} began {late:.3f} us after the start of the gap", **told)
+        return _launched_late(gap)
     if gap.cause in {"synchronisation", "data loading"}:
         share = (gap.host_call_ns or 0) / gap.duration_ns
         call = gap.host_call or say("unnamed")

@@ -96,9 +96,7 @@ class Steps(Question[StepOptions, list["Step"]]):
 
     def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Request[StepOptions]) -> Finished:
         """The steps of each run, by rank; of a run whose ranks have none, those of the table of its cluster."""
-        runs: dict[str, list[Step]] = {}
-        for unit, steps in parts:
-            runs.setdefault(unit.run, []).extend(steps)
+        runs = _by_run(parts)
         stated = _add_clusters(asked.context, runs, asked.notes)
         silent = [unit.capture for unit, steps in parts if not steps and not unit.capture.of_cluster]
         asked.notes.add(_no_steps(capture) for capture in silent if not stated & set(capture.root.parents))
@@ -108,6 +106,13 @@ class Steps(Question[StepOptions, list["Step"]]):
             rows += [row_from(StepRow, step, run=run) for step in mine]
             asked.notes.add(_skew(run, every, asked.options.step))
         return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True),))
+
+
+def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:
+    runs: dict[str, list[Step]] = {}
+    for unit, found in parts:
+        runs.setdefault(unit.run, []).extend(found)
+    return runs
 
 
 steps = asking(Steps(), StepOptions)

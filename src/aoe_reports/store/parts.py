@@ -220,10 +220,9 @@ def _rows_of(source: Any, part: StoredFile, columns: Sequence[str], where: Where
         file = _coded(file, source, present)
     groups = [group for group in range(file.num_row_groups) if may_hold(where, _bounds_of(file, group, where))]
     read = file.read_row_groups(groups, columns=present, use_threads=False)
-    if where:
-        for name in asked - set(present):
-            read = read.append_column(name, _column(read, part, name))
-        read = matching(read, where)
+    for name in asked - set(present):
+        read = read.append_column(name, _column(read, part, name))
+    read = matching(read, where) if where else read
     return _as_asked(read, part, columns, _CODED_KINDS if coded else _KINDS)
 
 

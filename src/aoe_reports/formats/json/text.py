@@ -572,7 +572,7 @@ def _odd(walk: _Walk) -> tuple[int, Text]:
     if _stray_quote(walk):
         return at - 1, say("a '\"' inside a string must be written as '\\\"'")
     if _LENIENT.match(text, at):
-        return at, say("the number is too large to be read")
+        return at, say("the size of the number is out of range")
     plain = unicodedata.normalize("NFKC", text[at])
     if plain != text[at] and plain in _MARKS:
         told = {"character": text[at], "code": ord(text[at]), "plain": plain}

@@ -20,10 +20,7 @@ def _grouped(keys: Mapping[str, Series], lengths: Ints, reported: int, *, with_v
     if not len(lengths):
         empty = {name: column.take(np.zeros(0, dtype=np.int64)) for name, column in keys.items()}
         return Built(empty, 0, reported)
-    group = np.zeros(len(lengths), dtype=np.int64)
-    first = np.zeros(1, dtype=np.int64)
-    for code in map(codes, keys.values()):
-        _, first, group = np.unique(group * (code.max() + 2) + code, return_index=True, return_inverse=True)
+    first, group = _numbered(keys, len(lengths))
     groups = {name: column.take(first) for name, column in keys.items()}
     count = np.bincount(group, minlength=len(first)).astype(np.int64)
     total = _sums(group, lengths, len(first))
@@ -37,6 +34,14 @@ def _grouped(keys: Mapping[str, Series], lengths: Ints, reported: int, *, with_v
         by_name.sort(key=lambda row: (int(device[row]), -int(total[row])))
     rows = np.asarray(by_name, dtype=np.int64)
     return Built({name: column.take(rows) for name, column in columns.items()}, len(first), reported)
+
+
+def _numbered(keys: Mapping[str, Series], rows: int) -> tuple[Ints, Ints]:
+    """(the first row of each group, the group of each row): rows with the same keys are one group."""
+    group, first = np.zeros(rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for code in map(codes, keys.values()):
+        _, first, group = np.unique(group * (code.max() + 2) + code, return_index=True, return_inverse=True)
+    return first, group
 
 
 def _figures(group: Ints, lengths: Ints, count: Ints, total: Ints) -> dict[str, Series]:
