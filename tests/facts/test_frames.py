@@ -107,7 +107,7 @@ def test_what_a_frame_lacks_is_told() -> None:
     for frame, message in (
         (good.drop(columns="op_type"), "no column op_type"),
         (good.assign(task_duration_ns=[1, None]), "task_duration_ns: 1 of 2 values are missing"),
-        (good.assign(task_duration_ns=[1, 2.5]), "task_duration_ns: whole numbers were expected"),
+        (good.assign(task_duration_ns=[1, 2.5]), "task_duration_ns: expected whole numbers"),
         (good.assign(task_duration_ns=["1", "x"]), "task_duration_ns"),
         ([1, 2], "not list"),
     ):

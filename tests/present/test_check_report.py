@@ -85,11 +85,11 @@ def test_gains_are_worked_out_anew_and_stand_beside_the_claim(cli: Cli, tmp_path
         "Task": "net",
         "Tuned": "operators",
         "Status": "successful",
-        "Model before (ms)": "12.000",
+        "Model before (ms)": "12.00",
         "Model after (ms)": "8.000",
         "Speed-up (before/after - 1)": "+50.00%",
         "Time saved (1 - after/before)": "+33.33%",
-        "AOE says": "33.33%",
+        "Claimed by AOE": "33.33%",
         "Added": "1",
         "Updated": "0",
         "Failed": "0",
@@ -97,7 +97,7 @@ def test_gains_are_worked_out_anew_and_stand_beside_the_claim(cli: Cli, tmp_path
     (entry,) = rows(out, "1. net")
     assert (entry["Operator"], entry["Change"], entry["Saved (us)"]) == ("a", "added", "50.000")
     assert (entry["Speed-up (before/after - 1)"], entry["Time saved (1 - after/before)"]) == ("+50.00%", "+33.33%")
-    assert entry["AOE says"] == "99.00%"
+    assert entry["Claimed by AOE"] == "99.00%"
 
 
 def test_the_counts_are_shown_and_explained(cli: Cli, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_only_so_many_tasks_are_told_in_detail(cli: Cli, tmp_path: Path, monkeyp
     out = cli("check", tmp_path, "--format", "markdown").out
     assert len(rows(out, OVERVIEW)) == 5
     assert re.findall(r"^## \d\. .*", out, re.MULTILINE) == ["## 1. net0", "## 2. net1"]
-    assert "3 more changed or failed something" in out
+    assert "3 more tasks have changes or failures" in out
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

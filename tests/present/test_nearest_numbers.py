@@ -64,7 +64,7 @@ def test_a_dictionary_that_is_not_there_is_named_and_not_its_ids(cli: Cli, tmp_p
     assert told("db-dangling-id") == []
     (message,) = told("db-incomplete")
     assert message == (
-        "no usable table ENUM_MSTX_EVENT_TYPE here: the meaning of the 1 ids of MSTX_EVENTS.eventType stand for is not known, "
+        "no usable table ENUM_MSTX_EVENT_TYPE here: the meaning of the 1 ids of MSTX_EVENTS.eventType is not known, "
         "those cells are empty in the table"
     )
     connection = sqlite3.connect(path)
@@ -75,4 +75,4 @@ def test_a_dictionary_that_is_not_there_is_named_and_not_its_ids(cli: Cli, tmp_p
     connection.close()
     assert told("db-incomplete") == []
     (message,) = told("db-dangling-id")
-    assert "1 ids that ENUM_MSTX_EVENT_TYPE does not know" in message
+    assert "1 ids that do not exist in ENUM_MSTX_EVENT_TYPE" in message

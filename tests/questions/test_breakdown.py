@@ -124,7 +124,7 @@ def test_the_longest_gaps_have_neighbours_and_a_cause(cli: Cli, tmp_path: Path) 
         480.0,
         40.0,
     )
-    assert gaps[0]["reason"] == "host launched late: Node@launch began 480.000 us into it"
+    assert gaps[0]["reason"] == "host launched late: Node@launch began 480.000 us after the start of the gap"
     assert gaps[1]["reason"] == "waiting for communication: 95.8% of it, longest allReduce_2"
     assert len(cli("breakdown", tmp_path, "--gaps", 2, "--format", "json").json["gaps"]) == 2
     assert cli("breakdown", tmp_path, "--gaps", 0, "--format", "json").json["gaps"] == []
@@ -136,7 +136,7 @@ def test_the_launch_is_found_by_its_flow_where_calls_are_not_recorded(cli: Cli, 
     trace.task("late", 200, 10)
     trace.flow((3 << 64) + 5, 190, 200)
     (gap,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["gaps"]
-    assert gap["reason"] == "host launched late: its call began 180.000 us into it"
+    assert gap["reason"] == "host launched late: its call began 180.000 us after the start of the gap"
     assert gap["launch"] is None
 
 
@@ -146,7 +146,7 @@ def test_a_call_behind_its_task_tells_that_the_clocks_differ(cli: Cli, tmp_path:
     trace.task("late", 200, 10, launched=205)
     (gap,) = cli("breakdown", trace.write(tmp_path), "--format", "json").json["gaps"]
     assert gap["reason"].endswith(
-        "began 195.000 us into it, 5.000 us after the task: the clocks of host and device differ"
+        "began 195.000 us after the start of the gap, 5.000 us after the task: the clocks of host and device differ"
     )
 
 
@@ -170,8 +170,8 @@ def test_what_the_profiler_says_is_held_against_its_tasks(cli: Cli, tmp_path: Pa
         found = cli("breakdown", trace.write(tmp_path / name), "--format", "json").json["findings"]
         assert [finding["rule"] for finding in found] == ["forms-disagree"] * said
     assert found[0]["message"] == (
-        "Computing: 409.500 us from the tasks here, but 400.000 us in Overlap Analysis: 9.500 us apart, 0.028 us are "
-        "explained by rounding"
+        "Computing: 409.500 us from the tasks here, but 400.000 us in Overlap Analysis: a difference of 9.500 us, "
+        "of which rounding explains 0.028 us"
     )
     assert cli("breakdown", tmp_path / "other", "--strict").code == 1
 
@@ -184,8 +184,8 @@ def test_the_table_of_steps_is_held_against_the_tasks(cli: Cli, tmp_path: Path) 
     found = cli("breakdown", folder, "--format", "json").json["findings"]
     (message,) = (finding["message"] for finding in found)
     assert message == (
-        "Free: 580.500 us from the tasks here, but 1.000 us for step 7 in the step table: 579.500 us apart, 0.026 us are "
-        "explained by rounding"
+        "Free: 580.500 us from the tasks here, but 1.000 us for step 7 in the step table: a difference of 579.500 us, "
+        "of which rounding explains 0.026 us"
     )
 
 

@@ -72,7 +72,7 @@ def test_the_slow_link_is_found_by_name(cli: Cli, tmp_path: Path, link: tuple[in
     ended = cli("communication", written(tmp_path, slow_link=link), "--format", "json")
     (message,) = messages(ended, "slow-link")
     assert message == (
-        f"link {link[0]}-{link[1]} of group {GROUP} over HCCS: 50.0% of the bandwidth of links that did the same, out of line "
+        f"link {link[0]}-{link[1]} of group {GROUP} over HCCS: 50.0% of the bandwidth of links with the same work, an outlier "
         "in 4 of 4 comparisons; it took 4210.524 us longer than those links would have taken"
     )
     assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [link]
@@ -86,7 +86,7 @@ def test_the_slow_rank_is_found_by_name(cli: Cli, tmp_path: Path, rank: int) -> 
     assert messages(ended, "slow-rank") == [
         (
             f"always the same rank: the others wait for rank {rank} of group {GROUP} in 4 of 4 operators in which ranks wait, "
-            "60000.000 us together"
+            "60000.000 us in total"
         )
     ]
     assert messages(ended, "slow-link") == []
@@ -257,7 +257,7 @@ def test_a_timeline_of_one_rank_names_whom_it_waits_for(cli: Cli, tmp_path: Path
     ended = cli("communication", tmp_path, "--format", "json")
     assert ended.code == 0
     assert messages(ended, "slow-rank") == [
-        "always the same rank: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us together"
+        "always the same rank: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us in total"
     ]
     links = {
         row["destination_rank"]: (row["transit_bytes"], row["transit_us"], row["wait_us"])
@@ -288,7 +288,7 @@ def test_a_timeline_that_is_damaged_is_said(cli: Cli, tmp_path: Path) -> None:
 def test_a_matrix_of_examples_is_said(cli: Cli, msprof: Path) -> None:
     ended = cli("communication", msprof / "torch_npu_memory_and_communication", "--format", "json")
     (message,) = messages(ended, "communication-examples")
-    assert "of 2 rows 2 are the best, middle or worst of their type" in message
+    assert "2 of 2 rows are the best, middle or worst of their type" in message
     assert ended.code == 0
 
 

@@ -64,7 +64,7 @@ def test_slices_that_overlap_are_counted_once_and_told(cli: Cli, tmp_path: Path,
     assert count(cli, root) == 2 * size
     ended = cli("hotspots", root, "--format", "json")
     assert (ended.code, ended.rules()) == ((1, {"duplicate-row"}) if common else (0, set()))
-    assert not common or f"{common} of these rows stand in another file of this kind" in ended.out
+    assert not common or f"{common} of these rows also appear in another file of this kind" in ended.out
 
 
 @pytest.mark.parametrize("order", ["time", "backwards", "two devices"])

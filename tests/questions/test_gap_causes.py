@@ -188,12 +188,15 @@ def planted() -> Capture:
 EXPECTED = {
     "synchronised": ("synchronisation", f"synchronisation: 79.0% of it, {SYNC}"),
     "loaded": ("data loading", f"data loading: 90.0% of it, {LOADER}"),
-    "late": ("host launched late", "host launched late: Node@launch began 970.000 us into it"),
+    "late": ("host launched late", "host launched late: Node@launch began 970.000 us after the start of the gap"),
     "communicated": ("waiting for communication", "waiting for communication: 99.0% of it, longest allReduce"),
     "alone": ("synchronisation", "synchronisation: 59.0% of it, Runtime@DeviceSynchronize"),
     "marked": ("data loading", "data loading: 80.0% of it, my dataloader"),
     "copied": ("synchronisation", "synchronisation: 61.5% of it, AscendCL@aclrtMemcpy"),
-    "told by another": ("host launched late", "host launched late: Node@launch began 970.000 us into it"),
+    "told by another": (
+        "host launched late",
+        "host launched late: Node@launch began 970.000 us after the start of the gap",
+    ),
 }
 
 

@@ -190,7 +190,7 @@ def test_captures_side_by_side_are_compared_under_the_names_that_they_are_stored
     write_summary(tmp_path / "same" / "of-a-folder", 1, "BatchMatMulV2", model="vit")
     ended = ingest(cli, tmp_path / "other", tmp_path / "same")
     assert (ended.code, len(conflicts(ended)), ended.json["rows"]) == (1, 2, [])
-    assert all("workload 'vit', too" in message for message in conflicts(ended))
+    assert all("would also be workload 'vit', but have different operators" in message for message in conflicts(ended))
 
 
 def test_a_name_that_only_the_sums_of_operators_tell_is_known_before_captures_are_compared(
@@ -221,7 +221,7 @@ def test_what_nothing_names_is_not_advised_to_be_called_unknown(cli: Cli, tmp_pa
     (capture,) = (tmp_path / "later" / "net").iterdir()
     again = ingest(cli, tmp_path / "store", capture)
     (remark,) = (one["message"] for one in again.json["findings"] if one["rule"] == "workload-continued")
-    assert "go on as workload 'net'" in remark
+    assert "continue as workload 'net'" in remark
     assert "--workload unknown" not in again.out + again.err
 
 
@@ -402,7 +402,7 @@ def test_a_version_that_replaces_most_is_stored_where_its_name_is_given_and_then
     write_night(tmp_path / "c" / "net", 2, BERT)
     assert ingest(cli, tmp_path / "store", tmp_path / "a").code == 0
     (message,) = conflicts(ingest(cli, tmp_path / "store", tmp_path / "b"))
-    assert "--workload net says so" in message
+    assert "if it is the same workload with new operators, use --workload net" in message
     given = ingest(cli, tmp_path / "store", tmp_path / "b", "--workload", "net")
     assert (given.code, conflicts(given)) == (0, [])
     (warning,) = (one for one in given.json["findings"] if one["rule"] == "workload-changed")
