@@ -9,6 +9,7 @@ from typing import Any
 
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Kind
+from aoe_reports.model.texts import Language, in_language, say
 from aoe_reports.present.values import show
 
 _IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -40,7 +41,7 @@ def _name(in_ns: int) -> str:
     return next(name for size, name in _UNITS if size == in_ns)
 
 
-def with_caption(section: Section) -> Section:
+def with_caption(section: Section, language: Language = "en") -> Section:
     """The section with what is the same in all rows of its table above them."""
     grid = section.grid
     same = (
@@ -48,7 +49,11 @@ def with_caption(section: Section) -> Section:
     )
     if grid is None or not same:
         return section
-    caption = " · ".join(f"{one.title}: {show(grid.rows[0].get(one.key), one.kind)}" for one in same)
+    first = grid.rows[0]
+    caption = " · ".join(
+        in_language(say("{word}: {meaning}", word=one.title, meaning=show(first.get(one.key), one.kind)), language)
+        for one in same
+    )
     columns = tuple(column for column in grid.columns if column not in same)
     return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))
 

@@ -174,7 +174,7 @@ def _candidates(plan: Plan) -> Section:
         nothing = say("All gradients together." if plan.mode == "gdat" else "Nothing.")
         return Section("Tuning candidates", [nothing])
     rows = plan.placed[:SHOWN_CANDIDATES]
-    sentences = [say("Total and tasks are those of the whole profile; bound and expected are in us per step.")]
+    sentences = [say("Total and tasks are those of the whole profile; bound and expected are per step.")]
     if len(candidates) > len(rows):
         sentences.append(_first(len(rows), len(candidates)))
     return section_of(Rows(type=PlacedCandidate, rows=rows, title="Tuning candidates", sentences=sentences))

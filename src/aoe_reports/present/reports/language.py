@@ -19,11 +19,11 @@ def report_in(report: Report, language: Language) -> Report:
     """The same report as somebody who reads a language sees it, with units and captions."""
     if language != "en":
         report = _translated(report, language)
-    return replace(report, sections=[_arranged(section) for section in report.sections])
+    return replace(report, sections=[_arranged(section, language) for section in report.sections])
 
 
-def _arranged(section: Section) -> Section:
-    section = with_caption(section)
+def _arranged(section: Section, language: Language) -> Section:
+    section = with_caption(section, language)
     return section if section.grid is None else replace(section, grid=with_units(section.grid))
 
 

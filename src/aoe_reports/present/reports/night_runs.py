@@ -173,9 +173,7 @@ def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
     told = [_said(plan.get("headline"))]
     if rows:
         count = plan.get("candidates")
-        told.append(
-            say("The first {shown} of {count}; expected and bound are in us per step.", shown=len(rows), count=count)
-        )
+        told.append(say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count))
     return Section(
         "Next tuning plan", told, _grid(telling_columns(_PLAN, rows), rows, "input_shapes", "reason", "prior")
     )
