@@ -243,7 +243,7 @@ def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int,
     assert bench.running() == []
     (row,) = (row for row in json.loads(out)["rows"] if row["op_name"] == NAMES[0])
     assert (row["status"], row["before_us"], row["after_us"], row["gain"]) == ("unclear", None, None, None)
-    assert "its numbers are not used" in row["reason"]
+    assert "its figures are not used" in row["reason"]
     assert bench.state()["status"] == "interrupted"
     assert bench.tune().code == 2, "neither --resume nor --restart was said"
     ended = bench.tune("--resume")
