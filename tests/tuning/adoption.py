@@ -167,7 +167,7 @@ def see_said(adoption: Adoption, tried: Tried, where: str) -> None:
         assert state == "new", where
         return
     assert tried.code == 3, f"{where}: {tried.err}"
-    said = {"is what it was": "old", "the new bank is in use": "new", "half the old": "mixed"}
+    said = {"the bank in use is unchanged": "old", "the new bank is in use": "new", "half old and half new": "mixed"}
     told = [state for words, state in said.items() if words in tried.err]
     assert told == [state] or (told == [] and state == "old" and ".lock" in where), f"{where}: {state}: {tried.err}"
 
