@@ -106,14 +106,6 @@ def test_a_tuner_without_driver_and_bank_has_nothing_to_run_or_to_adopt(bench: B
         tuner("nobody")
 
 
-def test_a_line_of_the_console_says_that_a_kernel_is_through() -> None:
-    triton = tuner("triton")
-    assert triton.parse_line("Triton autotuning for function softmax_kernel,") is None
-    progress = triton.parse_line("best config selected: XBLOCK: 256, num_warps: 4;")
-    assert progress is not None
-    assert progress.done == 1
-
-
 def test_of_two_tuners_the_later_one_has_the_last_word_and_no_model_is_mixed() -> None:
     one = TunerClaims((Claim("a", ("A",), 10, 9), Claim("b", ("B",), 10, 8)), model_us=(2, 1), claimed_by=("AOE",))
     other = TunerClaims((Claim("a", ("A",), 10, 5),), model_us=(3, 2), unproven=("b", "c"), claimed_by=("Triton",))

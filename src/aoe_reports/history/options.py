@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.options import declared, option, options
+from aoe_reports.model.options import STORE_VARIABLE, declared, option, options
 from aoe_reports.model.texts import say
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from aoe_reports.history.gate import Gate
     from aoe_reports.history.pinned import Baseline
 
-STORE_VARIABLE = "AOE_REPORTS_STORE"
 EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
 ScopeName = Literal["model", "step", "op_type", "op", "communication", "subgraph"]

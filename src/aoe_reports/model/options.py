@@ -18,6 +18,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 Names = Literal["nothing", "input", "store", "site", "figures"]
 """What a free text or a path names: nothing (a word), something that is read, or a folder of ours that is written."""
 
+STORE_VARIABLE = "AOE_REPORTS_STORE"
+"""The variable of the environment that names the store, for every command that has one."""
 _KEY = "option"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.question import MAX_ID, ReadOptions, StrictOptions, only
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.options import option, options
+from aoe_reports.model.options import STORE_VARIABLE, option, options
 from aoe_reports.model.texts import Language, say
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 def store_for(what: str) -> Any:
     """The option that names a store that need not be there, and what it is for."""
     text = f"Folder or URI of the store{what}."
-    return option(default=None, env="AOE_REPORTS_STORE", help=text, shared=True, names="store")
+    return option(default=None, env=STORE_VARIABLE, help=text, shared=True, names="store")
 
 
 def chip(which: str) -> Any:

@@ -19,7 +19,6 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.bank import Bank
 from aoe_reports.tuning.driver import Driver
 from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.progress import Progress
 
 # What a tuner claims
 
@@ -106,9 +105,6 @@ class Tuner(Protocol):
 
     def is_result(self, name: str) -> bool:
         """Whether it gives its results such names."""
-
-    def parse_line(self, line: str) -> Progress | None:
-        """How far it is, where a line of its console tells."""
 
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
         """What its results below some paths claim; of what is damaged nothing is used, and that is found."""

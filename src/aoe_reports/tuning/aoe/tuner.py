@@ -13,7 +13,6 @@ from aoe_reports.tuning.aoe.claims import TITLE, read_claims
 from aoe_reports.tuning.aoe.driver import AOE_DRIVER
 from aoe_reports.tuning.bank import Bank
 from aoe_reports.tuning.driver import Driver
-from aoe_reports.tuning.progress import Progress
 from aoe_reports.tuning.tuner import ClaimsRead, Tuner
 
 
@@ -29,11 +28,6 @@ class Aoe:
         """Whether a name is one that AOE gives results, and nothing that leads elsewhere."""
         parsed = parse_name(name)
         return parsed is not None and parsed.kind in RESULT_KINDS and parsed.source == "aoe"
-
-    def parse_line(self, line: str) -> Progress | None:
-        """Its console tells of no progress: its result files do, which it rewrites while it tunes."""
-        del line
-        return None
 
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
         """What its results below some paths claim."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,9 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join
 from aoe_reports.tuning.bank import Bank
-from aoe_reports.tuning.progress import Progress
 from aoe_reports.tuning.triton import is_autotune
 from aoe_reports.tuning.triton.cache import US_PER_MS, Autotuned, read_autotuned
 from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner
-
-_FINISHED = re.compile(r"best config selected: ")
-"""What TRITON_PRINT_AUTOTUNING=1 prints last of each kernel and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +27,6 @@ class Triton:
     def is_result(self, name: str) -> bool:
         """Whether its autotuner gives its files such names."""
         return is_autotune(name)
-
-    def parse_line(self, line: str) -> Progress | None:
-        """One more kernel is through, where a line says which configuration was chosen."""
-        if not _FINISHED.search(line):
-            return None
-        return Progress(done=1, asked=None, improved=0, failed=0, best_gain=None, what="operators")
 
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
         """What the caches below some paths claim."""
