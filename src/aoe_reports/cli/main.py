@@ -3,24 +3,23 @@
 import io
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from aoe_reports.cli.acknowledge import ack, expect, tag
 from aoe_reports.cli.adopt import adopt
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
+from aoe_reports.cli.command import make_when_asked
 from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
 from aoe_reports.cli.ending import run_and_exit
 from aoe_reports.cli.history import history
 from aoe_reports.cli.ingest import ingest
-from aoe_reports.cli.language import LanguageOption, speak_early, with_language
+from aoe_reports.cli.language import LanguageOption, speak_early
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
-from aoe_reports.cli.options import with_options
 from aoe_reports.cli.plan import plan
 from aoe_reports.cli.preflight import preflight
 from aoe_reports.cli.questions import command_of
@@ -54,18 +53,6 @@ GROUPS = (store,)
 """Commands that have commands."""
 
 
-class Command(TyperCommand):
-    """A command that writes nothing where a file that came with the data says, and somebody else's files lie."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command, once its places are known to be fit."""
-        if ctx.find_root().obj is not None:
-            from aoe_reports.cli.configuration import check_places
-
-            check_places(ctx)
-        return super().invoke(ctx)
-
-
 app = typer.Typer(
     name="aoe-reports",
     help="Read, check, store and compare the outputs of msprof and the Ascend Optimization Engine.",
@@ -75,12 +62,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command(cls=Command)(with_language(with_options(command)))
+    app.command()(command)
+make_when_asked(app)
 for group in GROUPS:
-    for one in group.registered_commands:
-        one.cls = Command
-        assert one.callback is not None
-        one.callback = with_language(with_options(one.callback))
+    make_when_asked(group)
     app.add_typer(group)
 
 

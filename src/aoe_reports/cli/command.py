@@ -1,0 +1,69 @@
+"""Commands that are made when they are asked for: typer takes a millisecond for each, and `--help` needs none of their options."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from aoe_reports.cli.language import with_language
+from aoe_reports.cli.options import with_options
+
+
+def make_when_asked(app: typer.Typer) -> None:
+    """Let the commands of an app have name and help now, and the rest when somebody looks at it."""
+    for one in app.registered_commands:
+        function = one.callback
+        assert function is not None
+        one.name, one.help = one.name or function.__name__, inspect.getdoc(function)
+        one.cls, one.callback = partial(Command, function=function), _nothing  # type: ignore[assignment]
+
+
+class Command(TyperCommand):
+    """A command that writes nothing where a file that came with the data says, and somebody else's files lie."""
+
+    def __init__(self, *, function: Callable[..., Any], **known: Any) -> None:
+        """Keep the function that the command is made of."""
+        self.function = function
+        super().__init__(**known)
+
+    @cached_property
+    def made(self) -> Any:
+        """The command with its options, as typer makes it."""
+        alone = typer.Typer(add_completion=False)
+        alone.command()(with_language(with_options(self.function)))
+        return typer.main.get_command(alone)
+
+    @property
+    def params(self) -> Any:
+        """Its arguments and options."""
+        return self.made.params
+
+    @params.setter
+    def params(self, _: Any) -> None:
+        pass
+
+    @property
+    def callback(self) -> Any:
+        """What it runs."""
+        return self.made.callback
+
+    @callback.setter
+    def callback(self, _: Any) -> None:
+        pass
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, once its places are known to be fit."""
+        if ctx.find_root().obj is not None:
+            from aoe_reports.cli.configuration import check_places
+
+            check_places(ctx)
+        return super().invoke(ctx)
+
+
+def _nothing() -> None:
+    """What a command runs until it is made."""
