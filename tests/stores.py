@@ -12,12 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from aoe_reports.engine.ask import read_units
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.advising import Advisor
 from aoe_reports.history.exchange import export_store
-from aoe_reports.history.ingest import Gathered, gather_runs, ingest
+from aoe_reports.history.ingest import AdvisedRunReader, ingest
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.sharing import Sharing
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.options import IngestOptions, RecordOptions
+from aoe_reports.questions.records.runs import RunUnit, runs_read
 from aoe_reports.store import History
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import rows_of
@@ -25,15 +28,18 @@ from aoe_reports.store.layout import rows_of
 
 def store_at_once(paths: Sequence[Path], store: Path, options: RecordOptions) -> None:
     """Store all runs below some paths in one commit, where `ingest` makes one a run; each has to be new, and its workload has to be the store's own."""
-    sharing, gathered = Sharing(str(store), options.asked_for(paths)), Gathered()
+    options = options.asked_for(paths)
+    sharing = Sharing(str(store), options)
     rows = []
     history = History.open(str(store), create=True, origin=origin_of("ingest"))
-    for run in gather_runs(paths, options, gathered, Advisor(os.environ), sharing):
+    reading = read_units(AdvisedRunReader(Advisor(os.environ)), paths, options)
+    sharing.look_ahead([unit.captures for unit in reading.asked.units if isinstance(unit, RunUnit)])
+    for run in runs_read(reading):
         admitted = sharing.admit(run)
         assert not history.versions_of(admitted.header), f"{admitted.header.path} is stored already"
         rows.append(rows_of(admitted.whole()))
         sharing.keep(admitted)
-    assert not gathered.unreadable, gathered.findings
+    assert not reading.asked.notes.unreadable, reading.asked.notes.findings
     history.log.upgrade()
     history.log.commit(history.log.folder.write(_pieces(pa.concat_tables(rows))), [])
 
@@ -42,6 +48,6 @@ def store_at_once(paths: Sequence[Path], store: Path, options: RecordOptions) ->
 def exported(*paths: Path) -> tuple[dict[str, Any], ...]:
     """What `store export` writes of these paths, stored as workload `net`; nobody may change the rows themselves."""
     with tempfile.TemporaryDirectory() as name:
-        ingest(paths, f"{name}/store", RecordOptions(workload="net"), Gathered())
+        ingest(paths, f"{name}/store", IngestOptions(workload="net"), Notes())
         export_store(f"{name}/store", Path(name) / "rows.jsonl")
         return tuple(json.loads(line) for line in (Path(name) / "rows.jsonl").read_text().splitlines())

@@ -19,10 +19,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.care import undo_run
-from aoe_reports.history.ingest import Gathered, ingest
+from aoe_reports.history.ingest import ingest
 from aoe_reports.model.errors import StoreError
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, equals
 from aoe_reports.store.care import compact
@@ -30,7 +31,7 @@ from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS
 from aoe_reports.store.log import Origin
 from aoe_reports.store.verify import verify
 
-OPTIONS = RecordOptions(workload="w", tz="UTC")
+OPTIONS = IngestOptions(workload="w", tz="UTC")
 
 
 def nights(folder: Path, count: int) -> list[Path]:
@@ -237,13 +238,13 @@ def main() -> None:
         if command == "compact":
             compact(History.open(store, origin=Origin("torture")).log)
             continue
-        gathered = Gathered()
-        stored = ingest([Path(path)], store, OPTIONS, gathered)
+        notes = Notes()
+        stored = ingest([Path(path)], store, OPTIONS, notes)
         if command == "undo":
             for item in stored:
                 undo_run(store, item.run.header.run_id)
-            stored = ingest([Path(path)], store, OPTIONS, gathered)
-        if gathered.unreadable:
+            stored = ingest([Path(path)], store, OPTIONS, notes)
+        if notes.unreadable:
             sys.exit(1)
         for item in stored:
             print(item.run.header.run_id, flush=True)  # noqa: T201

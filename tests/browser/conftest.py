@@ -14,8 +14,9 @@ from chromium import Chromium, Tab, find_chromium
 from commandline import FIXTURES
 from dashboards import store_hostile_names
 
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.site.build import build_site
 
@@ -61,9 +62,9 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (folder / "made").exists():
             write_nights(folder / "nights")
             store = str(folder / "store")
-            ingest([folder / "nights"], store, RecordOptions(workload=MODEL), Gathered())
+            ingest([folder / "nights"], store, IngestOptions(workload=MODEL), Notes())
             for name in MORE:
-                ingest([FIXTURES / "msprof" / name], store, RecordOptions(workload=name.rpartition("/")[2]), Gathered())
+                ingest([FIXTURES / "msprof" / name], store, IngestOptions(workload=name.rpartition("/")[2]), Notes())
             build_site(store, folder / "plain", 12.0, "en")
             build_site(store, folder / "chinese", 12.0, "zh")
             (folder / "names").mkdir()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.dictionary_encoded import read_coded
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.care import compact
@@ -21,7 +22,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Nights of two months, tuned ones among them."""
     folder = tmp_path_factory.mktemp("coded")
     write_nights(folder / "nights", 33)
-    ingest([folder / "nights"], str(folder / "store"), RecordOptions(workload=MODEL), Gathered())
+    ingest([folder / "nights"], str(folder / "store"), IngestOptions(workload=MODEL), Notes())
     return str(folder / "store")
 
 

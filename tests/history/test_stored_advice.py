@@ -16,9 +16,11 @@ import pytest
 from commandline import ROOT, Cli
 from unchecked import store_unchecked
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.advising import STORED_ADVICE, Advising, Advisor
-from aoe_reports.history.ingest import Gathered, gather_runs
+from aoe_reports.history.ingest import AdvisedRunReader
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.runs import read_runs
 from aoe_reports.store import History, Run
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
@@ -156,7 +158,7 @@ def test_advice_goes_with_its_run_and_travels_with_it(cli: Cli, msprof: Path, tm
 def older(path: Path, store: Path) -> None:
     """Store a profile as a version did that knew of no advice."""
     history = History.open(str(store), create=True)
-    for item in gather_runs([path], RecordOptions(workload="net"), Gathered()):
+    for item in read_runs([path], RecordOptions(workload="net"), Notes()):
         assert not item.advice
         header = replace(item.header, normaliser_version=2)
         assert history.add(replace(item, header=header)) == "added"
@@ -352,8 +354,10 @@ def test_a_run_that_no_advice_is_on_is_stored_and_says_why(cli: Cli, msprof: Pat
 def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: Path) -> None:
     profile(tmp_path / "a", ["conv1"])
     timeline = sums_alone(msprof, tmp_path / "b", b"[]")
-    gathered = Gathered()
-    runs = gather_runs([tmp_path / "a", tmp_path / "b"], RecordOptions(workload="net"), gathered, Advisor({}))
+    notes = Notes()
+    runs = read_runs(
+        [tmp_path / "a", tmp_path / "b"], RecordOptions(workload="net"), notes, reader=AdvisedRunReader(Advisor({}))
+    )
     first = next(runs).whole()
     timeline.unlink()  # it was there when the folder was looked through
     second = next(runs).whole()
@@ -362,7 +366,7 @@ def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: P
     assert "No such file" in json.loads(second.advice[0]["body"])["why_not"]
     assert len(first.advice) > 1
     assert second.records
-    assert not gathered.unreadable
+    assert not notes.unreadable
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not read")
@@ -415,7 +419,7 @@ def test_a_run_that_is_there_already_costs_no_advice(
 
 
 def test_normalize_makes_no_advice(cli: Cli, msprof: Path) -> None:
-    (run,) = gather_runs([msprof / "exports_of_2022"], RecordOptions(workload="net"), Gathered())
+    (run,) = read_runs([msprof / "exports_of_2022"], RecordOptions(workload="net"), Notes())
     assert isinstance(run, Run)
     assert (run.advice, run.body) == ((), {})
     assert cli("normalize", msprof / "exports_of_2022").code in {0, 1}

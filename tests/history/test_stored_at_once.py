@@ -8,8 +8,9 @@ import pytest
 from commandline import FIXTURES
 from stores import store_at_once
 
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import RUN_KINDS
@@ -25,7 +26,7 @@ def test_every_row_is_the_same(tmp_path: Path, workload: str | None) -> None:
     write_nights(tmp_path / "nights", 7)
     paths = [tmp_path / "nights", FIXTURES / "aoe/valid/array_grouped", FIXTURES / "records"]
     store_at_once(paths, tmp_path / "at-once", RecordOptions(workload=workload))
-    ingest(paths, str(tmp_path / "one-by-one"), RecordOptions(workload=workload), Gathered())
+    ingest(paths, str(tmp_path / "one-by-one"), IngestOptions(workload=workload), Notes())
     assert rows(tmp_path / "at-once") == rows(tmp_path / "one-by-one")
     with pytest.raises(AssertionError, match="stored already"):
         store_at_once(paths, tmp_path / "at-once", RecordOptions(workload=workload))

@@ -19,8 +19,9 @@ from markdown_it import MarkdownIt
 from PIL import Image
 from stores import store_at_once
 
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.store import History
 
@@ -374,7 +375,7 @@ def test_a_later_night_of_aoe_alone_hides_nothing(
     bank = tmp_path / "Ascend910B_gradient_fusion.json"
     shutil.copy(aoe / "gradient_bank" / bank.name, bank)
     os.utime(bank, (1_780_000_000, 1_780_000_000))  # 2026-05-28
-    ingest([bank], str(tmp_path / "store"), RecordOptions(workload=MODEL), Gathered())
+    ingest([bank], str(tmp_path / "store"), IngestOptions(workload=MODEL), Notes())
     report = cli("report", "--store", tmp_path / "store", "--format", "json").json
     assert (report["night"], report["later_nights"]) == ("2026-01-02", ["2026-05-28"])
     assert "later night with a run: 2026-05-28" in cli("report", "--store", tmp_path / "store").out
@@ -383,7 +384,7 @@ def test_a_later_night_of_aoe_alone_hides_nothing(
 
 
 def test_ranks_of_a_run_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    ingest([msprof / "torch_npu_two_ranks"], str(tmp_path / "store"), RecordOptions(workload="m"), Gathered())
+    ingest([msprof / "torch_npu_two_ranks"], str(tmp_path / "store"), IngestOptions(workload="m"), Notes())
     hot = cli("report", "--store", tmp_path / "store", "--format", "json").json["hotspots"]
     alone = cli("hotspots", msprof / "torch_npu_two_ranks", "--format", "json").json["rows"]
     assert hot["ranks"] == 2

@@ -93,15 +93,16 @@ def test_where_there_is_no_record_every_form_is_empty_and_whole(cli: Cli, tmp_pa
 
 
 def test_a_run_is_written_before_the_next_is_read(msprof: Path) -> None:
+    from aoe_reports.engine.question import Notes
     from aoe_reports.history.export import records_as_lines, records_as_list
-    from aoe_reports.history.ingest import Gathered, gather_runs
     from aoe_reports.questions.records.options import RecordOptions
+    from aoe_reports.questions.records.runs import read_runs
 
     read: list[Run] = []
 
     def runs() -> Iterator[Run]:
-        for item in gather_runs(
-            [msprof / "statistic_only", msprof / "ten_iterations"], RecordOptions(workload="w"), Gathered()
+        for item in read_runs(
+            [msprof / "statistic_only", msprof / "ten_iterations"], RecordOptions(workload="w"), Notes()
         ):
             read.append(item)
             yield item

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,9 @@ from aoe_reports.questions.breakdown import Breakdown
 from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
+
+if TYPE_CHECKING:
+    from commandline import Cli
 
 
 @pytest.mark.parametrize("question", [Steps(), Breakdown(), CommunicationOfRuns(), Inspect()], ids=lambda one: one.name)
@@ -56,3 +60,15 @@ def test_two_runs_of_one_folder_are_not_taken_for_one(tmp_path: Path) -> None:
     units = steps.units(steps.discover([tmp_path], asked), asked)
     assert {unit.run for unit in units} == {str(tmp_path)}
     assert sorted(unit.number for unit in units) == [0, 0, 1, 1]
+
+
+def test_runs_that_several_processes_read_are_stored_with_their_advice(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    rows = []
+    for jobs in (1, 2):
+        store, exported = tmp_path / f"store{jobs}", tmp_path / f"rows{jobs}.jsonl"
+        paths = [msprof / name for name in ("communication_of_four_ranks", "torch_npu_two_ranks", "ten_iterations")]
+        cli("ingest", *paths, "--workload-from", "*/{workload}", "--store", store, "--jobs", jobs)
+        cli("store", "export", "--store", store, exported)
+        rows.append(sorted(exported.read_text().splitlines()))
+    assert rows[0] == rows[1]
+    assert {json.loads(row)["kind"] for row in rows[0]} >= {"run", "record", "advice"}

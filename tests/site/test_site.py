@@ -22,8 +22,9 @@ from commandline import ROOT, Cli
 from dashboards import HOSTILE, store_hostile_names
 from stores import store_at_once
 
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.publish import Generation
 
@@ -226,7 +227,7 @@ def test_what_one_run_has_alone_is_a_row_of_its_own(cli: Cli, nights: Path, tmp_
         shutil.copytree(night, tmp_path / "two" / night.name)
     (table,) = (tmp_path / "two" / sorted(nights.iterdir())[1].name).rglob("op_summary*.csv")
     table.write_text(table.read_text().replace("layer6/conv", "fresh/conv"))
-    ingest([tmp_path / "two"], str(tmp_path / "store"), RecordOptions(workload=MODEL), Gathered())
+    ingest([tmp_path / "two"], str(tmp_path / "store"), IngestOptions(workload=MODEL), Notes())
     cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
     alone = {row["op_name"]: row for row in told["op_rows"] if row["side"] != "both"}
@@ -258,8 +259,8 @@ def test_pages_warn_of_what_compare_refuses(cli: Cli, nights: Path, tmp_path: Pa
         ingest(
             [tmp_path / version],
             str(tmp_path / "store"),
-            RecordOptions(workload=MODEL, engine_version=version),
-            Gathered(),
+            IngestOptions(workload=MODEL, engine_version=version),
+            Notes(),
         )
     cli("site", "--store", tmp_path / "store", "-o", tmp_path / "site")
     told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())

@@ -18,10 +18,10 @@ import pytest
 from commandline import Cli, Ended
 from deltalake import DeltaTable, write_deltalake
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.formats.records.record import canonical_json
-from aoe_reports.history.ingest import Gathered
 from aoe_reports.history.ingest import ingest as ingest_paths
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
@@ -42,7 +42,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ingested(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The nights as an ingest leaves them, run by run; each test has a copy."""
     folder = tmp_path_factory.mktemp("ingested") / "store"
-    ingest_paths([nights], str(folder), RecordOptions(workload=MODEL), Gathered())
+    ingest_paths([nights], str(folder), IngestOptions(workload=MODEL), Notes())
     return folder
 
 

@@ -16,8 +16,8 @@ from commandline import Cli, Ended
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.care import undo_run
-from aoe_reports.history.ingest import Gathered
 from aoe_reports.history.ingest import ingest as ingest_paths
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
@@ -35,7 +35,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def store_each(paths: list[Path], store: Path) -> None:
     for path in paths:
-        assert ingest_paths([path], str(store), torture.OPTIONS, Gathered())
+        assert ingest_paths([path], str(store), torture.OPTIONS, Notes())
 
 
 @pytest.fixture(scope="module")

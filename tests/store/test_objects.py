@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aoe_reports.history.ingest import Gathered, ingest
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import ingest
+from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, Origin
 from aoe_reports.store.care import compact, vacuum
@@ -21,9 +22,9 @@ def test_a_store_in_an_object_store_is_written_read_merged_and_verified(
     monkeypatch.setattr("aoe_reports.store.log._files", object_store)
     store = str(tmp_path / "store")
     write_nights(tmp_path / "nights", 5)
-    options = RecordOptions(workload="w", tz="UTC")
+    options = IngestOptions(workload="w", tz="UTC")
     for outcome in ("added", "unchanged"):
-        stored = ingest([tmp_path / "nights"], store, options, Gathered())
+        stored = ingest([tmp_path / "nights"], store, options, Notes())
         assert {item.outcome for item in stored} == {outcome}
     history = History.open(store)
     before = history.records().sort_by([("series_id", "ascending"), ("timestamp_ns", "ascending")])

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from commandline import Cli, Ended
 
-from aoe_reports.history.ingest import Gathered, gather_runs
+from aoe_reports.engine.question import Notes
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.runs import read_runs
 from aoe_reports.store import History
 
 
 def store_older(path: Path, store: Path) -> None:
     """Store a profile as an older normaliser might have made it: with one record."""
     history = History.open(str(store), create=True)
-    for item in gather_runs([path], RecordOptions(workload="w"), Gathered()):
+    for item in read_runs([path], RecordOptions(workload="w"), Notes()):
         header = replace(item.header, normaliser_version=0)
         assert history.add(replace(item, header=header, records=item.records[:1])) == "added"
 
@@ -59,6 +60,6 @@ def test_one_rank_does_not_renew_a_run_of_two(cli: Cli, msprof: Path, tmp_path: 
 def test_nothing_is_renewed_by_an_older_version(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     path, store = msprof / "statistic_only", tmp_path / "s"
     again(cli, "ingest", path, store)
-    (item,) = gather_runs([path], RecordOptions(workload="w"), Gathered())
+    (item,) = read_runs([path], RecordOptions(workload="w"), Notes())
     older = replace(item, header=replace(item.header, normaliser_version=0))
     assert History.open(str(store)).add(older, renew=True) == "unchanged"

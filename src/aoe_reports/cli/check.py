@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import FORM, Output, notify, reply
+from aoe_reports.cli.output import FORM, Output, notify, progress_line, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import Rows
@@ -45,7 +45,8 @@ def check(
     chosen = replace(chosen, select=_names(chosen.select, known), ignore=_names(chosen.ignore, known))
     if chosen.watch:
         _follow(paths, chosen.interval, chosen.max_size)
-    answer = ask(Check(summarise if form in {"markdown", "html"} else None), paths, chosen)
+    with progress_line() as progress:
+        answer = ask(Check(summarise if form in {"markdown", "html"} else None), paths, chosen, progress=progress)
     reply(answer, form, output, strict=chosen.strict, forms=CHECK_FORMS, rules=rules)
 
 

@@ -15,14 +15,15 @@ def ingest(
     output: Output = None,
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
-    from aoe_reports.history.ingest import Gathered, StoredRow, stored_row
+    from aoe_reports.engine.question import Notes
+    from aoe_reports.history.ingest import StoredRow, stored_row
     from aoe_reports.history.ingest import ingest as ingest_paths
     from aoe_reports.model.findings import in_order
 
+    notes = Notes()
     with progress_line() as progress:
-        gathered = Gathered(progress=progress)
-        stored = ingest_paths(paths, place.store, chosen, gathered, renew=chosen.renew)
-    findings = in_order([*gathered.findings, *(finding for item in stored for finding in item.run.findings)])
+        stored = ingest_paths(paths, place.store, chosen, notes, progress=progress)
+    findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = Rows(type=StoredRow, rows=[stored_row(item) for item in stored])
-    answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=gathered.unreadable)
+    answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=notes.unreadable)
     reply(answer, form, output, strict=chosen.strict)

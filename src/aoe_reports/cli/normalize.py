@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> None:
     """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json or .parquet."""
+    from aoe_reports.engine.question import Notes
     from aoe_reports.history.export import records_as_lines, records_as_list, write_records_parquet
-    from aoe_reports.history.ingest import Gathered, gather_runs
-    from aoe_reports.model.findings import Finding, in_order
+    from aoe_reports.model.findings import in_order
+    from aoe_reports.questions.records.runs import read_runs
 
     suffix = ".jsonl" if output is None else output.suffix
     if suffix not in {".jsonl", ".json", ".parquet"}:
         raise UsageError(say("-o {output}: expected a name that ends in .jsonl, .json or .parquet", output=output))
-    gathered = Gathered()
-    found: list[Finding] = []
+    notes = Notes()
 
     def runs() -> Iterator[Run]:
-        for run in gather_runs(paths, chosen, gathered):
-            found.extend(run.findings)
+        for run in read_runs(paths, chosen, notes):
+            notes.add(run.findings)
             yield run
 
     if suffix == ".parquet" and output is not None:
         write_records_parquet(runs(), output)
     else:
         write_pieces((records_as_list if suffix == ".json" else records_as_lines)(runs()), output)
-    findings = in_order([*gathered.findings, *found])
+    findings = in_order(notes.findings)
     print_findings(findings)
-    raise typer.Exit(exit_code(findings, unreadable=gathered.unreadable, strict=chosen.strict))
+    raise typer.Exit(exit_code(findings, unreadable=notes.unreadable, strict=chosen.strict))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, reply
+from aoe_reports.cli.output import Format, Output, progress_line, reply
 from aoe_reports.engine.question import Argument, Question
 from aoe_reports.model.options import Option, declared
 
@@ -22,7 +22,8 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         from aoe_reports.engine.ask import ask
 
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
-        answer = ask(question, paths, replace(chosen, **_configured(ctx, question)))
+        with progress_line() as progress:
+            answer = ask(question, paths, replace(chosen, **_configured(ctx, question)), progress=progress)
         reply(answer, form, output, strict=chosen.strict)
 
     form = Annotated[Format, Option(help=question.form_help, flags=("--format",))]

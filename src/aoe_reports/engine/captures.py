@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -269,7 +269,7 @@ def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:
     return read_steps(capture, read)
 
 
-def nothing_measured(paths: Sequence[Path], what: str, **asked: int | None) -> Finding:
+def nothing_measured(paths: Iterable[object], what: str, **asked: int | None) -> Finding:
     """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
     words = [f"{name} {value}" for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what

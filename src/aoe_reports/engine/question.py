@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import ReadError
+from aoe_reports.model.errors import ReadError, read_error_of
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
 
@@ -87,10 +87,10 @@ class Notes:
         """Keep what was found."""
         self.findings += findings
 
-    def failed(self, path: object, why: str) -> None:
-        """Keep what could not be read."""
+    def failed(self, path: object, error: Exception) -> None:
+        """Keep what could not be read, and why."""
         self.unreadable = True
-        self.findings.append(Finding("error", "unreadable", str(path), why))
+        self.findings.append(Finding("error", "unreadable", str(path), str(read_error_of(error, path))))
 
     @contextmanager
     def where_unreadable(self, path: object) -> Iterator[None]:
@@ -98,7 +98,7 @@ class Notes:
         try:
             yield
         except (ReadError, OSError) as error:
-            self.failed(path, str(error))
+            self.failed(path, error)
 
     def take(self, other: Notes) -> None:
         """Keep what another one holds."""
@@ -148,6 +148,17 @@ class FileUnit:
     def path(self) -> str:
         """Where it lies."""
         return str(self.file.path)
+
+
+@dataclass(slots=True)
+class Reading(Generic[P]):
+    """Everything below some paths while it is read: what each unit hands on, without those that cannot be read.
+
+    The notes of what was asked are whole once all parts have been taken.
+    """
+
+    asked: Request[Any]
+    parts: Iterator[tuple[Any, P]]
 
 
 @record
@@ -236,27 +247,11 @@ class Argument:
     many: bool = True
 
 
-class Question(ABC, Generic[O, P]):
-    """Something that can be asked of captures; its docstring is what `--help` says of it.
+class Reader(ABC, Generic[O, P]):
+    """What reads everything below some paths, unit by unit.
 
     O: its options. P: what is handed on of one unit (small, and fit for another process).
     """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    options: ClassVar[type[Any]]
-    tables: ClassVar[tuple[tuple[str, type[Any]], ...]]
-    """(key in JSON, class of its rows) of each table; the first is what CSV holds."""
-    more: ClassVar[tuple[str, ...]] = ()
-    """The further keys of its JSON form, objects that are no tables."""
-    arguments: ClassVar[tuple[Argument, ...]] = (
-        Argument(name="paths", help="Files or folders (searched recursively)."),
-    )
-    form_help: ClassVar[str] = "Output format."
-    nothing: ClassVar[str] = ""
-    """What is said where nothing here answers it, if it does not say so itself."""
-    held: ClassVar[bool] = True
-    """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
     def discover(self, paths: Sequence[Path], asked: Request[O]) -> Any:
         """What lies below the paths."""
@@ -284,6 +279,26 @@ class Question(ABC, Generic[O, P]):
     @abstractmethod
     def map_unit(self, unit: Any, asked: Request[O]) -> P:
         """Read one unit; what is found goes into `asked.notes`. Raises ReadError or OSError where it cannot be read."""
+
+
+class Question(Reader[O, P]):
+    """Something that can be asked of captures; its docstring is what `--help` says of it."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    options: ClassVar[type[Any]]
+    tables: ClassVar[tuple[tuple[str, type[Any]], ...]]
+    """(key in JSON, class of its rows) of each table; the first is what CSV holds."""
+    more: ClassVar[tuple[str, ...]] = ()
+    """The further keys of its JSON form, objects that are no tables."""
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument(name="paths", help="Files or folders (searched recursively)."),
+    )
+    form_help: ClassVar[str] = "Output format."
+    nothing: ClassVar[str] = ""
+    """What is said where nothing here answers it, if it does not say so itself."""
+    held: ClassVar[bool] = True
+    """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
     @abstractmethod
     def finish(self, parts: Sequence[tuple[Any, P]], asked: Request[O]) -> Finished:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, write_whole
-from aoe_reports.history.ingest import Gathered, Progress, Stored, ingest, stored_row, unseen
+from aoe_reports.engine.question import Notes
+from aoe_reports.history.ingest import Stored, ingest, stored_row
 from aoe_reports.history.options import RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.jobs.nightly_options import NightlyOptions
@@ -56,10 +58,10 @@ def run_nightly(
     chosen.check()
     if chosen.site is not None:
         _refuse_misuse(chosen.site)
-    gathered = Gathered(progress=progress)
-    stored = ingest(paths, chosen.store, chosen, gathered, "nightly", renew=chosen.renew)
+    notes = Notes()
+    stored = ingest(paths, chosen.store, chosen, notes, command="nightly", progress=progress)
     found = _compared(stored, chosen, progress)
-    findings = _findings(gathered, stored, found)
+    findings = _findings(notes, stored, found)
     rows = [
         as_mapping(stored_row(item))
         for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))
@@ -71,7 +73,7 @@ def run_nightly(
         changes=content.changes,
         findings=findings,
         reasons=_reasons(found, findings, chosen),
-        unreadable=gathered.unreadable,
+        unreadable=notes.unreadable,
     )
     if report is not None:
         report(result)
@@ -103,9 +105,9 @@ def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progre
     return find_regressions(chosen.store, watch, command="nightly", view=View(series=ours))
 
 
-def _findings(gathered: Gathered, stored: Sequence[Stored], found: Regressions | None) -> list[Finding]:
+def _findings(notes: Notes, stored: Sequence[Stored], found: Regressions | None) -> list[Finding]:
     """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
-    findings = [*gathered.findings, *(finding for item in stored for finding in item.run.findings)]
+    findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings)]
     if found is not None:
         findings += [one for one in found.findings if one.rule != "not-enough-data"]
     return in_order(findings)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from aoe_reports.engine.question import ReadOptions
+from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.texts import say
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @options
-class RecordOptions(ReadOptions):
+class RecordOptions(RunOptions):
     """Names for what is measured, and the zone of times that carry none. Raises UsageError for a zone or a pattern that is none."""
 
     workload: str | None = option(default=None, help="Name of the measured workload.", shared=True, names="nothing")
@@ -66,7 +66,7 @@ class RecordOptions(ReadOptions):
 
         return None if self.workload_from is None else WorkloadFrom.parse(self.workload_from)
 
-    def asked_for(self, paths: Sequence[Path]) -> RecordOptions:
+    def asked_for(self, paths: Sequence[Path]) -> Self:
         """The same, for runs below these paths."""
         return replace(self, asked=tuple(paths))
 

@@ -28,35 +28,50 @@ class _Entry:
     record: Record
     digest: str
     own_run: OwnRun | None
+    zoned: bool
+    """Whether its time names its zone."""
 
 
-def load_records(
-    found: FoundFile, options: RecordOptions, seen: set[str], read: Collection[str]
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A file of records, read, before it is known which of them were in another file."""
+
+    path: str
+    entries: Sequence[_Entry]
+    findings: Sequence[Finding]
+
+
+def read_records(found: FoundFile, options: RecordOptions) -> RecordFile:
+    """The sound records of a file."""
+    findings: list[Finding] = []
+    entries = []
+    for text in sound_records(found.path, findings, None):
+        time = parse_timestamp(text.timestamp, options.zone)
+        assert time is not None  # what has no time is not sound
+        digest = hashlib.sha256(canonical_json(text.document).encode()).hexdigest()[:32]
+        record = record_of_document(text.document, time.ns, options.workload)
+        entries.append(_Entry(record, digest, own_run_of(text.document), time.zoned))
+    return RecordFile(str(found.path), entries, findings)
+
+
+def runs_of_records(
+    file: RecordFile, options: RecordOptions, seen: set[str], read: Collection[str]
 ) -> tuple[list[Run], list[Finding]]:
     """(the runs in a file of records, what was found in it that belongs to none of them).
 
     `seen` holds what makes a record itself: one that was in a file before is left out, which is said. So are our own
     records of runs (their ids) that were `read` from what they were made of.
     """
-    path = str(found.path)
-    findings: list[Finding] = []
+    path, findings = file.path, list(file.findings)
     entries: list[_Entry] = []
-    assumed, repeated = False, 0
-    for text in sound_records(found.path, findings, None):
-        digest = hashlib.sha256(canonical_json(text.document).encode()).hexdigest()[:32]
-        if digest in seen:
-            repeated += 1
-            continue
-        seen.add(digest)
-        time = parse_timestamp(text.timestamp, options.zone)
-        assert time is not None  # what has no time is not sound
-        record = record_of_document(text.document, time.ns, options.workload)
-        assumed |= record.source == "foreign" and not time.zoned
-        entries.append(_Entry(record, digest, own_run_of(text.document)))
-    if assumed and options.tz is None:
+    for entry in file.entries:
+        if entry.digest not in seen:
+            seen.add(entry.digest)
+            entries.append(entry)
+    if options.tz is None and any(entry.record.source == "foreign" and not entry.zoned for entry in entries):
         message = say("times of records have no time zone; treated as UTC (see --tz)")
         findings.append(Finding("info", "time-zone-assumed", path, message))
-    if repeated:
+    if repeated := len(file.entries) - len(entries):
         message = say(
             "{count} of these records already appeared here or in another file; each is used once",
             count=repeated,
