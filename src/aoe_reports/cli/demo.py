@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.cli.output import exit_code, show_report, write
+from aoe_reports.cli.output import show, write
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 
@@ -27,9 +27,8 @@ def demo(
     from aoe_reports.jobs.demo import run_demo
 
     result = run_demo(folder, spoken())
-    code = exit_code(result.nightly.findings, reasons=result.nightly.reasons)
-    write(show_report("text", result.nightly.report), None)
-    reasons = ", ".join(result.nightly.reasons) or say("nothing")
+    show(result.nightly, "text", None)
+    code, reasons = result.nightly.exit_code(), ", ".join(result.nightly.reasons()) or say("nothing")
     lines = [
         "",
         say(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.jobs.nightly import NightlyResult, run_nightly
+from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.model.texts import Language
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
@@ -16,7 +16,7 @@ from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, writ
 class DemoResult:
     """What the main job said, where its report is, and whether it found what was planted."""
 
-    nightly: NightlyResult
+    nightly: NightlyAnswer
     folder: Path
     found: bool
     planted: str
@@ -40,7 +40,7 @@ def run_demo(folder: Path, language: Language = "en") -> DemoResult:
     return DemoResult(result, folder, found, SLOW_OPERATOR, planted_night)
 
 
-def _names(result: NightlyResult, operator: str, since: str) -> bool:
+def _names(result: NightlyAnswer, operator: str, since: str) -> bool:
     """Whether the operator, and no other one, is said to be slower since that night."""
     slower: Sequence[tuple[object, str]] = [
         (change["op_name"], change["since"])

@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, write_whole
-from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import Stored, ingest, stored_row
-from aoe_reports.history.options import RegressionOptions, View
+from aoe_reports.engine.question import Answer, Notes, exit_code_of
+from aoe_reports.history.ingest import Stored, StoredRow, ingest, stored_row
+from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
+from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
-from aoe_reports.model.report import Report
-from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import Language, say
-from aoe_reports.present import RENDERERS
-from aoe_reports.present.as_json import render_rows
+from aoe_reports.present.forms import FORMS, Shown
 from aoe_reports.present.night import night_report
-from aoe_reports.present.reports.language import report_in
 from aoe_reports.present.reports.night_content import Job, Night
 from aoe_reports.site.build import build_site, refuse_other_folder
 from aoe_reports.store import History, equals
 
 
-@dataclass(frozen=True, slots=True)
-class NightlyResult:
-    """The report, the changes in it (rows of `regressions`), every finding, and why the exit code is not 0."""
+@record
+class NightlyAnswer(Answer):
+    """The report of what was read, as `nightly` shows it, and the changes in it (rows of `regressions`)."""
 
-    report: Report
-    rows: list[dict[str, Any]]
     changes: Sequence[Mapping[str, Any]]
-    findings: list[Finding]
-    reasons: list[str]
-    unreadable: bool
+    why: Sequence[str]
+    """Why the exit code is not 0."""
+
+    def reasons(self, *, strict: bool = False) -> list[str]:
+        """Why the exit code is not 0; whether warnings and too few nights are a reason the job was told."""
+        del strict
+        return list(self.why)
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """3 where something could not be read, 1 for damage or a regression, else that of the gravest other reason."""
+        code = exit_code_of(self.findings, unreadable=self.unreadable, strict=strict)
+        if code == 0 and any(reason not in EXIT_CODES for reason in self.why):
+            return 1
+        return code or next((EXIT_CODES[reason] for reason in EXIT_CODES if reason in self.why), 0)
 
 
 def run_nightly(
@@ -48,12 +55,12 @@ def run_nightly(
     *,
     simulated: bool = False,
     language: Language = "en",
-    report: Callable[[NightlyResult], None] | None = None,
+    report: Callable[[NightlyAnswer], None] | None = None,
     progress: Progress = unseen,
-) -> NightlyResult:
+) -> NightlyAnswer:
     """Do the main job over everything below `paths`; what changed is remembered, the report and the pages go into the site.
 
-    `report` is given the result before the site is touched: that takes its time, may have to wait for others, and may fail.
+    `report` is given the answer before the site is touched: that takes its time, may have to wait for others, and may fail.
     """
     chosen.check()
     if chosen.site is not None:
@@ -62,26 +69,37 @@ def run_nightly(
     stored = ingest(paths, chosen.store, chosen, notes, command="nightly", progress=progress)
     found = _compared(stored, chosen, progress)
     findings = _findings(notes, stored, found)
-    rows = [
-        as_mapping(stored_row(item))
-        for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))
-    ]
-    content = replace(_night_of(chosen.store, stored, found), findings=findings, job=Job(rows, simulated))
-    result = NightlyResult(
-        report=_report(content),
-        rows=rows,
-        changes=content.changes,
+    rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
+    content = replace(
+        _night_of(chosen.store, stored, found), findings=findings, job=Job(list(map(as_mapping, rows)), simulated)
+    )
+    shown = night_report(content)
+    answer = NightlyAnswer(
+        command="nightly",
+        title=shown.title,
+        headline=shown.headline,
+        sections=shown.sections,
+        inputs=tuple(map(str, paths)),
+        tables=(Rows(type=StoredRow, rows=rows),),
+        more={
+            "night": content.night,
+            "changes": list(content.changes),
+            "incidents": list(content.incidents),
+            "budget": dict(content.budget or {}),
+            "headline": shown.headline,
+        },
         findings=findings,
-        reasons=_reasons(found, findings, chosen),
         unreadable=notes.unreadable,
+        changes=content.changes,
+        why=_reasons(found, findings, chosen),
     )
     if report is not None:
-        report(result)
+        report(answer)
     if chosen.site is None:
-        return result
+        return answer
     try:
         with locked(chosen.site):
-            _write_report(chosen.site, result, [str(path) for path in paths], language)
+            _write_report(chosen.site, answer, language)
             if stored:  # else there may be no store, and the pages are what they were
                 progress(say("writing the pages of {site}", site=chosen.site))
                 detected = found.detected if found is not None else None
@@ -91,7 +109,7 @@ def run_nightly(
         raise AoeReportsError(
             say("{folder}: the site cannot be written: {why}", folder=chosen.site, why=why)
         ) from error
-    return result
+    return answer
 
 
 def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progress) -> Regressions | None:
@@ -163,28 +181,12 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
     return read_night(history, found, max(nights), mine, incomplete)
 
 
-def _report(content: Night) -> Report:
-    """The night report, and for programs what its rows do not say."""
-    data = {
-        "night": content.night,
-        "changes": list(content.changes),
-        "incidents": list(content.incidents),
-        "budget": dict(content.budget or {}),
-    }
-    report = night_report(content)
-    return replace(report, data={**data, "headline": report.headline})
-
-
-def _write_report(site: Path, result: NightlyResult, inputs: list[str], language: Language) -> None:
+def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:
+    shown = Shown(answer=answer, strict=False, language=language)
     try:
         site.mkdir(parents=True, exist_ok=True)
-        more = dict(result.report.data)
         for name, form in REPORT_FILES.items():
-            if form == "json":
-                text = render_rows("nightly", inputs, result.rows, result.findings, result.reasons, more)
-            else:
-                text = RENDERERS[form](report_in(result.report, language))
-            write_whole(site / name, text)
+            write_whole(site / name, "".join(FORMS[form].render(shown)))
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{path}: the report cannot be written: {why}", path=site, why=why)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,21 @@ from typing import Any
 import polars as pl
 
 from aoe_reports.engine.output import write_whole
+from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
 from aoe_reports.history.detector import Parameters
 from aoe_reports.history.listing import verdict_rows
-from aoe_reports.history.options import RegressionOptions, View
+from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import FACTS, put_together
 from aoe_reports.history.site_facts import RunFacts
 from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
+from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
-from aoe_reports.model.report import BarChart, Report
+from aoe_reports.model.report import BarChart
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.as_json import FORMAT_VERSION
@@ -52,38 +54,43 @@ SHOWN_NIGHTS = 5
 """Nights and workloads that are named where another was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class NightReport:
-    """The report, the facts it is made of, and every finding; `rows` are those of `regressions`, times in ms."""
+@record
+class NightReport(Answer):
+    """The report of a night; its rows are those of `regressions`, times in ms."""
 
-    report: Report
-    content: Night
-    rows: Sequence[Mapping[str, Any]]
-    findings: list[Finding]
-    reasons: list[str]
+    why: Sequence[str]
+    """That too few nights are known, where that is so."""
 
-    def as_data(self) -> Row:
-        """What the JSON form has beside rows, findings and reasons; times in ms or us, as the names say."""
-        content, trend, hot, lead = self.content, self.content.trend, self.content.hotspots, self.content.lead
-        return {
-            "night": content.night,
-            "workload": content.workload,
-            "headline": self.report.headline,
-            "lead": None if lead is None else lead["series_id"],
-            "budget": dict(content.budget or {}),
-            "incidents": list(content.incidents),
-            "history": None if trend is None else _trend_data(trend),
-            "hotspots": None if hot is None else _hotspots_data(hot),
-            "advice": None
-            if content.advised is None
-            else {**asdict(content.advised), "workload": content.advised.model},
-            "tunings": [asdict(one) for one in content.tunings],
-            "claims": list(content.claims),
-            "verdicts": list(content.verdicts),
-            "runs": [asdict(one) for one in content.runs],
-            "other_workloads": list(content.others),
-            "later_nights": list(content.later),
-        }
+    def reasons(self, *, strict: bool = False) -> list[str]:
+        """Why the exit code is not 0: with `strict` too few nights are a reason."""
+        return list(self.why) if strict else []
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """That of too few nights, where they are a reason."""
+        return next((EXIT_CODES[reason] for reason in self.reasons(strict=strict)), 0)
+
+
+def _data_of(content: Night, headline: str) -> Row:
+    """What the JSON form has beside rows, findings and reasons; times in ms or us, as the names say."""
+    trend, hot, lead = content.trend, content.hotspots, content.lead
+    return {
+        "night": content.night,
+        "workload": content.workload,
+        "headline": headline,
+        "lead": None if lead is None else lead["series_id"],
+        "budget": dict(content.budget or {}),
+        "incidents": list(content.incidents),
+        "history": None if trend is None else _trend_data(trend),
+        "hotspots": None if hot is None else _hotspots_data(hot),
+        "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
+        "tunings": [asdict(one) for one in content.tunings],
+        "claims": list(content.claims),
+        "verdicts": list(content.verdicts),
+        "runs": [asdict(one) for one in content.runs],
+        "other_workloads": list(content.others),
+        "later_nights": list(content.later),
+        "figures": [],
+    }
 
 
 def _trend_data(trend: Trend) -> Row:
@@ -118,9 +125,17 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         findings += in_order(_findings_of(history, night, mine))
         content = _with_others(content, runs, night, options)
     content = replace(content, workload=options.workload, findings=findings)
-    reasons = [reason for reason in found.why if reason == "not-enough-data"]
+    report = night_report(content)
     return NightReport(
-        report=night_report(content), content=content, rows=content.changes, findings=findings, reasons=reasons
+        command="report",
+        title=report.title,
+        headline=report.headline,
+        sections=report.sections,
+        inputs=(store,),
+        tables=found.tables,
+        more=_data_of(content, report.headline),
+        findings=findings,
+        why=[reason for reason in found.why if reason == "not-enough-data"],
     )
 
 
@@ -403,10 +418,10 @@ def _findings_of(history: History, night: str, runs: Sequence[Row]) -> list[Find
 INDEX = "figures.json"
 
 
-def write_figures(report: Report, folder: Path, beside: Path, language: Language = "en") -> tuple[Report, list[Row]]:
+def write_figures(answer: NightReport, folder: Path, beside: Path, language: Language = "en") -> NightReport:
     """Write the charts as PNG files into a folder, and `figures.json` beside them: file, alt, width and height (pixels), title.
 
-    Gives the report with links to them, as they are seen from the folder `beside`. Pictures that an earlier report left there
+    Gives the answer with links to them, as they are seen from the folder `beside`. Pictures that an earlier report left there
     and this one lacks are deleted: a picture of another night is worse than none. Raises AoeReportsError where nothing can be written.
     """
     from aoe_reports.present.figures import draw_png  # noqa: PLC0415 -- half a second that other forms save
@@ -415,7 +430,7 @@ def write_figures(report: Report, folder: Path, beside: Path, language: Language
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stale = _prior_pictures(folder)
-        for section in report.sections:
+        for section in answer.sections or ():
             if not section.figure or section.chart is None or isinstance(section.chart, BarChart):
                 sections.append(section)
                 continue
@@ -431,7 +446,7 @@ def write_figures(report: Report, folder: Path, beside: Path, language: Language
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{path}: the figures cannot be written: {why}", path=folder, why=why)) from error
-    return replace(report, sections=sections), told
+    return replace(answer, sections=sections, more={**answer.more, "figures": told})
 
 
 FIGURES = frozenset({"history.png", "attribution.png", "hotspots.png"})
