@@ -1,7 +1,8 @@
-"""Recipes of CONTRIBUTING, followed in a copy of the package: a kind of table, an output format."""
+"""Recipes of CONTRIBUTING, followed in a copy of the package: a table, an output format, a page, a rule of advice."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -41,6 +42,46 @@ def render(shown: Shown) -> Iterator[str]:
     for row in shown.answer.tables[0].mappings():
         yield "\\t".join(map(str, row.values())) + "\\n"
 '''
+PAGE = '''"""The page of workloads."""
+
+from __future__ import annotations
+
+from aoe_reports.history.site_facts import StoreFacts
+from aoe_reports.site.cells import cell, head
+from aoe_reports.site.pages import Content
+from aoe_reports.site.texts import Texts
+
+
+def workloads(facts: StoreFacts, text: Texts) -> Content:
+    """Every workload with its newest night."""
+    newest = {run.model: run.night for run in facts.runs}
+    context = {
+        "title": text("Workloads"),
+        "about": text("Every workload of the store."),
+        "columns": [(text("Workload"), "text"), (text("Newest night"), "text")],
+        "rows": [[head(name), cell(night)] for name, night in newest.items()],
+    }
+    return context, {"rows": [{"workload": name, "newest_night": night} for name, night in newest.items()]}
+'''
+ADVICE = """@on_operators
+def _rare(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
+    once = bounds.count == 1
+    for subject in _subjects(bounds, _alike(bounds), once, bounds.total_ns, _least(facts, thresholds)):
+        yield _on_type(facts, bounds, "rare-operator", subject, say("It runs once: is it needed?"))
+
+
+"""
+RULE = """
+    Rule(
+        "rare-operator",
+        say("an operator that runs once"),
+        "What runs once may be left over",
+        say("own choice"),
+        ("least_operator_share",),
+        _rare,
+    ),
+)
+"""
 
 
 @pytest.fixture
@@ -102,3 +143,38 @@ def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
     lines = _ask(package, "hotspots", fixture, "--format", "tabs").splitlines()
     assert lines[0].split("\t")[0] == "1"
     assert "tabs" in _ask(package, "steps", "--help")
+
+
+def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path: Path) -> None:
+    (package / "site" / "workloads.py").write_text(PAGE)
+    registry, line = package / "site" / "navigation.py", "from aoe_reports.site.tuning import tuning_page\n"
+    _replace_once(registry, line, f"{line}from aoe_reports.site.workloads import workloads\n")
+    last = '    StorePage("comparisons", "compare.html", N_("Compare"), chooser_page, "choose"),\n'
+    made = '    StorePage("workloads", "workloads.html", N_("Workloads"), workloads),\n'
+    _replace_once(registry, last, last + made)
+    store, site = tmp_path / "store", tmp_path / "site"
+    fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
+    _ask(package, "ingest", fixture, "--store", store, "--workload", "net", "--tz", "UTC")
+    _ask(package, "site", "--store", store, "-o", site)
+    told = json.loads((site / "workloads.json").read_text())
+    assert told["page"] == "workloads"
+    (row,) = told["rows"]
+    assert row["workload"] == "net"
+    page = (site / "workloads.html").read_text()
+    assert "<h1>Workloads</h1>" in page
+    assert '<a href="workloads.html" aria-current="page">Workloads</a>' in page
+    assert row["newest_night"] in page
+    assert '<a href="../workloads.html">Workloads</a>' in (site / "runs" / "index.html").read_text()
+
+
+def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
+    module = package / "questions" / "advice" / "computing.py"
+    _replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
+    text = module.read_text()
+    assert text.endswith("\n)\n")
+    module.write_text(text.removesuffix("\n)\n") + RULE)
+    fixture = ROOT / "fixtures" / "msprof" / "valid" / "two_devices_by_name"
+    rows = json.loads(_ask(package, "advise", fixture, "--format", "json"))["rows"]
+    rare = [row for row in rows if row["rule"] == "rare-operator"]
+    assert rare
+    assert {row["advice"] for row in rare} == {"It runs once: is it needed?"}

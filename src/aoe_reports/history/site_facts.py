@@ -190,3 +190,10 @@ class StoreFacts:
     """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
     incidents: Mapping[str, Row] = field(default_factory=dict)
     """What changed together, by its name, as `regressions` tells it."""
+
+    def slowest_of(self, model: str) -> SeriesFacts | None:
+        """The series of the longest step of a model, for want of steps of the whole model."""
+        measured = [series for series in self.series if series.model == model and series.nights]
+        steps = [series for series in measured if series.row["scope"] == "step"]
+        wholes = steps or [series for series in measured if series.row["scope"] == "model"]
+        return max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)

@@ -21,8 +21,6 @@ from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.comparison import (
     KEYS_AT,
-    Pair,
-    chooser_page,
     compare_runs,
     comparison_page,
     keys_file,
@@ -31,7 +29,8 @@ from aoe_reports.site.comparison import (
     pairs_of,
     run_file,
 )
-from aoe_reports.site.overview import all_runs, all_series, overview
+from aoe_reports.site.navigation import PAGES
+from aoe_reports.site.overview import run_row
 from aoe_reports.site.pages import ASSETS, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.publish import Generation, key_of, new_generation
@@ -48,8 +47,7 @@ from aoe_reports.site.series import (
 )
 from aoe_reports.site.stored import read_details, read_facts
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import group_of, grouped, state_of, sure_effect
-from aoe_reports.site.tuning import bank_growth, jobs_of, never_improved, tuning_page
+from aoe_reports.site.triage import state_of
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.store import History
 
@@ -153,9 +151,8 @@ class _Builder:
         for series in self.facts.series:
             self._series(series)
         self._runs()
-        pairs = pairs_of(self.facts)
-        self._comparisons(pairs)
-        self._lists(pairs)
+        self._comparisons()
+        self._lists()
         gone = set(self.generation.known) - set(self.generation.files)
         for name in gone:
             self.counts[_kind_of(name)]["removed"] += 1
@@ -186,8 +183,9 @@ class _Builder:
     def _page(self, template: str, page: str, name: str, at: str, context: Mapping[str, Any]) -> bytes:
         root = "../" if "/" in name else ""
         twin = name.rpartition("/")[2].removesuffix(".html") + ".json"
-        common = {"root": root, "twin": twin, "page": page, "at": at, "made_from": self.made_from if at else ""}
-        return render_page(template, self.text, {**common, **context})
+        common = {"root": root, "twin": twin, "page": page, "at": at, "listed": PAGES, "report": self.report}
+        made_from = self.made_from if at else ""
+        return render_page(template, self.text, {**common, "made_from": made_from, **context})
 
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
@@ -288,11 +286,11 @@ class _Builder:
         else:
             self.generation.write(name, keys, content)
 
-    def _comparisons(self, pairs: Mapping[str, Pair]) -> None:
+    def _comparisons(self) -> None:
         """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
         fresh = {}
-        for model, pair in pairs.items():
-            sides = [[_run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
+        for model, pair in pairs_of(self.facts).items():
+            sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
             key = key_of(sides, pair.why)
             names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
             if all(self.generation.unchanged(name, key) for name in names):
@@ -307,76 +305,18 @@ class _Builder:
             page = self._page("compare", "comparison", names[0], "", comparison_page(told, self.text))
             self._put("comparison", names, key, lambda made=(page, twin): made)
 
-    def _lists(self, pairs: Mapping[str, Pair]) -> None:
-        facts, text = self.facts, self.text
-        series = [
-            {
-                **one.row,
-                "group": group_of(one.row, facts.nights),
-                "sure_effect": sure_effect(one),
-                "share_of_step": one.share_of_step,
-                "model": one.model,
-            }
-            for one in facts.series
-        ]
-        runs = [_run_row(run) for run in facts.runs]
-        about = {"nights": len(facts.nights), "newest_night": facts.nights[-1] if facts.nights else None}
-        twin = {
-            "rows": facts.regressions, "budget": facts.budget, "findings": facts.findings, **about,
-            "groups": {group: [one.id for one in members] for group, members in grouped(facts).items()},
-        }  # fmt: skip
-        jobs, never = jobs_of(facts), never_improved(facts)
-        growth = bank_growth(jobs)
-        compared = [(model, f"{page_of(model)}.html") for model in pairs]
-        listed = list_file(facts.runs)
+    def _lists(self) -> None:
+        listed = list_file(self.facts.runs)
         self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
-        prebuilt = [
-            {
-                "workload": model,
-                "baseline": pair.baseline.run_id,
-                "candidate": pair.candidate.run_id,
-                "why": pair.why,
-                "page": f"{page_of(model)}.html",
-            }
-            for model, pair in pairs.items()
-        ]
-        pages = (
-            ("choose", "comparisons", "compare.html", chooser_page(pairs, text), {"rows": prebuilt}),
-            (
-                "tuning",
-                "tuning_history",
-                "tuning.html",
-                tuning_page(jobs, never, growth, text),
-                {"rows": jobs, "never_improved": never, "bank_growth": growth},
-            ),
-            (
-                "index",
-                "overview",
-                "index.html",
-                {"title": text("Overview"), "compared": compared, "report": self.report, **overview(facts, text)},
-                twin,
-            ),
-            (
-                "list",
-                "all_series",
-                "series/index.html",
-                {"title": text("All series"), **all_series(facts, text)},
-                {"rows": series},
-            ),
-            (
-                "list",
-                "all_runs",
-                "runs/index.html",
-                {"title": text("All runs"), **all_runs(facts, text)},
-                {"rows": runs},
-            ),
-        )
-        for template, at, name, context, rows in pages:
-            told = {"format_version": 1, "page": at, **rows}
-            page = "index" if template == "index" else at
-            content = [self._page(template, page, name, at, context), _as_json(told)]
-            key = key_of(*content)
-            self._put("overview", [name, f"{name.removesuffix('.html')}.json"], key, lambda content=content: content)
+        for one in PAGES:
+            context, rows = one.make(self.facts, self.text)
+            page = "index" if one.template == "index" else one.key
+            content = [
+                self._page(one.template, page, one.file, one.key, context),
+                _as_json({"format_version": 1, "page": one.key, **rows}),
+            ]
+            names = [one.file, f"{one.file.removesuffix('.html')}.json"]
+            self._put("overview", names, key_of(*content), lambda content=content: content)
 
 
 def _look(series: SeriesFacts, look: Look) -> dict[str, Any]:
@@ -412,35 +352,19 @@ def _run_key(run: RunFacts, around: Surroundings) -> str:
     """A hash of all that a run's page is made of but its records, which its content tells."""
     changes = [(series.row, state_of(series.row)) for series in around.changes]
     return key_of(
-        _run_row(run), run.content, run.body, list(run.findings),
+        run_row(run), run.content, run.body, list(run.findings),
         [one and (one.run_id, one.night) for one in (around.before, around.after)],
-        [(_run_row(one), one.body) for one in around.tunings],
+        [(run_row(one), one.body) for one in around.tunings],
         [[*(row[name] for name in ("series_id", "workload", "change", "ci_low", "ci_high")), state] for row, state in changes],
         list(around.verdicts),
     )  # fmt: skip
-
-
-def _run_row(run: RunFacts) -> dict[str, Any]:
-    """A run as JSON, under the names that `history runs` has."""
-    return {
-        "night": run.night,
-        "run": run.run_id,
-        "kind": run.kind,
-        "workload": run.model,
-        "hardware": run.hardware,
-        "status": run.status,
-        "timestamp_ns": run.timestamp_ns,
-        "path": run.path,
-        "facts": run.facts,
-        "findings": len(run.findings),
-    }
 
 
 def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: RunAdvice | None) -> bytes:
     told = {
         "format_version": 1,
         "page": "run",
-        "row": _run_row(run),
+        "row": run_row(run),
         "body": run.body,
         "previous": around.before and around.before.run_id,
         "next": around.after and around.after.run_id,

@@ -21,7 +21,7 @@ from aoe_reports.history.site_facts import Groups, Row, RunDetails, RunFacts, St
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
-from aoe_reports.site.overview import slowest_of
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 
@@ -65,7 +65,7 @@ def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
 
 def _before_change(model: str, facts: StoreFacts) -> RunFacts | None:
     """The last run before the newest change of a model's step; None where nothing changed, or the run is not stored."""
-    step = slowest_of(model, facts)
+    step = facts.slowest_of(model)
     starts = [shift.start for shift in step.shifts if shift.state != "suspect" and shift.start] if step else []
     return facts.by_id.get(step.runs[starts[-1] - 1]) if step and starts else None
 
@@ -496,11 +496,12 @@ def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
     ]
 
 
-def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
-    """The context of the page that compares any two runs."""
+def chooser_page(facts: StoreFacts, text: Texts) -> Content:
+    """The context of the page that compares any two runs, and its JSON."""
+    pairs = pairs_of(facts)
     columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
     texts = orjson.dumps({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
-    return {
+    context = {
         "title": text("Compare two runs"),
         "columns": columns,
         "rows": [
@@ -513,4 +514,16 @@ def chooser_page(pairs: Mapping[str, Pair], text: Texts) -> dict[str, Any]:
             for model, pair in pairs.items()
         ],
         "texts": _as_script(texts).decode(),
+    }
+    return context, {
+        "rows": [
+            {
+                "workload": model,
+                "baseline": pair.baseline.run_id,
+                "candidate": pair.candidate.run_id,
+                "why": pair.why,
+                "page": f"{page_of(model)}.html",
+            }
+            for model, pair in pairs.items()
+        ]
     }

@@ -18,9 +18,11 @@ from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, short, stated
 from aoe_reports.site.charts import sparkline
+from aoe_reports.site.comparison import page_of, pairs_of
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import NEW_NIGHTS, Group, grouped, state_of, sure_effect
+from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
@@ -49,13 +51,15 @@ _GROUPS: Mapping[str, _Words] = N_(
 )
 
 
-def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
-    """The context of the first page."""
+def overview(facts: StoreFacts, text: Texts) -> Content:
+    """The context of the first page, and its JSON."""
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = list(chain.from_iterable(run.findings for run in tonight))
-    return {
+    context = {
+        "title": text("Overview"),
+        "compared": [(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
         "headline": said,
         "more": more,
         "tone": tone,
@@ -66,11 +70,18 @@ def overview(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "models": [_model(model, facts, text) for model in _models(facts)],
         "health": list(_health(facts, tonight, text)),
         **_not_whole(facts, text),
-        "all_runs_shown": False,
         "run_columns": run_columns(text),
         "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in _worst(findings)[:SHOWN_FINDINGS]],
+    }
+    return context, {
+        "rows": facts.regressions,
+        "budget": facts.budget,
+        "findings": facts.findings,
+        "nights": len(facts.nights),
+        "newest_night": facts.nights[-1] if facts.nights else None,
+        "groups": {group: [one.id for one in members] for group, members in groups.items()},
     }
 
 
@@ -195,17 +206,9 @@ def _model_columns(text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def slowest_of(model: str, facts: StoreFacts) -> SeriesFacts | None:
-    """The series of the longest step of a model, for want of steps of the whole model."""
-    measured = [series for series in facts.series if series.model == model and series.nights]
-    steps = [series for series in measured if series.row["scope"] == "step"]
-    wholes = steps or [series for series in measured if series.row["scope"] == "model"]
-    return max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)
-
-
 def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     runs = [run for run in facts.runs if run.model == model]
-    slowest = slowest_of(model, facts)
+    slowest = facts.slowest_of(model)
     ran = [cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
     if slowest is None:
         return [head(model), cell(None), cell(None, "ms"), cell(None), *ran]
@@ -368,8 +371,24 @@ def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
     ]
 
 
-def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
-    """The context of the list of series."""
+def run_row(run: RunFacts) -> dict[str, Any]:
+    """A run as JSON, under the names that `history runs` has."""
+    return {
+        "night": run.night,
+        "run": run.run_id,
+        "kind": run.kind,
+        "workload": run.model,
+        "hardware": run.hardware,
+        "status": run.status,
+        "timestamp_ns": run.timestamp_ns,
+        "path": run.path,
+        "facts": run.facts,
+        "findings": len(run.findings),
+    }
+
+
+def all_series(facts: StoreFacts, text: Texts) -> Content:
+    """The context of the list of series, and its JSON."""
     columns: Columns = [
         (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
         (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Minimum detectable effect"), "number"), (text("Nights"), "number"),
@@ -379,7 +398,24 @@ def all_series(facts: StoreFacts, text: Texts) -> dict[str, Any]:
         "Every series with a time in the last {nights} nights; series that changed come first.",
         nights=facts.watched_nights,
     )
-    return {"about": about if rows else text("No series is stored."), "columns": columns, "rows": rows}
+    context = {
+        "title": text("All series"),
+        "about": about if rows else text("No series is stored."),
+        "columns": columns,
+        "rows": rows,
+    }
+    return context, {
+        "rows": [
+            {
+                **one.row,
+                "group": group_of(one.row, facts.nights),
+                "sure_effect": sure_effect(one),
+                "share_of_step": one.share_of_step,
+                "model": one.model,
+            }
+            for one in facts.series
+        ]
+    }
 
 
 def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
@@ -397,11 +433,13 @@ def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
     ]
 
 
-def all_runs(facts: StoreFacts, text: Texts) -> dict[str, Any]:
-    """The context of the list of runs, the newest first."""
+def all_runs(facts: StoreFacts, text: Texts) -> Content:
+    """The context of the list of runs, the newest first, and its JSON."""
     rows = [run_cells(run, "", text) for run in reversed(facts.runs)]
-    return {
+    context = {
+        "title": text("All runs"),
         "about": text("Every run of the store, the newest first.") if rows else text("No run is stored."),
         "columns": run_columns(text),
         "rows": rows,
     }
+    return context, {"rows": [run_row(run) for run in facts.runs]}

@@ -28,6 +28,10 @@ def _shown(value: Any) -> Any:
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+Content = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""What a template is filled with, and what the JSON of the page has."""
+
+
 class _Constants(NodeTransformer):
     """Texts without values are the same on every page: they are put into the templates once."""
 

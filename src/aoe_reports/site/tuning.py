@@ -17,7 +17,8 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Columns, cell, head, stated
 from aoe_reports.site.charts import days_of, history_chart
-from aoe_reports.site.overview import interval, slowest_of
+from aoe_reports.site.overview import interval
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
@@ -87,13 +88,13 @@ class TuningJob:
     measured: MeasuredStep | None
 
 
-def jobs_of(facts: StoreFacts) -> list[TuningJob]:
+def _jobs_of(facts: StoreFacts) -> list[TuningJob]:
     """A row a tuning job, the newest first."""
     tunings = [run for run in facts.runs if run.is_tuning]
     tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
     jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, itemgetter("model"))
     proven = {model: _proven(runs, verdicts[model]) for model, runs in jobs.items()}
-    steps = {model: slowest_of(model, facts) for model in jobs}
+    steps = {model: facts.slowest_of(model) for model in jobs}
     return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
 
 
@@ -178,7 +179,7 @@ class TunedOperator:
     """Why it counts as one that never improved."""
 
 
-def never_improved(facts: StoreFacts) -> list[TunedOperator]:
+def _never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
     operators = _named_operators(facts)
     for row in facts.verdicts:
@@ -230,7 +231,7 @@ class BankGrowth:
     sum: int
 
 
-def bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
+def _bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
     """A row a night with counts."""
     counted = [job for job in jobs if job.added is not None and job.updated is not None]
     found: list[BankGrowth] = []
@@ -252,13 +253,13 @@ _NEVER: Mapping[str, str] = N_(
 """Why an operator counts as one that was never made quicker."""
 
 
-def tuning_page(
-    jobs: Sequence[TuningJob], never: Sequence[TunedOperator], growth: Sequence[BankGrowth], text: Texts
-) -> dict[str, Any]:
-    """The context of the page."""
+def tuning_page(facts: StoreFacts, text: Texts) -> Content:
+    """The context of the page, and its JSON."""
+    jobs, never = _jobs_of(facts), _never_improved(facts)
+    growth = _bank_growth(jobs)
     shown = jobs[:SHOWN_JOBS]
     known = any(job.added is not None for job in jobs)
-    return {
+    context = {
         "title": text("Tuning jobs (AOE)"),
         "job_columns": _job_columns(text),
         "jobs": [_job_cells(job, text) for job in shown],
@@ -279,6 +280,7 @@ def tuning_page(
             for row in reversed(growth[-SHOWN_JOBS:])
         ],
     }  # fmt: skip
+    return context, {"rows": jobs, "never_improved": never, "bank_growth": growth}
 
 
 def _job_columns(text: Texts) -> Columns:
