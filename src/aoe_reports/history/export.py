@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import to_builtins
 
 from aoe_reports.engine.output import whole_file
 from aoe_reports.formats.records.from_document import OwnRun
-from aoe_reports.formats.records.record import OURS
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import RECORD_COLUMNS, ROWS, Run, rows_of
@@ -36,14 +36,14 @@ def records_as_list(runs: Iterable[Run]) -> Iterator[str]:
     yield "\n]\n" if opened else "[]\n"
 
 
-def documents_of(run: Run, *, whole: bool = True) -> Iterator[dict[str, Any]]:
+def documents_of(run: Run, *, whole: bool = True) -> Iterator[JsonObject]:
     """The records of a run as JSON objects; the first of ours tells what the run is, so that it can come back.
 
     `whole` says that these are all records of the run.
     """
     header = run.header
     for place, record in enumerate(run.records):
-        document = record.as_json()
+        told = None
         if place == 0 and record.source != "foreign":
             told = OwnRun(
                 kind=header.run_kind,
@@ -54,8 +54,7 @@ def documents_of(run: Run, *, whole: bool = True) -> Iterator[dict[str, Any]]:
                 normaliser_version=header.normaliser_version,
                 body=run.body,
             )
-            document["metadata"][OURS]["run"] = told.as_json()
-        yield document
+        yield record.as_json(to_builtins(told))
 
 
 def write_records_parquet(runs: Iterable[Run], path: Path) -> None:

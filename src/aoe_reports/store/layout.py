@@ -214,7 +214,7 @@ ROW_COUNTS = "rows_of_kind"
 
 def counts_in(body: str | None) -> dict[str, int] | None:
     """How many rows of each kind belong to a run, as its row says; None where an older version wrote it."""
-    told = (read_body(body) or {}).get(ROW_COUNTS)
+    told: Any = (read_body(body) or {}).get(ROW_COUNTS)
     try:
         return {kind: int(told[kind]) for kind in RUN_KINDS[1:]} if told is not None else None
     except (ValueError, TypeError, LookupError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -95,7 +95,7 @@ def saved_share(before: object, after: object) -> float | None:
     return 1 - second / first if first > 0 and 0 < second < float("inf") else None
 
 
-def cost_of_summary(tuning_time_s: float | None, summary: dict[str, int]) -> float | None:
+def cost_of_summary(tuning_time_s: float | None, summary: Mapping[str, float]) -> float | None:
     """Seconds an operator of one tuning task: what was in the repository and stayed was not worked at."""
     worked_at = sum(summary.get(f"repo_{name}_num", 0) for name in ("add", "update", "unsatisfied"))
     return tuning_time_s / worked_at if tuning_time_s is not None and tuning_time_s > 0 and worked_at > 0 else None

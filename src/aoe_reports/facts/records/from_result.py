@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeGuard
@@ -10,6 +11,7 @@ from typing import TypeGuard
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.records.record import Phase, Record, Scope
+from aoe_reports.model.documents import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +22,9 @@ class _Pair:
     workload: str
     times: tuple[Decimal, Decimal]
     unit: str
-    kind: dict[str, str | list[str]]
-    tuned: dict[str, str | None] = field(default_factory=dict)
-    metrics: dict[str, float | None] = field(default_factory=dict)
+    kind: Mapping[str, Json]
+    tuned: Mapping[str, Json] = field(default_factory=dict)
+    metrics: Mapping[str, Json] = field(default_factory=dict)
     claim: str | None
     op_name: str | None = None
     op_type: str | None = None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+Int64 = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One part of a run (one rank's capture, or the tuning report): its identity, its content, its size."""
 
     identity: str
     content_hash: str
-    rows: int
+    rows: Int64
     named: bool
     """Whether the identity rests on something made to be unique (a recorded start, a capture's or result's name)."""
 

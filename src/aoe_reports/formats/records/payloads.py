@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 import msgspec
 from msgspec import Meta, Struct
 
 from aoe_reports.formats.records.identity import Member
+from aoe_reports.model.documents import Json, JsonObject, text_of
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.texts import say
 
@@ -76,63 +77,46 @@ def _is_night(text: str) -> bool:
     return known and _MIN_NIGHT <= text <= _MAX_NIGHT
 
 
-class _Member(Struct, array_like=True, forbid_unknown_fields=True):
-    identity: str
-    content_hash: str
-    rows: Annotated[int, Meta(ge=-_INT64, le=_INT64 - 1)]
-    named: bool
-
-
 def members_of(text: str | None) -> tuple[Member, ...]:
     """The members of a run; NotDecodableError where there are none."""
-    members = decode(text, list[_Member])
+    members: tuple[Member, ...] = decode(text, tuple[Member, ...])
     if not members:
         raise NotDecodableError(say("a run has at least one member"))
-    return tuple(Member(one.identity, one.content_hash, one.rows, one.named) for one in members)
+    return members
 
 
-def members_of_document(value: Any) -> tuple[Member, ...] | None:
-    """The members that a record of ours tells of its run; None where these are none."""
-    try:
-        members = msgspec.convert(value, list[_Member])
-    except (msgspec.ValidationError, RecursionError):
-        return None
-    return tuple(Member(one.identity, one.content_hash, one.rows, one.named) for one in members) or None
-
-
-def object_in(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+def object_in(row: Mapping[str, Json], column: str) -> JsonObject:
     """The JSON object in a column of a row, empty where there is none; what is no object is left out aloud."""
     text = row.get(column)
-    if text is None or text == "{}":
+    if not isinstance(text, str) or text == "{}":
         return {}
     try:
-        value: dict[str, Any] = decode(text, dict[str, Any])
+        value: JsonObject = decode(text, JsonObject)
     except NotDecodableError as error:
         leave_out(column, row, error.args[0])
         return {}
     return value
 
 
-def text_in(values: Mapping[str, Any], name: str) -> str | None:
+def text_in(values: Mapping[str, Json], name: str) -> str | None:
     """A text of a JSON object; None where there is none."""
-    value = values.get(name)
-    return value if isinstance(value, str) else None
+    return text_of(values.get(name))
 
 
-def number_in(values: Mapping[str, Any], name: str) -> Number | None:
+def number_in(values: Mapping[str, Json], name: str) -> Number | None:
     """A number of a JSON object; None where there is none."""
-    value: Number | None = values.get(name)
+    value = values.get(name)
     return value if is_number(value) else None
 
 
-def leave_out(column: str, row: Mapping[str, Any], why: str) -> None:
+def leave_out(column: str, row: Mapping[str, Json], why: str) -> None:
     """Say aloud that the value of a column of a row is used by nobody."""
     about = next((row[name] for name in ("run_id", "series_id", "subject", "workload") if row.get(name)), "?")
     told = say("{column} of a row about {about} cannot be used and is left out: {why}", column=column, about=about, why=why)  # fmt: skip
     warnings.warn(LeftOutWarning(told), stacklevel=2)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Json) -> TypeGuard[Number]:
     """Whether it is a number that every JSON takes."""
     if isinstance(value, int):
         return not isinstance(value, bool) and abs(value) < _INT64
@@ -170,10 +154,10 @@ _FIELDS: Mapping[str, Any] = {
 """What the values are that are computed with or shown, by their names."""
 
 
-def read_body(text: str | None) -> dict[str, Any] | None:
+def read_body(text: str | None) -> JsonObject | None:
     """The JSON object that a row holds beside its columns; None where what is there is none."""
     try:
-        body: dict[str, Any] = decode(text, dict[str, Any])
+        body: JsonObject = decode(text, JsonObject)
     except NotDecodableError:
         return None
     if text is not None and _LONG_NUMBER.search(text):
@@ -194,15 +178,17 @@ def _without_long_numbers(value: Any) -> Any:
     return value
 
 
-def body_of(text: str | None) -> dict[str, Any]:
+def body_of(text: str | None) -> JsonObject:
     """What a row says of itself; what is not as it was written is left out, and all of it where it is no JSON object."""
     return {name: value for name, value in (read_body(text) or {}).items() if _fits(name, value)}
 
 
-def verdict_of(text: str | None) -> dict[str, Any]:
+def verdict_of(text: str | None) -> JsonObject:
     """What a stored verdict says of itself, with one claim: rows of older versions tell the model's times beside operators' change."""
     body = body_of(text)
-    before, after, claimed = (body.get(name) for name in ("claimed_before_us", "claimed_after_us", "claimed_change"))
+    before, after, claimed = (
+        number_in(body, name) for name in ("claimed_before_us", "claimed_after_us", "claimed_change")
+    )
     if before is None or after is None or claimed is None:
         return body
     rounding = _ROUNDING * (1 + 2 / before) if before else 0.0
@@ -221,7 +207,7 @@ def unfit_names(text: str | None) -> list[str] | None:
     return None if body is None else [name for name, value in body.items() if not _fits(name, value)]
 
 
-def fits_body(body: Mapping[str, Any]) -> bool:
+def fits_body(body: Mapping[str, Json]) -> bool:
     """Whether a body can be stored as it is."""
     return all(_fits(name, value) for name, value in body.items())
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from aoe_reports.formats.vendor import VENDORS
+from aoe_reports.model.documents import Json, JsonObject
 
 Scope = Literal["model", "step", "op_type", "op", "communication", "subgraph"]
 RecordSource = str
@@ -43,18 +45,18 @@ class Record:
     timestamp: float | str
     """As it was written; `timestamp_ns` is what it means."""
     schema_version: str = SCHEMA_VERSION
-    metadata: dict[str, Any] = field(default_factory=dict)
-    workload_args: dict[str, Any] = field(default_factory=dict)
-    workload_metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    workload_args: Mapping[str, Json] = field(default_factory=dict)
+    workload_metadata: Mapping[str, Json] = field(default_factory=dict)
     engine_version: str = "unknown"
-    engine_config: dict[str, Any] = field(default_factory=dict)
-    compilation_config: dict[str, Any] = field(default_factory=dict)
-    software_config: dict[str, Any] = field(default_factory=dict)
-    runtime_config: dict[str, Any] = field(default_factory=dict)
-    hardware_config: dict[str, Any] = field(default_factory=dict)
-    execution_config: dict[str, Any] = field(default_factory=dict)
-    metrics: dict[str, Any] = field(default_factory=dict)
-    runtime_raw: list[dict[str, Any]] | None = None
+    engine_config: Mapping[str, Json] = field(default_factory=dict)
+    compilation_config: Mapping[str, Json] = field(default_factory=dict)
+    software_config: Mapping[str, Json] = field(default_factory=dict)
+    runtime_config: Mapping[str, Json] = field(default_factory=dict)
+    hardware_config: Mapping[str, Json] = field(default_factory=dict)
+    execution_config: Mapping[str, Json] = field(default_factory=dict)
+    metrics: Mapping[str, Json] = field(default_factory=dict)
+    runtime_raw: Sequence[Mapping[str, Json]] | None = None
 
     run_id: str
     timestamp_ns: int
@@ -69,7 +71,7 @@ class Record:
     count: int | None = None
     total_ns: int | None = None
     """What all calls together took, exact."""
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Json] = field(default_factory=dict)
     """Keys that v0.1 does not name, as they stood in a foreign record."""
     absent: tuple[str, ...] = ()
     """Optional fields that a foreign record did not have."""
@@ -98,14 +100,17 @@ class Record:
             parts += [self.engine_config, self.compilation_config, self.runtime_config]
         return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]
 
-    def as_json(self) -> dict[str, Any]:
-        """The fields of v0.1 as a JSON object, as a foreign record had them; our own say under `OURS` what v0.1 cannot."""
+    def as_json(self, run: Json = None) -> JsonObject:
+        """The fields of v0.1 as a JSON object, as a foreign record had them; our own say under `OURS` what v0.1 cannot.
+
+        `run` is what the first of a run's records says of the run.
+        """
         document = {name: getattr(self, name) for name in FIELDS if name not in self.absent}
         if self.runtime_raw is None:
             del document["runtime_raw"]
         if self.source != "foreign":
             typed = {name: value for name in TYPED_FIELDS if (value := getattr(self, name)) is not None}
-            document["metadata"] = {**self.metadata, OURS: typed}
+            document["metadata"] = {**self.metadata, OURS: typed if run is None else {**typed, "run": run}}
         return {**document, **self.extra}
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, ValidationError, convert, to_builtins
 
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, object_in
 from aoe_reports.formats.records.record import (
@@ -15,9 +18,13 @@ from aoe_reports.formats.records.record import (
     Record,
     canonical_json,
 )
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.texts import say
 
 METRIC = "runtime_ms_mean"
+
+Cell = str | int | float | None
+"""What a column of a stored row holds."""
 
 _AS_JSON = frozenset({*JSON_FIELDS, "timestamp"})
 _PLAIN = tuple(name for name in (*FIELDS, *TYPED_FIELDS) if name not in {*_AS_JSON, "runtime_raw"})
@@ -38,52 +45,55 @@ class JsonTexts:
         return made[1]
 
 
-def row_of_record(record: Record, text: Callable[[Any], str] = canonical_json) -> dict[str, Any]:
+def row_of_record(record: Record, text: Callable[[Any], str] = canonical_json) -> dict[str, Cell]:
     """The columns of a record; what a foreign one has beyond v0.1, or lacks, stands under `OURS` in `metadata`.
 
     `text` makes the JSON texts of objects (see JsonTexts).
     """
-    row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
+    row: dict[str, Cell] = {name: getattr(record, name) for name in _PLAIN}
     row |= {name: text(getattr(record, name)) for name in JSON_FIELDS}
     row["timestamp"] = canonical_json(record.timestamp)
-    row["metadata"] = text(_with_ours(record))
+    row["metadata"] = text(_with_beyond(record))
     row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
     return {**row, "metric": METRIC, "series_id": record.series_id, "fingerprint": record.fingerprint}
 
 
 def record_of_row(row: Mapping[str, Any]) -> Record:
-    """The record that a row was made of."""
-    facts: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    facts |= {name: object_in(row, name) for name in JSON_FIELDS}
-    facts["timestamp"] = decode(row["timestamp"], int | float | str)
-    facts["runtime_raw"] = None if row["runtime_raw"] is None else decode(row["runtime_raw"], list[dict[str, Any]])
-    ours = _ours_in(facts["metadata"])
-    if _ITSELF in ours:
-        facts["metadata"][OURS] = ours[_ITSELF]
-    return Record(**facts, extra=ours.get("extra", {}), absent=tuple(ours.get("absent", ())))
+    """The record that a row was made of; NotDecodableError where it is not as it was written."""
+    objects: dict[str, Any] = {name: object_in(row, name) for name in JSON_FIELDS}
+    beyond = _Beyond.of(objects["metadata"].pop(OURS, {}))
+    if beyond.metadata is not UNSET:
+        objects["metadata"][OURS] = beyond.metadata
+    return Record(
+        **{name: row[name] for name in _PLAIN},
+        **objects,
+        timestamp=decode(row["timestamp"], int | float | str),
+        runtime_raw=None if row["runtime_raw"] is None else decode(row["runtime_raw"], list[JsonObject]),
+        extra=beyond.extra,
+        absent=tuple(beyond.absent),
+    )
 
 
-def _ours_in(metadata: dict[str, Any]) -> dict[str, Any]:
-    """What stands under `OURS`, taken out of the metadata; NotDecodableError where it is not as it was written."""
-    ours: dict[str, Any] = metadata.pop(OURS, {})
-    extra, absent = (ours.get("extra", {}), ours.get("absent", [])) if isinstance(ours, dict) else (None, None)
-    if not isinstance(extra, dict) or not isinstance(absent, list) or not set(map(str, absent)) <= set(OPTIONAL_FIELDS):
+class _Beyond(Struct, omit_defaults=True):
+    """What a foreign record has beyond v0.1, or lacks, under `OURS`."""
+
+    extra: JsonObject = {}
+    absent: list[str] = []
+    metadata: Json | UnsetType = UNSET
+    """The record's own value of the key OURS."""
+
+    @classmethod
+    def of(cls, value: Json) -> _Beyond:
+        """It as it was written."""
+        with suppress(ValidationError, RecursionError):
+            beyond = convert(value, cls)
+            if set(beyond.absent) <= set(OPTIONAL_FIELDS) and beyond.extra.keys().isdisjoint(FIELDS):
+                return beyond
         raise NotDecodableError(say("{key} differs from what was written", key=OURS))
-    if set(extra) & set(FIELDS):
-        raise NotDecodableError(say("{key} differs from what was written", key=OURS))
-    return ours
 
 
-_ITSELF = "metadata"
-"""Where a foreign record's own value of the key OURS is kept."""
-
-
-def _with_ours(record: Record) -> dict[str, Any]:
-    ours: dict[str, Any] = {}
-    if record.extra:
-        ours["extra"] = record.extra
-    if record.absent:
-        ours["absent"] = list(record.absent)
-    if OURS in record.metadata:
-        ours[_ITSELF] = record.metadata[OURS]
-    return {**record.metadata, OURS: ours} if ours else record.metadata
+def _with_beyond(record: Record) -> Mapping[str, Json]:
+    itself = record.metadata.get(OURS, UNSET)
+    if not record.extra and not record.absent and itself is UNSET:
+        return record.metadata
+    return {**record.metadata, OURS: to_builtins(_Beyond(dict(record.extra), list(record.absent), itself))}

@@ -139,7 +139,7 @@ def _own_run(group: Sequence[_Entry], first: Record, zone: tzinfo, damaged: bool
         return told
     # some of a run's records: of its members, but less complete than what these were made of
     picked = content_hash_of(entry.digest for entry in group)
-    return replace(told, members=tuple(replace(member, content_hash=picked, rows=0) for member in told.members))
+    return replace(told, members=tuple(member._replace(content_hash=picked, rows=0) for member in told.members))
 
 
 _KINDS: dict[RecordSource, RunKind] = {"foreign": "foreign", "aoe": "tuning"}

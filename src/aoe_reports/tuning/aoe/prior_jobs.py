@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import pyarrow as pa
+from msgspec import Struct, convert
 
 from aoe_reports.facts.records.from_result import plain_number
 from aoe_reports.formats.aoe.result_files import read_bytes, read_results
 from aoe_reports.formats.aoe.results import TuningResult, join_name
 from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.records.payloads import body_of, object_in, text_in
+from aoe_reports.formats.records.payloads import Number, body_of, number_in, object_in, text_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding, has
 from aoe_reports.model.texts import join, say
@@ -81,7 +84,7 @@ class _Reading(PriorJobs):
             improved = [modification.name for modification in result.modifications]
             self._tell(improved, result.failed_operators, source)
 
-    def _cost(self, kind: str, seconds: float | None, summary: dict[str, int], *, complete: bool) -> None:
+    def _cost(self, kind: str | None, seconds: float | None, summary: Mapping[str, float], *, complete: bool) -> None:
         if not complete or seconds is None or seconds <= 0:
             return
         if kind == "sgat":
@@ -92,45 +95,34 @@ class _Reading(PriorJobs):
     def read_store(self, uri: str, workload: str | None) -> None:
         """Take in what a store holds of tuning: gains and costs of all of it, single operators of `workload` only."""
         history = History.open(uri)
-        columns = (
-            "run_id",
-            "model",
-            "scope",
-            "phase",
-            "op_type",
-            "op_name",
-            "runtime_ms_mean",
-            "metadata",
-            "timestamp_ns",
-        )
-        rows = history.records(columns, [equals("source", "aoe")]).to_pylist()
+        columns = (*_Time.__slots__, "model", "phase", "metadata", "timestamp_ns")
+        rows = history.records(columns, [equals("source", "aoe")])
         improved: dict[str, list[str]] = {}
         for before, after in _pairs(rows):
-            saved = saved_share(before["runtime_ms_mean"], after["runtime_ms_mean"])
-            if saved is None:
-                continue
-            if before["scope"] == "op":
-                self.gains += [Gain(kind, saved) for kind in (before["op_type"] or "").split(";") if kind]
-                improved.setdefault(before["run_id"], []).append(before["op_name"])
+            saved = saved_share(before.runtime_ms_mean, after.runtime_ms_mean)
+            if saved is not None and before.scope == "op":
+                self.gains += [Gain(kind, saved) for kind in (before.op_type or "").split(";") if kind]
+                improved.setdefault(before.run_id, []).append(before.op_name or "")
         runs = history.rows("run", ("run_id", "run_kind", "model", "night", "timestamp_ns", "status", "body"))
         for run in sorted(runs.to_pylist(), key=lambda row: (row["timestamp_ns"], row["run_id"])):
             if run["run_kind"] == "tuning":
-                self._take_run(run, improved.get(run["run_id"], []), workload)
+                mine = workload is not None and run["model"] == workload
+                told = say("in the store, {night}", night=run["night"]) if mine else None
+                self._take_run(convert(body_of(run["body"]), _StoredTuning), improved.get(run["run_id"], []), told)
         for row in history.rows("verdict", ("scope", "op_type", "body")).to_pylist():
-            change = body_of(row["body"]).get("change") if row["scope"] == "operator" else None
+            change = number_in(body_of(row["body"]), "change") if row["scope"] == "operator" else None
             if change is not None and row["op_type"]:
                 self.gains.append(Gain(row["op_type"], -change, measured=True))
 
-    def _take_run(self, run: Mapping[str, Any], improved: Sequence[str], workload: str | None) -> None:
-        body = body_of(run["body"])
-        kind, summary = body.get("kind"), body.get("summary") or {}
-        complete = bool(improved) or body.get("model_result_ms") is not None
-        self._cost(str(kind), body.get("tuning_time_s"), summary, complete=complete)
-        if kind == "sgat" and complete:
-            saved = saved_share(body.get("model_baseline_ms"), body.get("model_result_ms"))
+    def _take_run(self, run: _StoredTuning, improved: Sequence[str], source: str | None) -> None:
+        """Take in a run; single operators where it is of the workload, and then `source` names it."""
+        complete = bool(improved) or run.model_result_ms is not None
+        self._cost(run.kind, run.tuning_time_s, run.summary or {}, complete=complete)
+        if run.kind == "sgat" and complete:
+            saved = saved_share(run.model_baseline_ms, run.model_result_ms)
             self.gains += [] if saved is None else [Gain(None, saved)]
-        if kind == "opat" and workload is not None and run["model"] == workload:
-            self._tell(improved, body.get("failed_operators") or (), say("in the store, {night}", night=run["night"]))
+        if run.kind == "opat" and source is not None:
+            self._tell(improved, run.failed_operators or (), source)
 
     def read_bank(self, files: Mapping[str, Path]) -> None:
         """Take in the operators of a bank, by the paths of its files."""
@@ -174,13 +166,36 @@ def _gains_of_result(result: TuningResult) -> list[Gain]:
     return found
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+class _StoredTuning(Struct):
+    """What the row of a tuning run says of it."""
+
+    kind: str | None = None
+    tuning_time_s: Number | None = None
+    model_baseline_ms: Number | None = None
+    model_result_ms: Number | None = None
+    summary: dict[str, Number] | None = None
+    failed_operators: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """One time of what was tuned, from the store."""
+
+    run_id: str
+    scope: str
+    op_type: str | None
+    op_name: str | None
+    runtime_ms_mean: float | None
+
+
+def _pairs(rows: pa.Table) -> Iterator[tuple[_Time, _Time]]:
     """(before, after) of what was tuned, in the order of their time."""
-    found: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
-    for row in rows:
+    found: dict[tuple[str, str], dict[str, _Time]] = {}
+    for row in rows.to_pylist():
         pair_id = text_in(object_in(row, "metadata"), "pair_id")
         if pair_id is not None and row["phase"] in {"before", "after"}:
-            found.setdefault((row["run_id"], pair_id), {})[row["phase"]] = row
+            time = _Time(**{name: row[name] for name in _Time.__slots__})
+            found.setdefault((time.run_id, pair_id), {})[row["phase"]] = time
     for key in sorted(found):
         both = found[key]
         if len(both) == len(("before", "after")):
