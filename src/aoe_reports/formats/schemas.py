@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import SchemaMissingError
 from aoe_reports.model.texts import say
 
@@ -19,12 +19,13 @@ _FOLDERS = (
 
 
 @cache
-def load_schema(name: str) -> dict[str, Any]:
+def load_schema(name: str) -> JsonObject:
     """The schema called `name` (one of SCHEMA_NAMES) as a dict; SchemaMissingError where the installation lacks it."""
     for folder in _FOLDERS:
         path = folder / f"{name}.schema.json"
         if path.is_file():
-            return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
+            schema: JsonObject = json.loads(path.read_text(encoding="utf-8"))
+            return schema
     message = say(
         "schema {name!r} is not part of this installation; expected in {folder}", name=name, folder=_FOLDERS[0]
     )

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding, Severity
 
 TUNERS: dict[str, str] = {
@@ -32,7 +33,7 @@ class TunerFile:
     """What they are called."""
     rows: int | None
     """How many measured times it holds."""
-    summary: Mapping[str, object] | None
+    summary: Mapping[str, Json] | None
     """What else is worth a line, as JSON values."""
     findings: tuple[Finding, ...] = ()
 

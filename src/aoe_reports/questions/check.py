@@ -11,6 +11,7 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import FileUnit, Finished, Question, Request, RunOptions, Unit
 from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.classes import record
+from aoe_reports.model.documents import Json
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, place_of
 from aoe_reports.model.options import option, options
@@ -66,7 +67,7 @@ class CheckedFile:
     tasks: int | None = column("Tasks", "integer")
     tuning_names: Sequence[str | None] = column()
     statuses: Sequence[str | None] = column()
-    summary: BankSummary | Mapping[str, object] | None = column()
+    summary: BankSummary | Mapping[str, Json] | None = column()
     verdict: Verdict = column("Verdict", "state")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.banks import BankSummary
+from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import say
@@ -39,7 +40,7 @@ class InspectedFile:
     start_ns: int | None = column()
     end_ns: int | None = column()
     superseded: bool = column("Superseded")
-    summary: BankSummary | Mapping[str, object] | None = column()
+    summary: BankSummary | Mapping[str, Json] | None = column()
 
 
 class Inspect(Question[RunOptions, InspectedFile]):

@@ -12,6 +12,7 @@ import orjson
 
 from aoe_reports.formats.aoe.results import escape
 from aoe_reports.formats.schemas import load_schema
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
@@ -163,7 +164,7 @@ _Place = tuple[Any, Any, str]
 
 def unknown_keys(name: str, definition: str, document: Any, at: str) -> Iterator[str]:
     """Pointers of the keys that the definition of a schema (and what it refers to) does not name; `at` leads to it."""
-    schema = load_schema(name)
+    schema: Any = load_schema(name)
     waiting: list[_Place] = [(schema["$defs"][definition], document, at)]
     while waiting:
         part, value, here = waiting.pop()
@@ -180,13 +181,13 @@ def unknown_keys(name: str, definition: str, document: Any, at: str) -> Iterator
             waiting += _members(part, value, here)
 
 
-def _unnamed(part: Any, value: Mapping[str, Any], here: str) -> Iterator[str]:
+def _unnamed(part: Any, value: JsonObject, here: str) -> Iterator[str]:
     """Pointers of the members of an object that a part of a schema does not name, where it names any."""
     if "properties" in part and "additionalProperties" not in part:
         yield from (f"{here}/{escape(key)}" for key in sorted(value.keys() - part["properties"].keys()))
 
 
-def _members(part: Any, value: Mapping[str, Any], here: str) -> Iterator[_Place]:
+def _members(part: Any, value: JsonObject, here: str) -> Iterator[_Place]:
     """The members of an object that may hold objects."""
     named, others = part.get("properties"), part.get("additionalProperties")
     if named is not None:

@@ -19,6 +19,7 @@ from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_docum
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.json.text import MemberNames, duplicates, explain, recover
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, is_below
 from aoe_reports.model.texts import Text, say
@@ -212,8 +213,8 @@ def _with_duplicates(data: bytes) -> Any:
     return json.loads(data, object_pairs_hook=_with_both, parse_float=Decimal, parse_int=whole, parse_constant=refuse)
 
 
-def _with_both(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    merged: dict[str, Any] = dict(items)
+def _with_both(items: list[tuple[str, Json]]) -> JsonObject:
+    merged = dict(items)
     if len(merged) == len(items):
         return merged
     names = MemberNames()

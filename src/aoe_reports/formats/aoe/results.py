@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeGuard, TypeVar
+
+from aoe_reports.model.documents import JsonObject, object_of, text_of
 
 Kind = Literal["opat", "sgat"]
 Word = TypeVar("Word", bound=str)
@@ -134,7 +136,7 @@ VOCABULARY_OF: dict[str, Vocabulary] = {
 """The vocabulary that a key or a status belongs to: `tune` is of CANN 6.0, `tuning` of 6.2 and later."""
 
 
-def vocabulary_of(body: dict[str, Any], status: object) -> Vocabulary | None:
+def vocabulary_of(body: JsonObject, status: object) -> Vocabulary | None:
     """The vocabulary of an OPAT segment's keys and status; None where it uses neither."""
     words = {VOCABULARY_OF[word] for word in body if word in VOCABULARY_OF}
     if isinstance(status, str) and status in VOCABULARY_OF:
@@ -222,14 +224,20 @@ class ReadTask:
 
     facts: TaskFacts
     segments: list[Any]
-    basic: dict[str, Any]
-    body: dict[str, Any]
+    basic: JsonObject
+    body: JsonObject
     entries: Entries
 
     def count_members(self) -> int:
         """How many members the objects of the task have, if all of them are documented ones."""
-        entries, modified = self.entries, self.body.get(f"repo_modified_{WHAT[self.facts.kind]}", ())
-        count = sum(map(len, self.segments)) + len(self.basic) + len(self.body) + len(self.body.get("repo_summary", ()))
+        entries = self.entries
+        modified: Any = self.body.get(f"repo_modified_{WHAT[self.facts.kind]}", ())
+        count = (
+            sum(map(len, self.segments))
+            + len(self.basic)
+            + len(self.body)
+            + len(object_of(self.body.get("repo_summary")))
+        )
         if entries.modes is None:
             return count + len(modified) + sum(map(len, entries.named))
         return count + sum(map(len, modified)) + len(entries.modes) + sum(map(len, entries.timed))
@@ -242,7 +250,7 @@ class ReadTask:
             tuning_time_s=_decimal(self.basic.get("tuning_time(s)")),
             model_baseline_ms=_decimal(body.get(MODEL_KEYS[0])),
             model_result_ms=_decimal(body.get(MODEL_KEYS[1])),
-            model_improvement=_text(body.get(MODEL_KEYS[2])),
+            model_improvement=text_of(body.get(MODEL_KEYS[2])),
             modifications=tuple(_modifications(self.entries, facts)),
         )
 
@@ -258,29 +266,29 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
     failed_key = _first_of(body, "tuning_failed_operators", "tune_failed_operators")
     status, failed = body.get(status_key or ""), body.get(failed_key or "")
     modified = body.get(f"repo_modified_{WHAT[found]}")
-    is_flat = found == "opat" and isinstance(modified, list)
+    flat = modified if found == "opat" and isinstance(modified, list) else None
     facts = TaskFacts(
         kind=found,
         container=container,
-        body=None if not body else "flat" if is_flat else "grouped",
+        body=None if not body else "grouped" if flat is None else "flat",
         vocabulary=vocabulary_of(body, status),
         report_key=key,
         pointer=pointer,
         segment_pointer=pointer + below,
-        tuning_name=_text(basic.get("tuning_name")),
-        status=_text(status) if status_key else None,
+        tuning_name=text_of(basic.get("tuning_name")),
+        status=text_of(status) if status_key else None,
         status_key=status_key,
         has_segment=segment is not None,
-        summary=_counts(_dict(body.get("repo_summary"))),
+        summary=_counts(object_of(body.get("repo_summary"))),
         failed_operators=_texts(failed),
         failed_key=failed_key if failed else None,
         present=frozenset(INTERRUPTIBLE) & (body.keys() | basic.keys()),
     )
-    entries = _grouped(_dict(modified), WHAT[found]) if not is_flat else _flat(modified or [])
+    entries = _grouped(object_of(modified), WHAT[found]) if flat is None else _flat(flat)
     return ReadTask(facts, segments, basic, body, entries)
 
 
-def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, dict[str, Any] | None, str]:
+def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, JsonObject | None, str]:
     """(what was tuned, the segment that tells of it, where that stands below the task); `kind` where there is none."""
     kinds: tuple[Kind, ...] = ("opat", "sgat")
     for found in kinds:
@@ -290,14 +298,14 @@ def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, dict[str, Any
     return kind, None, ""
 
 
-def _first_of(body: dict[str, Any], *keys: str) -> str | None:
+def _first_of(body: JsonObject, *keys: str) -> str | None:
     return next((key for key in keys if key in body), None)
 
 
-def _segment(segments: list[Any], name: str) -> tuple[dict[str, Any] | None, int]:
+def _segment(segments: list[Any], name: str) -> tuple[JsonObject | None, int]:
     for index, segment in enumerate(segments):
-        if isinstance(segment, dict) and isinstance(segment.get(name), dict):
-            return segment[name], index
+        if isinstance(segment, dict) and isinstance(inner := segment.get(name), dict):
+            return inner, index
     return None, 0
 
 
@@ -315,12 +323,12 @@ def _flat(operators: list[Any]) -> Entries:
     return Entries(named, timed, [one.get("update_mode", "add") for one in timed], positions, modes)
 
 
-def _grouped(groups: dict[str, Any], what: str) -> Entries:
-    found: list[dict[str, Any]] = []
+def _grouped(groups: JsonObject, what: str) -> Entries:
+    found: list[Any] = []
     updates: list[Any] = []
     positions: list[int] = []
     for update in ("add", "update"):
-        entries = groups.get(f"{update}_repo_{what}")
+        entries: Any = groups.get(f"{update}_repo_{what}")
         if isinstance(entries, list):
             is_plain = {dict}.issuperset(map(type, entries))
             good = range(len(entries)) if is_plain else [i for i, one in enumerate(entries) if isinstance(one, dict)]
@@ -353,14 +361,14 @@ def _modifications(entries: Entries, facts: TaskFacts) -> Iterator[Modification]
         entries.named, entries.timed, entries.updates, entries.positions, modes, strict=True
     ):
         yield Modification(
-            name=_text(named.get("op_name", named.get("repo_key"))) or "",
+            name=text_of(named.get("op_name", named.get("repo_key"))) or "",
             op_type=types_of(named.get("op_type")),
             mode=mode,
-            update_mode=_text(update) or "add",
+            update_mode=text_of(update) or "add",
             before=_decimal(timed.get(before)),
             after=_decimal(timed.get(after)),
             unit=unit,
-            improvement=_text(timed.get("performance_improvement")),
+            improvement=text_of(timed.get("performance_improvement")),
             pointer=f"{at}/{update}_repo_{what}/{i}" if mode is None else f"{at}/{i}/tune_performance/{mode}",
         )
 
@@ -374,30 +382,23 @@ def types_of(op_type: Any) -> tuple[str, ...]:
     return _texts(op_type)
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def _texts(value: Any) -> tuple[str, ...]:
     """The texts of a list; none of anything else."""
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _counts(summary: dict[str, Any]) -> dict[str, int]:
+def _counts(summary: JsonObject) -> dict[str, int]:
     """The whole numbers of a summary; 2.0 is one, too."""
-    if {int}.issuperset(map(type, summary.values())):
-        return {key: count for key, count in summary.items() if -_MOST < count < _MOST}
-    counts = {}
-    for key, value in summary.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-            continue
-        if -_MOST < value < _MOST and value == int(value):
-            counts[key] = int(value)
-    return counts
+    counts = {key: count for key, count in summary.items() if type(count) is int and -_MOST < count < _MOST}
+    if len(counts) == len(summary):
+        return counts
+    return {key: int(value) for key, value in summary.items() if _is_count(value)}
+
+
+def _is_count(value: Any) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return False
+    return -_MOST < value < _MOST and value == int(value)
 
 
 _MOST = 1 << 64

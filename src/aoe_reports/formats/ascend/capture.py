@@ -26,6 +26,7 @@ from aoe_reports.formats.ascend.names import (
 )
 from aoe_reports.formats.capture import Capture, CaptureInfo
 from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import join, say
 from aoe_reports.model.timestamps import digits_to_ns
@@ -273,7 +274,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
     return info
 
 
-def _load(path: Path) -> dict[str, Any] | None:
+def _load(path: Path) -> JsonObject | None:
     try:
         if path.stat().st_size > MAX_INFO_BYTES:
             return None
@@ -288,13 +289,13 @@ WORKLOAD_KEYS = ("workload", "model_name")
 """Keys under which `add_metadata` may say in profiler_metadata.json what is measured, the first one first."""
 
 
-def _stated_workload(document: dict[str, Any]) -> str | None:
+def _stated_workload(document: JsonObject) -> str | None:
     return next((name for key in WORKLOAD_KEYS if (name := (_text(document.get(key)) or "").strip())), None)
 
 
-def _with_profiler_info(info: CaptureInfo, document: dict[str, Any], rank: str | None) -> CaptureInfo:
-    experimental = _dict(_dict(document.get("config")).get("experimental_config"))
-    end = _dict(document.get("end_info")).get("collectionTimeEnd")
+def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | None) -> CaptureInfo:
+    experimental = object_of(object_of(document.get("config")).get("experimental_config"))
+    end = object_of(document.get("end_info")).get("collectionTimeEnd")
     rank_id = document.get("rank_id")
     return replace(
         info,
@@ -306,7 +307,7 @@ def _with_profiler_info(info: CaptureInfo, document: dict[str, Any], rank: str |
     )
 
 
-def _with_msprof_info(info: CaptureInfo, document: dict[str, Any], what: str, device: str | None) -> CaptureInfo:
+def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device: str | None) -> CaptureInfo:
     if what == "start_info":
         start = _nanoseconds(document.get("collectionTimeBegin"))
         return replace(info, start_ns=min(start, info.start_ns or start)) if start else info
@@ -316,11 +317,11 @@ def _with_msprof_info(info: CaptureInfo, document: dict[str, Any], what: str, de
     rank = document.get("rank_id")
     ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
     devices = document.get("DeviceInfo")
-    first = _dict(devices[0]) if isinstance(devices, list) and devices else {}
+    first = object_of(devices[0]) if isinstance(devices, list) and devices else {}
     hardware = {
-        name: _text(first[name]) or first[name]
+        name: _text(value) or value
         for name in ("ai_core_num", "aiv_num", "aic_frequency", "aiv_frequency", "hwts_frequency")
-        if isinstance(first.get(name), int | str)
+        if isinstance(value := first.get(name), int | str)
     }
     return replace(
         info,
@@ -328,10 +329,6 @@ def _with_msprof_info(info: CaptureInfo, document: dict[str, Any], what: str, de
         pid=_int(document.get("pid")),
         hardware=info.hardware | hardware,
     )
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: Any) -> str | None:

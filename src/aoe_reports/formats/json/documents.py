@@ -11,6 +11,7 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.json.summary import Row, read_document, table_of_rows
 from aoe_reports.model.columns import integers
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say
 
@@ -73,7 +74,9 @@ def _held_against_totals(data: TableData, totals: list[Row]) -> TableData:
     return data.with_findings(found)
 
 
-def _operators(document: Any, broken: list[Finding], path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
+def _operators(
+    document: Any, broken: list[Finding], path: str
+) -> Iterator[tuple[dict[str, str | None], JsonObject, str]]:
     """(step, type, operator and group; what stands there; its pointer) of communication*.json."""
 
     def parts(value: Any, pointer: str) -> Iterator[tuple[str, Any, str]]:
@@ -110,7 +113,7 @@ def _times(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
             yield Row({**labels, **times}, f"{pointer}/{_TIMES}")
 
 
-def _is_nameless_total(labels: dict[str, Any], times: dict[str, Any]) -> bool:
+def _is_nameless_total(labels: dict[str, str | None], times: JsonObject) -> bool:
     """Whether this has no start, as only a total has: one whose name is damaged would count everything twice."""
     return labels["op_name"] != TOTAL and not any(name.startswith(_START) for name in times)
 

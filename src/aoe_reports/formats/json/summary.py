@@ -25,6 +25,7 @@ from aoe_reports.formats.csv.summary import (
 from aoe_reports.formats.json.text import of_parser
 from aoe_reports.formats.table import NULL_TOKENS, Field, Table
 from aoe_reports.model.columns import Mask, keep_where, valid
+from aoe_reports.model.documents import Json
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
@@ -97,7 +98,7 @@ def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
 class Row:
     """One row of a document: its cells by header, and where it stands."""
 
-    cells: dict[str, Any]
+    cells: Mapping[str, Json]
     pointer: str
 
 

@@ -130,7 +130,7 @@ class _Modification(Struct):
     after: Number | None
 
 
-_FIELDS: Mapping[str, Any] = {
+_FIELDS = {
     **dict.fromkeys(
         (
             "advice", "kind", "tuning_name", "op_type", "op_name", "input_shapes", "verdict", "claim", "reason", "verdict_of_job",

@@ -60,13 +60,12 @@ def row_of_record(record: Record, text: Callable[[Any], str] = canonical_json) -
 
 def record_of_row(row: Mapping[str, Any]) -> Record:
     """The record that a row was made of; NotDecodableError where it is not as it was written."""
-    objects: dict[str, Any] = {name: object_in(row, name) for name in JSON_FIELDS}
+    objects = {name: object_in(row, name) for name in JSON_FIELDS}
     beyond = _Beyond.of(objects["metadata"].pop(OURS, {}))
     if beyond.metadata is not UNSET:
         objects["metadata"][OURS] = beyond.metadata
     return Record(
-        **{name: row[name] for name in _PLAIN},
-        **objects,
+        **{**{name: row[name] for name in _PLAIN}, **objects},
         timestamp=decode(row["timestamp"], int | float | str),
         runtime_raw=None if row["runtime_raw"] is None else decode(row["runtime_raw"], list[JsonObject]),
         extra=beyond.extra,

@@ -19,15 +19,13 @@ from aoe_reports.formats.found import FileName
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, not_whole
 from aoe_reports.formats.trace.walk import unusable_events
+from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.model.texts import say
 
 BATCH_ROWS = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 Row = dict[str, str | int | None]
-Event = Mapping[str, object]
-"""A JSON object as somebody wrote it."""
-Args = Mapping[str, object]
 Events = Callable[[], Iterator[Any]]
 Report = Callable[[int, str], None]
 Extract = Callable[[Events, Report], Iterator[Row]]
@@ -101,13 +99,13 @@ def _iterations(events: Events, report: Report) -> Iterator[Row]:
             yield from _iteration(event, parts, partial(report, index))
 
 
-def _numbered(event: Event) -> tuple[int | None, int | None]:
+def _numbered(event: JsonObject) -> tuple[int | None, int | None]:
     """(number of the iteration, duration) of an event; None for none."""
     duration = _ns(event.get("dur"))
     return _id(_args(event).get("Iteration ID")), None if duration is None or duration < 0 else duration
 
 
-def _no_time(args: Args) -> str | None:
+def _no_time(args: JsonObject) -> str | None:
     """The first point of an iteration that was found, and is no time."""
     points = [point for point in ("FP Start", "BP End") if args.get(point, "N/A") not in _NOT_FOUND]
     return next((point for point in points if _ns(args[point]) is None), None)
@@ -118,7 +116,7 @@ _NOT_FOUND = ("N/A", "", None)
 
 
 def _iteration(
-    event: Event, parts: Mapping[tuple[str, int | None], int | None], report: Callable[[str], None]
+    event: JsonObject, parts: Mapping[tuple[str, int | None], int | None], report: Callable[[str], None]
 ) -> Iterator[Row]:
     (number, duration), start, args = _numbered(event), _ns(event.get("ts")), _args(event)
     if number is None or duration is None or start is None:
@@ -163,7 +161,7 @@ def _tasks(events: Events, report: Report) -> Iterator[Row]:
         }
 
 
-def _complete(events: Events, report: Report) -> Iterator[tuple[int, Event]]:
+def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]]:
     for index, event in enumerate(events()):
         if isinstance(event, Broken):
             report(index, event.reason)
@@ -192,9 +190,8 @@ def _id(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
-def _args(event: Event) -> Args:
-    args = event.get("args")
-    return args if isinstance(args, dict) else {}
+def _args(event: JsonObject) -> JsonObject:
+    return object_of(event.get("args"))
 
 
 _SCHEMAS = {

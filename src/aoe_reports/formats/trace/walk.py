@@ -36,6 +36,7 @@ from aoe_reports.formats.trace.shape import (
     text_array,
     thread_key,
 )
+from aoe_reports.model.documents import JsonObject, object_of, text_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say
 
@@ -58,7 +59,7 @@ _NO_TASK = say("a task without name, ts or dur")
 class Row:
     """An event of the frame: what had to be judged, and the rest as it stands in the file."""
 
-    event: dict[str, Any]
+    event: JsonObject
     start_ns: int | None
     duration_ns: int | None
 
@@ -70,7 +71,7 @@ class Row:
     @property
     def stage_row(self) -> bool:
         """Whether it is the second copy of an hccl task."""
-        return self.event["ph"] == "X" and is_stage_row(self.event.get("name"))
+        return self.event["ph"] == "X" and is_stage_row(text_of(self.event.get("name")))
 
     def value(self, column: str) -> Any:
         """The value of a column of the frame but process and thread."""
@@ -81,7 +82,7 @@ class Row:
         args = self.event.get("args")
         if column == "args":
             return None if args is None else as_json(args)
-        args = args if isinstance(args, dict) else {}
+        args = object_of(args)
         if column in TEXT_ARGS:
             return as_text(_first(args, TEXT_ARGS[column]))
         if column == "connection_id" and self.event["ph"] != "X":
@@ -114,7 +115,7 @@ def read_event(event: Any) -> Row | Metadata | str:
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
         return _NO_PHASE
     if phase == "M":
-        args = event["args"] if isinstance(event.get("args"), dict) else {}
+        args = object_of(event.get("args"))
         return Metadata(
             *(as_text(value) for value in (event.get("name"), event.get("pid"), event.get("tid"), args.get("name")))
         )
@@ -122,7 +123,7 @@ def read_event(event: Any) -> Row | Metadata | str:
     return _flaw(event, row.start_ns, row.duration_ns) or row
 
 
-def _flaw(event: dict[str, Any], start: int | None, duration: int | None) -> str | None:
+def _flaw(event: JsonObject, start: int | None, duration: int | None) -> str | None:
     if not isinstance(event.get("name"), str | None):
         return _NO_TEXT
     if event.get("ts") is not None and start is None:
@@ -247,11 +248,11 @@ def as_json(value: Any) -> str:
     return _JSON.encode(value)
 
 
-def _first(args: dict[str, Any], keys: Sequence[str]) -> Any:
+def _first(args: JsonObject, keys: Sequence[str]) -> Any:
     return next((args[key] for key in keys if args.get(key) is not None), None)
 
 
-def _number(args: dict[str, Any], column: str, keys: Sequence[str]) -> int | None:
+def _number(args: JsonObject, column: str, keys: Sequence[str]) -> int | None:
     value = _first(args, keys)
     if isinstance(value, str):
         text = value.strip(" ")

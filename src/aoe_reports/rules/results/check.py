@@ -20,6 +20,7 @@ from aoe_reports.formats.aoe.results import (
     tasks_of_document,
 )
 from aoe_reports.formats.found import FileName
+from aoe_reports.model.documents import object_of
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.rules import Rule
 from aoe_reports.rules.results import FILE_RULES, RULES
@@ -81,7 +82,7 @@ def _has_every_member(data: bytes, content: Any, read: Sequence[ReadTask]) -> bo
 def _is_exact_beside_times(task: ReadTask) -> bool:
     """Whether counts are whole numbers, and the tuning time is not so small that the schema may have seen another."""
     tuned = task.basic.get("tuning_time(s)")
-    counts = task.body.get("repo_summary", {}).values()
+    counts = object_of(task.body.get("repo_summary")).values()
     return {int}.issuperset(map(type, counts)) and not (isinstance(tuned, float) and tuned < _SURELY_POSITIVE)
 
 

@@ -165,6 +165,7 @@ def task_of_floats(read: ReadTask, read_exactly: Callable[[], TuningResult]) -> 
     """A task of a document of which all is documented, whose times were read as floats."""
     facts, entries, model = read.facts, read.entries, [read.body] if _has_model(read.facts.present) else []
     before, after = TIME_KEYS[UNIT_OF[facts.kind]]
+    tuned = read.basic.get("tuning_time(s)")
     name = "op_name" if facts.kind == "opat" else "repo_key"
     columns = Columns(
         names=[one[name] for one in entries.named],
@@ -174,7 +175,7 @@ def task_of_floats(read: ReadTask, read_exactly: Callable[[], TuningResult]) -> 
         after=[one[after] for one in entries.timed] + [one.get(MODEL_KEYS[1], inf) for one in model],
         claims=[one["performance_improvement"] for one in entries.timed] + [one.get(MODEL_KEYS[2]) for one in model],
     )
-    return Task(facts, columns, read.basic.get("tuning_time(s)"), read_exactly)
+    return Task(facts, columns, tuned if isinstance(tuned, int | float) else None, read_exactly)
 
 
 def _has_model(present: frozenset[str]) -> bool:

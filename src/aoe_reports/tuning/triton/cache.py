@@ -17,6 +17,7 @@ from typing import Any
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, read_bytes
 from aoe_reports.formats.tuner_files import TunerFile
+from aoe_reports.model.documents import Json, JsonObject, object_of
 from aoe_reports.model.findings import Finding, Severity, has
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.triton import FILES, SUFFIX
@@ -87,7 +88,7 @@ def read_file(path: Path, most: int | None) -> TunerFile:
     if not one.configs:
         return TunerFile(None, (one.kernel,), None, None, one.findings)
     best = one.best
-    summary = {
+    summary: JsonObject = {
         "key": one.key,
         "configs": len(one.configs),
         "failed": len(one.configs) - len(one.ran),
@@ -100,7 +101,7 @@ def read_file(path: Path, most: int | None) -> TunerFile:
 def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
     """The document of a text; of one that is no JSON it is found why, and nothing is used."""
 
-    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(members: list[tuple[str, Json]]) -> JsonObject:
         for key, count in Counter(key for key, _ in members).items():
             if count > 1:
                 text = say("the key {key!r} occurs more than once in one object; Triton uses the last", key=key[:200])
@@ -161,11 +162,11 @@ def _times(value: Any) -> tuple[float, ...] | None:
     return times if whole else None
 
 
-def _words(config: dict[str, Any]) -> str:
+def _words(config: JsonObject) -> str:
     """A configuration as Triton prints it: its own parameters, then those of the launch that are set."""
-    kwargs = config.get("kwargs")
-    named = dict(kwargs) if isinstance(kwargs, dict) else {}
-    named |= {key: value for key, value in config.items() if key not in {"kwargs", "pre_hook"} and value is not None}
+    named = object_of(config.get("kwargs")) | {
+        key: value for key, value in config.items() if key not in {"kwargs", "pre_hook"} and value is not None
+    }
     return ", ".join(f"{key}: {value}" for key, value in named.items())
 
 
