@@ -378,7 +378,7 @@ COMMUNICATION_RULES: tuple[tuple[str, str, str, str], ...] = (
 
 
 def list_rules() -> list[ListedRule]:
-    """All rules, one row each, in a stable order."""
+    """All rules, one row each, by what they are about, then by name."""
     rows: list[dict[str, Any]] = [
         {"rule": name, "severity": severity, "on": on, "reason": reason, "source": ""}
         for name, severity, on, reason in READING_RULES
@@ -424,7 +424,8 @@ def list_rules() -> list[ListedRule]:
         for kind in tuner_file_kinds()
         for name, (severity, reason, source) in kind.rules.items()
     ]
-    return [ListedRule(**{**row, **{name: _told(row[name]) for name in ("on", "reason", "source")}}) for row in rows]
+    rules = [ListedRule(**{**row, **{name: _told(row[name]) for name in ("on", "reason", "source")}}) for row in rows]
+    return sorted(rules, key=lambda rule: (rule.on, rule.rule))
 
 
 def _told(text: str) -> Text:
