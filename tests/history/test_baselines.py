@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, timedelta
 from itertools import accumulate
 
@@ -27,6 +27,7 @@ from aoe_reports.history.baselines import (
 from aoe_reports.history.detector import Parameters, detect_changes
 from aoe_reports.history.incidents import SeriesShift, group_incidents
 from aoe_reports.history.pinned import hold_against, parse_baseline
+from aoe_reports.history.series import SeriesLabels
 
 SPAN = 18
 NOISE = 0.002
@@ -197,7 +198,9 @@ def test_a_chosen_baseline_is_held_against_later_nights_only(step: float, count:
 
 def moved(series: str, place: int, reach: int, impact: float = 1.0, incident: str | None = None) -> SeriesShift:
     shift = LevelShift(NIGHTS[place], None, "confirmed", 1.0, 1.1, 0.09, 0.11, 20, 20, reach, incident=incident)
-    return SeriesShift(series, ("net", "910B"), {"scope": "op", "op_name": series}, shift, place, impact)
+    known = dict.fromkeys((each.name for each in fields(SeriesLabels)), None)
+    labels = SeriesLabels(**{**known, "scope": "op", "op_name": series})  # type: ignore[arg-type]
+    return SeriesShift(series, ("net", "910B"), labels, shift, place, impact)
 
 
 @given(

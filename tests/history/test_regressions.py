@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import fields
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stores import store_at_once
 
-from aoe_reports.history.gate import FACTS, parse_gate
+from aoe_reports.history.gate import LABELS, parse_gate
+from aoe_reports.history.series import SeriesLabels
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, NIGHTS
 
@@ -192,17 +194,16 @@ def test_what_is_no_budget_is_wrong_usage(cli: Cli, stores: dict[int, Path], ala
 
 
 @given(
-    st.sampled_from([fact for fact in FACTS if fact != "scope"]),
+    st.sampled_from([label for label in LABELS if label != "scope"]),
     st.text("abc/_-. é", min_size=1).map(str.strip).filter(bool),
     st.integers(0, 999),
 )
-def test_a_gate_holds_for_what_it_says(fact: str, value: str, permille: int) -> None:
-    gate = parse_gate(f" {fact} = {value} , effect >= {permille / 10}% ")
-    row = {**dict.fromkeys(FACTS), fact: value, "change": permille / 1000 + 1e-9}
-    assert gate.holds(row)
-    assert not gate.holds({**row, fact: value + "x"})
-    assert not gate.holds({**row, "change": permille / 1000 - 0.0005})
-    assert not gate.holds({**row, "change": None})
+def test_a_gate_holds_for_what_it_says(label: str, value: str, permille: int) -> None:
+    gate, change = parse_gate(f" {label} = {value} , effect >= {permille / 10}% "), permille / 1000 + 1e-9
+    every = {each.name: "" for each in fields(SeriesLabels)}
+    assert gate.holds(SeriesLabels(**{**every, label: value}), change)
+    assert not gate.holds(SeriesLabels(**{**every, label: value + "x"}), change)
+    assert not gate.holds(SeriesLabels(**{**every, label: value}), permille / 1000 - 0.0005)
 
 
 def test_the_whole_history_shows_every_change_and_fails_on_none(cli: Cli, stores: dict[int, Path]) -> None:

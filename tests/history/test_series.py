@@ -63,16 +63,18 @@ def test_two_hardware_classes_are_two_series() -> None:
     for one in mixed:
         one["runtime_ms_mean"] *= 1.3 if one["hardware"] == "910B" else 1.0  # type: ignore[operator]
     judged = judge_histories(put_together(frame(*mixed)))
-    assert [row["hardware"] for row in judged.rows()] == ["910A", "910B"]
-    assert [row["state"] for row in judged.rows()] == [None, None]
+    assert [labels.hardware for labels in judged.histories.labels] == ["910A", "910B"]
+    assert list(judged.changes()) == [(0, None), (1, None)]
 
 
-def test_a_row_says_since_when_and_which_run() -> None:
+def test_a_change_says_since_when_and_which_run() -> None:
     judged = judge_histories(put_together(frame(*slowed("s"), record("young", 39, 5.0))))
-    first, young = judged.rows()
-    assert (first["state"], first["since"], first["since_run"]) == ("confirmed", "2026-02-03", "2026-02-03")
-    assert first["ci_low"] < 0.1 < first["ci_high"]
-    assert (young["state"], young["reason"], young["since"]) == (None, "too-few-nights", None)
+    (_, first), (_, young) = judged.changes()
+    assert first is not None
+    assert (first.state, judged.histories.nights[first.night]) == ("confirmed", "2026-02-03")
+    assert judged.histories.runs[0, first.night] == "2026-02-03"
+    assert first.ci_low < 0.1 < first.ci_high
+    assert (young, judged.verdicts[1].reason) == (None, "too-few-nights")
     assert judged.eligible == 1
     assert judged.parameters.budget.rate == 12
 
@@ -85,7 +87,7 @@ def test_only_the_last_nights_are_looked_at() -> None:
 
 def test_nothing_is_nothing() -> None:
     judged = judge_histories(put_together(frame()))
-    assert (judged.eligible, judged.verdicts, list(judged.rows())) == (0, (), [])
+    assert (judged.eligible, judged.verdicts, list(judged.changes())) == (0, (), [])
 
 
 @given(st.randoms(use_true_random=False))
@@ -95,16 +97,19 @@ def test_the_order_of_records_does_not_matter(random) -> None:
     judged = judge_histories(put_together(frame(*records)))
     random.shuffle(records)
     again = judge_histories(put_together(frame(*records)))
-    assert list(again.rows()) == list(judged.rows())
+    assert again.histories.labels == judged.histories.labels
     assert again.verdicts == judged.verdicts
 
 
 def test_a_whole_history_has_a_row_for_each_change() -> None:
     records = [record("s", night, 5.0 if 15 <= night < 30 else 4.0) for night in range(40)]
-    (watched,) = judge_histories(put_together(frame(*records))).rows()
-    assert watched["state"] == "recovered"
+    ((_, watched),) = judge_histories(put_together(frame(*records))).changes()
+    assert watched is not None
+    assert watched.state == "recovered"
     judged = judge_histories(put_together(frame(*records)), within=None)
-    assert [(row["state"], row["since"]) for row in judged.rows()] == [
+    assert [
+        (change.state, judged.histories.nights[change.night]) for _, change in judged.changes() if change is not None
+    ] == [
         ("confirmed", judged.histories.nights[15]),
         ("recovered", judged.histories.nights[30]),
     ]

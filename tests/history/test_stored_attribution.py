@@ -68,7 +68,7 @@ def told_of(rows: list[dict[str, Any]], at: int, tuned: list[TunedOperator] | No
     """The attribution of the step for a change in night `at`."""
     records = pl.DataFrame(table_of(rows))
     histories = put_together(records)
-    index = histories.facts["scope"].to_list().index("step")
+    index = [labels.scope for labels in histories.labels].index("step")
     change = SimpleNamespace(night=at, until=len(histories.nights))
     judged = SimpleNamespace(histories=histories, verdicts={index: SimpleNamespace(changes=[change], sigma=0.01)})
     told = attribute(records, judged, index, change, tuned or [])  # type: ignore[arg-type]

@@ -46,8 +46,9 @@ def test_a_month_is_what_put_together_makes_of_it(told: list[tuple[str, int, int
     )
     order = np.argsort(of_rows)
     names = [SERIES[row] for row in np.asarray(of_rows)[order]]
-    assert names == sorted(expected.facts["series_id"].to_list())
-    back = np.argsort(expected.facts["series_id"].to_numpy())
+    ids = [labels.series_id for labels in expected.labels]
+    assert names == sorted(ids)
+    back = np.argsort(ids)
     assert tuple(nights) == expected.nights
     np.testing.assert_array_equal(values[order], expected.values_ms[back])
     np.testing.assert_array_equal(runs[order], expected.runs[back])

@@ -10,7 +10,7 @@ import polars as pl
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.baselines import ordinal
 from aoe_reports.history.dictionary_encoded import read_coded
-from aoe_reports.history.series import FACTS, Judged, judge_histories, put_together
+from aoe_reports.history.series import LABELS, Judged, judge_histories, put_together
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
 from aoe_reports.store import History, Where, equals
@@ -26,7 +26,7 @@ _COLUMNS = (
     "total_ns",
     "workload_args",
     "metrics",
-    *FACTS,
+    *LABELS,
 )
 
 CLOCK_GAP_DAYS = 365
@@ -159,10 +159,9 @@ def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collec
 
 def _mixed_hardware(judged: Judged) -> list[Finding]:
     """Workloads that ran on several kinds of hardware: each kind has series of its own."""
-    facts = judged.histories.facts
     kinds: dict[str, set[str]] = {}
-    for model, hardware in facts.select("model", "hardware").unique().iter_rows():
-        kinds.setdefault(str(model), set()).add(str(hardware))
+    for one in judged.histories.labels:
+        kinds.setdefault(str(one.model), set()).add(str(one.hardware))
     return [_of_hardware(model, found) for model, found in sorted(kinds.items()) if len(found) > 1]
 
 

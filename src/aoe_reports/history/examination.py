@@ -24,8 +24,6 @@ from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History
 
-Row = dict[str, Any]
-
 _GROUP = ("model", "hardware", "engine", "source")
 """What series have in common that can move together, and whose nights are one calendar."""
 ENDED_NIGHTS = 10
@@ -137,22 +135,22 @@ class Examination:
         )
         self.records, self.judged = detected.records, detected.judged
         self.recorded, self.chosen, self.findings = recorded, chosen, findings
-        self.facts: list[Row] = list(self.judged.histories.facts.iter_rows(named=True))
-        self.ids: list[str] = [facts["series_id"] for facts in self.facts]
+        self.labels = self.judged.histories.labels
+        self.ids = [labels.series_id for labels in self.labels]
         self.places = {series_id: index for index, series_id in enumerate(self.ids)}
-        self.judged_series = [self._judged_series(index) for index in range(len(self.facts))]
+        self.judged_series = [self._judged_series(index) for index in range(len(self.labels))]
         self.active_changes = [
             find_active(
                 series,
-                recorded.shifts.get(facts["series_id"], ()),
-                recorded.acceptances.get(facts["series_id"], ()),
-                recorded.expectations_of(facts),
+                recorded.shifts.get(labels.series_id, ()),
+                recorded.acceptances.get(labels.series_id, ()),
+                recorded.expectations_of(labels),
             )
-            for series, facts in zip(self.judged_series, self.facts, strict=True)
+            for series, labels in zip(self.judged_series, self.labels, strict=True)
         ]
         first = {name: seen[0][1] for name, seen in recorded.incidents.items() if seen}
         self.incidents = group_incidents(
-            [one for index in range(len(self.facts)) for one in self._shifts_of(index)],
+            [one for index in range(len(self.labels)) for one in self._shifts_of(index)],
             {name: (seen.since, seen.since_run) for name, seen in first.items()},
         )
         self._incident_of = {
@@ -175,7 +173,7 @@ class Examination:
         )
 
     def _group(self, index: int) -> tuple[Any, ...]:
-        return tuple(self.facts[index][name] for name in _GROUP)
+        return tuple(getattr(self.labels[index], name) for name in _GROUP)
 
     def _shifts_of(self, index: int) -> Iterator[SeriesShift]:
         """The changes of a series that hold, as they may belong together with those of others."""
@@ -183,7 +181,7 @@ class Examination:
             yield SeriesShift(
                 series=self.ids[index],
                 group=self._group(index),
-                facts=self.facts[index],
+                labels=self.labels[index],
                 shift=shift,
                 place=self.judged_series[index].place(shift.since),
                 impact_ms=self.impact_ms(index, shift.before, shift.after),
@@ -199,7 +197,7 @@ class Examination:
         """The night since when a series of each group must have had a time, or it is not measured any more."""
         nights: dict[tuple[Any, ...], set[int]] = {}
         times = np.isfinite(self.judged.histories.values_ms)
-        for index in range(len(self.facts)):
+        for index in range(len(self.labels)):
             nights.setdefault(self._group(index), set()).update(np.flatnonzero(times[index]).tolist())
         all_nights = self.judged.histories.nights
         return {group: all_nights[sorted(found)[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
@@ -215,9 +213,9 @@ class Examination:
 
     def is_asked(self, index: int) -> bool:
         """Whether a series is of the workload and scope that are asked for."""
-        facts, selection = self.facts[index], self.selection
-        of_workload = selection.workload in {None, facts["model"], facts["workload"]}
-        return of_workload and selection.scope in {None, facts["scope"]}
+        labels, selection = self.labels[index], self.selection
+        of_workload = selection.workload in {None, labels.model, labels.workload}
+        return of_workload and selection.scope in {None, labels.scope}
 
     def asked(self) -> list[int]:
         """The series that are looked at, and asked for."""
@@ -229,7 +227,7 @@ class Examination:
 
     def attribution(self, index: int, change: Change) -> StepAttribution | None:
         """A change of a step over what ran in it; None of what is no step, and where nothing tells of that."""
-        if self.facts[index]["scope"] != "step":
+        if self.labels[index].scope != "step":
             return None
         return attribute(self.records, self.judged, index, change, self._tuned)
 
@@ -239,10 +237,10 @@ class Examination:
 
     def too_little(self) -> Text:
         """That, and why, nothing can be said."""
-        asked, count = self.asked(), len(self.facts)
+        asked, count = self.asked(), len(self.labels)
         nights = max((self.judged.verdicts[index].nights for index in asked), default=0)
         least = self.judged.parameters.least_nights
-        if self.facts and not asked:
+        if self.labels and not asked:
             workload, scope = self.selection.workload, self.selection.scope
             words = [
                 *([] if workload is None else [say("workload {name!r}", name=workload)]),

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from aoe_reports.formats.records.record import Scope
 from aoe_reports.model.texts import join, say
 
-FACTS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
+if TYPE_CHECKING:
+    from aoe_reports.history.series import SeriesLabels
+
+LABELS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
 _CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|=)\s*(?P<value>.*?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a change has to be to fail: facts that are (or are not) so, and how much slower at least."""
+    """What a change has to be to fail: labels that are (or are not) so, and how much slower at least."""
 
-    facts: tuple[tuple[str, str, str], ...] = ()
-    """(fact, "=" or "!=", value), all of which hold."""
+    labels: tuple[tuple[str, str, str], ...] = ()
+    """(label, "=" or "!=", value), all of which hold."""
     least_effect: float = 0.0
     """`after / before - 1`."""
 
-    def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of a series with a change passes."""
-        told = all((row.get(name) == value) == (sign == "=") for name, sign, value in self.facts)
-        return told and row["change"] is not None and row["change"] >= self.least_effect
+    def holds(self, labels: SeriesLabels, change: float) -> bool:
+        """Whether a series with a change (`after / before - 1`) passes."""
+        named = all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
+        return named and change >= self.least_effect
 
 
 def parse_gate(text: str) -> Gate:
     """The gate that a text says; ValueError says what is wrong with it."""
-    facts, least = [], 0.0
+    labels, least = [], 0.0
     for part in text.split(","):
         found = _CONDITION.fullmatch(part)
         if found is None:
@@ -40,13 +42,13 @@ def parse_gate(text: str) -> Gate:
         name, sign, value = found["name"], found["sign"], found["value"]
         if name == "effect":
             least = max(least, _effect(sign, value))
-        elif name not in FACTS:
+        elif name not in LABELS:
             raise ValueError(
                 say(
                     "{name!r}: expected effect, {names} or {last}",
                     name=name,
-                    names=join(", ", FACTS[:-1]),
-                    last=FACTS[-1],
+                    names=join(", ", LABELS[:-1]),
+                    last=LABELS[-1],
                 )
             )
         elif sign == ">=":
@@ -58,8 +60,8 @@ def parse_gate(text: str) -> Gate:
                 say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", get_args(Scope)))
             )
         else:
-            facts.append((name, sign, value))
-    return Gate(tuple(facts), least)
+            labels.append((name, sign, value))
+    return Gate(tuple(labels), least)
 
 
 def _effect(sign: str, value: str) -> float:

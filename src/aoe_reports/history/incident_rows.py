@@ -38,8 +38,8 @@ def _row(examined: Examination, incident: Incident) -> IncidentChange:
         since=incident.since,
         since_run=incident.since_run,
         since_now=incident.since_now if incident.since_now != incident.since else None,
-        model=lead.facts["model"],
-        hardware=lead.facts["hardware"],
+        model=lead.labels.model,
+        hardware=lead.labels.hardware,
         change=lead.shift.change,
         impact_ms=lead.impact_ms,
         open=any(member.open for member in members),
@@ -53,7 +53,10 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     active = examined.active_changes[index]
     told = any(each.since == shift.since for each in active.shifts)
     return IncidentMember(
-        **{name: one.facts[name] for name in ("series_id", "workload", "scope", "op_type", "op_name", "rank_id")},
+        **{
+            name: getattr(one.labels, name)
+            for name in ("series_id", "workload", "scope", "op_type", "op_name", "rank_id")
+        },
         state=shift.state,
         since=shift.since,
         before=shift.before,
@@ -66,16 +69,16 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
 
 def _title(lead: SeriesShift) -> Text:
     """The step if it moved, else the operator with the largest impact, in words."""
-    facts = lead.facts
-    kind = facts.get("op_type")
-    rank = say(", rank {rank}", rank=facts["rank_id"]) if facts.get("rank_id") is not None else ""
-    if facts.get("op_name"):
+    labels = lead.labels
+    kind = labels.op_type
+    rank = say(", rank {rank}", rank=labels.rank_id) if labels.rank_id is not None else ""
+    if labels.op_name:
         known = kind or say("type unknown")
-        what = say("operator {name} ({kind}{rank})", name=facts["op_name"], kind=known, rank=rank)
-    elif facts.get("scope") == "op_type":
+        what = say("operator {name} ({kind}{rank})", name=labels.op_name, kind=known, rank=rank)
+    elif labels.scope == "op_type":
         what = say("operator type {kind}{rank}", kind=kind, rank=rank)
-    elif facts.get("scope") == "step":
-        what = say("step of {model}{rank}", model=facts.get("model"), rank=rank)
+    elif labels.scope == "step":
+        what = say("step of {model}{rank}", model=labels.model, rank=rank)
     else:
-        what = say("{name}{rank}", name=facts.get("workload"), rank=rank)
+        what = say("{name}{rank}", name=labels.workload, rank=rank)
     return say("{what} {change:+.1%}", what=what, change=lead.shift.change)

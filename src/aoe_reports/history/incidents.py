@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from aoe_reports.history.baselines import LevelShift
+from aoe_reports.history.series import SeriesLabels
 
 SCOPES = ("step", "model", "op", "op_type", "communication", "subgraph")
 """What names an incident: the step, if it moved; else the operator, and so on."""
@@ -21,7 +22,7 @@ class SeriesShift:
     series: str
     group: tuple[str | None, ...]
     """Model, hardware, engine, source: only what these have in common can move together."""
-    facts: Mapping[str, Any]
+    labels: SeriesLabels
     shift: LevelShift
     place: int
     """The index of the night."""
@@ -96,7 +97,7 @@ def _incident(name: str, members: Sequence[SeriesShift], recorded: tuple[str, st
 
 
 def _naming(one: SeriesShift) -> tuple[Any, ...]:
-    scope = one.facts.get("scope")
+    scope = one.labels.scope
     rank = SCOPES.index(scope) if scope in SCOPES else len(SCOPES)
     return rank, -abs(one.impact_ms), one.series
 

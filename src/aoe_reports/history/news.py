@@ -16,7 +16,7 @@ from aoe_reports.model.texts import say
 
 def record_changes(examined: Examination, only: Collection[str] | None = None) -> int:
     """Remember what changed and was not told yet, and what was told and holds no more; how many rows that were."""
-    news = [one for one in _news(examined) if only is None or one.facts["series_id"] in only]
+    news = [one for one in _news(examined) if only is None or one.labels.series_id in only]
     begun = {shift.incident for one in news for shift in one.shifts}
     incidents = [incident for incident in examined.incidents if incident.id in begun]
     examined.surroundings.read(incidents)
@@ -35,7 +35,7 @@ def _news(examined: Examination) -> Iterator[News]:
         ]
         if (fresh or active.withdrawn) and last_night is not None:
             yield News(
-                facts=examined.facts[index],
+                labels=examined.labels[index],
                 timestamp_ns=times[examined.ids[index]],
                 last_night=last_night,
                 shifts=fresh,
@@ -52,7 +52,7 @@ def withdrawals(examined: Examination) -> Iterator[Finding]:
                     "{workload} (series {series_id}): a change of {change:+.1%} since {since} was reported on "
                     "{found}; the current nights do not confirm it (incident {incident})"
                 ),
-                workload=examined.facts[index]["workload"],
+                workload=examined.labels[index].workload,
                 series_id=examined.ids[index],
                 change=shift.change,
                 since=shift.since,

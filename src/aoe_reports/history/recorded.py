@@ -27,7 +27,7 @@ from aoe_reports.formats.records.payloads import (
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
 from aoe_reports.history.detector import VERSION, Parameters
-from aoe_reports.history.series import FACTS, MAX_MS, MIN_MS
+from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, SeriesLabels
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.texts import say
 from aoe_reports.store import History
@@ -36,7 +36,7 @@ from aoe_reports.store.layout import month_of, table_of
 Row = dict[str, Any]
 
 WITHDRAWN, UNDONE = "withdrawn", "undone"
-_FACTS_OF_CHANGE = tuple(name for name in FACTS if name != "phase")
+_LABELS_OF_CHANGE = tuple(name for name in LABELS if name != "phase")
 """What a row of a change says of its series: one that AOE claims, which has a phase, is never judged."""
 SHIFT_STATES = ("confirmed", "drift", "recovered", "improved")
 _SHIFT_FIELDS = (
@@ -69,13 +69,13 @@ class Recorded:
     incidents: dict[str, list[tuple[str, Seen]]] = field(default_factory=dict)
     """By incident: what was seen of it, oldest first, each with the night on which that was recorded; withdrawn changes stay."""
 
-    def expectations_of(self, facts: Mapping[str, Any]) -> list[Expectation]:
+    def expectations_of(self, labels: SeriesLabels) -> list[Expectation]:
         """What was announced of a series: of its model, of its workload, or of what that is a part of."""
-        workload = str(facts.get("workload"))
+        workload = str(labels.workload)
         return [
             expected
             for subject, expected in self.expectations
-            if subject in {facts.get("model"), workload} or workload.startswith(f"{subject}/")
+            if subject in {labels.model, workload} or workload.startswith(f"{subject}/")
         ]
 
 
@@ -206,7 +206,7 @@ def _when(timestamp_ns: int) -> str:
 class News:
     """What is to be remembered of one series: changes that nobody told yet, and told ones that hold no more."""
 
-    facts: Mapping[str, Any]
+    labels: SeriesLabels
     timestamp_ns: int
     """Of the newest run of the series: the same nights make the same row, whoever looks at them, and when."""
     last_night: str
@@ -227,7 +227,7 @@ def record_news(
     }
     rows = []
     for one in news:
-        position = recorded.counts.get(one.facts["series_id"], 0)
+        position = recorded.counts.get(one.labels.series_id, 0)
         for shift in one.shifts:
             seen = to_builtins(one.seen.get(shift.incident or ""))
             body = {**_shift_body(shift), "found": one.last_night, "change": shift.change, "seen": seen, **by}
@@ -245,16 +245,16 @@ def _shift_body(shift: LevelShift) -> dict[str, Any]:
 
 
 def _row(news: News, shift: LevelShift, state: str, body: dict[str, Any]) -> dict[str, Any]:
-    facts = news.facts
+    labels = news.labels
     return {
         "kind": "change",
         "month": month_of(news.timestamp_ns),
         "run_id": shift.since_run or "",
         "timestamp_ns": news.timestamp_ns,
         "night": shift.since,
-        **{name: facts.get(name) for name in _FACTS_OF_CHANGE},
-        "series_id": facts["series_id"],
-        "subject": facts["series_id"],
+        **{name: getattr(labels, name) for name in _LABELS_OF_CHANGE},
+        "series_id": labels.series_id,
+        "subject": labels.series_id,
         "state": state,
         "body": canonical_json(body),
     }

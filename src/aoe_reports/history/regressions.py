@@ -14,6 +14,7 @@ from aoe_reports.history.incident_rows import incident_rows
 from aoe_reports.history.news import record_changes, withdrawals
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.classes import record
@@ -94,7 +95,7 @@ def find_regressions(
 def _shown_rows(examined: Examination, selection: RegressionOptions) -> list[SeriesChange]:
     """The rows that are asked for, in their order."""
     rows = [
-        replace(row, fails=_why(row, examined.facts[index], selection))
+        replace(row, fails=_why(row, examined.labels[index], selection))
         for index, row in series_rows(examined)
         if examined.is_asked(index) and (selection.every or row.state is not None)
     ]
@@ -130,12 +131,12 @@ def _with_metadata(rows: Sequence[SeriesChange], incidents: Sequence[IncidentCha
     ]
 
 
-def _why(row: SeriesChange, facts: Mapping[str, Any], selection: RegressionOptions) -> str | None:
+def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) -> str | None:
     """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
     if _is_settled(row) or selection.fail_on == "never" or selection.whole_history:
         return None
     gates, is_open = selection.gates(), row.state in {"confirmed", "drift"}
-    if is_open and _fails(facts, row.change, gates):
+    if is_open and _fails(labels, row.change, gates):
         return "regression"
     if selection.fail_on != "suspect":
         return None
@@ -143,16 +144,15 @@ def _why(row: SeriesChange, facts: Mapping[str, Any], selection: RegressionOptio
     if is_open and row.change is not None and row.suspicion is not None and row.suspicion.change > 0:
         # what is open passed every gate; with the newest nights on top of it, it may not
         suspected = (1 + row.change) * (1 + row.suspicion.change) - 1
-    return "suspect" if _fails(facts, suspected, gates) else None
+    return "suspect" if _fails(labels, suspected, gates) else None
 
 
 def _is_settled(row: SeriesChange) -> bool:
     return row.acknowledged is not None or row.ended
 
 
-def _fails(facts: Mapping[str, Any], change: float | None, gates: Sequence[Gate]) -> bool:
-    slower = change is not None and change > 0
-    return slower and any(gate.holds({**facts, "change": change}) for gate in gates)
+def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate]) -> bool:
+    return change is not None and change > 0 and any(gate.holds(labels, change) for gate in gates)
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,28 @@ from aoe_reports.history.detector import VERSION, Change, Parameters, Verdict, d
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
 from aoe_reports.stats.noise import Floats
 
-FACTS = (
-    "workload",
-    "model",
-    "scope",
-    "op_type",
-    "op_name",
-    "metric",
-    "hardware",
-    "engine",
-    "source",
-    "phase",
-    "rank_id",
-    "device_id",
-)
-"""What a series is; a column that the records lack is null. Its identity is `series_id`, which hardware and inputs are part of."""
+
+@dataclass(frozen=True, slots=True)
+class SeriesLabels:
+    """What a series is, as its newest run has it. Its identity is `series_id`, which hardware and inputs are part of."""
+
+    series_id: str
+    workload: str
+    model: str
+    scope: str
+    op_type: str | None
+    op_name: str | None
+    metric: str
+    hardware: str
+    engine: str
+    source: str
+    phase: str | None
+    rank_id: int | None
+    device_id: int | None
+
+
+LABELS = tuple(each.name for each in fields(SeriesLabels) if each.name != "series_id")
+"""The columns of records that say what a series is; one that the records lack is null."""
 
 
 MIN_MS, MAX_MS = 1e-12, 1e15
@@ -39,8 +46,8 @@ MIN_MS, MAX_MS = 1e-12, 1e15
 class Histories:
     """Series against nights, both in a fixed order: by workload and id, by date."""
 
-    facts: pl.DataFrame
-    """A row a series: series_id and FACTS, as the newest run has them."""
+    labels: tuple[SeriesLabels, ...]
+    """Of each series."""
     nights: tuple[str, ...]
     values_ms: Floats
     """(series, nights): the median of the runs of a night, NaN where none ran, 0 where no run has a possible time."""
@@ -53,15 +60,15 @@ class Histories:
 
 
 def put_together(records: pl.DataFrame) -> Histories:
-    """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of FACTS and total_ns what there is.
+    """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of LABELS and total_ns what there is.
 
     A time that is missing or not a number is no run; a night has an impossible one (0) only where none of its runs has another.
     The order of rows does not matter, nor whether one is there twice.
     """
-    missing = [pl.lit(None, dtype=pl.String).alias(name) for name in FACTS if name not in records.columns]
+    missing = [pl.lit(None, dtype=pl.String).alias(name) for name in LABELS if name not in records.columns]
     if "total_ns" not in records.columns:
         missing.append(pl.lit(None, dtype=pl.Int64).alias("total_ns"))
-    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *FACTS, "total_ns"]
+    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *LABELS, "total_ns"]
     ordered = (
         records.with_columns(missing)
         .select(columns)
@@ -72,9 +79,9 @@ def put_together(records: pl.DataFrame) -> Histories:
     possible = (pl.col("runtime_ms_mean") > MIN_MS) & (pl.col("runtime_ms_mean") < MAX_MS)
     times = pl.col("runtime_ms_mean").filter(possible)
     all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
-    facts = (
+    labels = (
         ordered.group_by("series_id", maintain_order=True)
-        .agg(pl.col(*FACTS).last())
+        .agg(pl.col(*LABELS).last())
         .sort("workload", "series_id", nulls_last=True)
         .with_row_index("row")
     )
@@ -87,10 +94,10 @@ def put_together(records: pl.DataFrame) -> Histories:
             all_calls.filter(possible).median().fill_null(math.nan).alias("total"),
             pl.col("run_id").last(),
         )
-        .join(facts.select("series_id", "row"), on="series_id")
+        .join(labels.select("series_id", "row"), on="series_id")
         .join(nights, on="night")
     )
-    shape = (facts.height, nights.height)
+    shape = (labels.height, nights.height)
     values, spreads, runs = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, None, dtype=object)
     totals = np.full(shape, np.nan)
     places = cells["row"].to_numpy(), cells["column"].to_numpy()
@@ -99,7 +106,7 @@ def put_together(records: pl.DataFrame) -> Histories:
     runs[places] = cells["run_id"].to_list()
     totals[places] = cells["total"].to_numpy()
     return Histories(
-        facts=facts.drop("row"),
+        labels=tuple(SeriesLabels(*row) for row in labels.select("series_id", *LABELS).iter_rows()),
         nights=tuple(nights["night"].to_list()),
         values_ms=values,
         spreads_ms=spreads,
@@ -120,45 +127,13 @@ class Judged:
     parameters: Parameters = field(default_factory=Parameters)
     version: int = VERSION
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A row a series: its facts, its state and newest change, what it could not have shown. Times in ms.
-
-        In hindsight a row for each of its changes.
-        """
-        return (row for _, _, row in self.told())
-
-    def told(self) -> Iterator[tuple[int, Change | None, dict[str, Any]]]:
-        """Each of `rows` with the number of its series and the change that it tells; None where there is none."""
-        for series, (facts, verdict) in enumerate(
-            zip(self.histories.facts.iter_rows(named=True), self.verdicts, strict=True)
-        ):
-            changes: list[Change | None] = [*verdict.changes] or [None]
+    def changes(self) -> Iterator[tuple[int, Change | None]]:
+        """(the number of a series, its suspected or newest change; None where there is none); in hindsight each of its changes."""
+        for series, verdict in enumerate(self.verdicts):
+            every: list[Change | None] = [*verdict.changes] or [None]
             if not self.parameters.hindsight:
-                changes = [verdict.suspect or changes[-1]]
-            for change in changes:
-                row = {
-                    **facts,
-                    "state": None if change is None else change.state,
-                    "reason": verdict.reason,
-                    "nights": verdict.nights,
-                    "left_out": verdict.left_out,
-                    **self._change(series, change),
-                    "smallest_detectable": verdict.smallest_detectable,
-                }
-                yield series, change, row
-
-    def _change(self, row: int, change: Change | None) -> dict[str, Any]:
-        if change is None:
-            return dict.fromkeys(("since", "since_run", "before", "after", "change", "ci_low", "ci_high"))
-        return {
-            "since": self.histories.nights[change.night],
-            "since_run": self.histories.runs[row, change.night],
-            "before": change.before,
-            "after": change.after,
-            "change": change.change,
-            "ci_low": change.ci_low,
-            "ci_high": change.ci_high,
-        }
+                every = [verdict.suspect or every[-1]]
+            yield from ((series, change) for change in every)
 
 
 def judge_histories(

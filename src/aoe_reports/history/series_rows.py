@@ -11,7 +11,7 @@ from aoe_reports.history.examination import Examination
 from aoe_reports.history.pinned import hold_against
 from aoe_reports.model.changes import Acknowledged, BaselineLevel, PinnedShift, SeriesChange, StepAttribution, Suspicion
 
-_FACTS = ("series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id")
+_LABELS = ("series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id")
 _LEVELS = ("before", "after", "change", "ci_low", "ci_high")
 
 
@@ -26,18 +26,31 @@ def series_rows(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
 
 def _rows_of_history(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
     """A row a change since the first night, as one look shows it."""
-    for index, change, told in examined.judged.told():
-        row = replace(
-            _common(examined, index), **{name: told[name] for name in ("state", "since", "since_run", *_LEVELS)}
-        )
-        yield index, row if change is None else replace(row, attribution=examined.attribution(index, change))
+    for index, change in examined.judged.changes():
+        row = _common(examined, index)
+        if change is not None:
+            attribution = examined.attribution(index, change)
+            row = replace(_with_change(examined, row, index, change), attribution=attribution)
+        yield index, row
+
+
+def _with_change(examined: Examination, row: SeriesChange, index: int, change: Change) -> SeriesChange:
+    """What the detector sees in a series."""
+    histories = examined.judged.histories
+    return replace(
+        row,
+        state=change.state,
+        since=histories.nights[change.night],
+        since_run=histories.runs[index, change.night],
+        **{name: getattr(change, name) for name in _LEVELS},
+    )
 
 
 def _common(examined: Examination, index: int) -> SeriesChange:
     """What a row says of its series, whatever it is held against."""
-    verdict, facts = examined.judged.verdicts[index], examined.facts[index]
+    verdict, labels = examined.judged.verdicts[index], examined.labels[index]
     return SeriesChange(
-        **{name: facts[name] for name in _FACTS},
+        **{name: getattr(labels, name) for name in _LABELS},
         state=None,
         since=None,
         since_run=None,
@@ -77,14 +90,7 @@ def _row(examined: Examination, index: int) -> SeriesChange:
     active, row = examined.active_changes[index], _common(examined, index)
     suspect = examined.judged.verdicts[index].suspect
     if suspect is not None and not active.open:
-        histories = examined.judged.histories
-        return replace(
-            row,
-            state="suspect",
-            since=histories.nights[suspect.night],
-            since_run=histories.runs[index, suspect.night],
-            **{name: getattr(suspect, name) for name in _LEVELS},
-        )
+        return _with_change(examined, row, index, suspect)
     if active.state is None:
         return row
     first = active.shifts[0]

@@ -14,7 +14,7 @@ from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import number_in, object_in
 from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
 from aoe_reports.history.detector import Change
-from aoe_reports.history.series import Judged
+from aoe_reports.history.series import Judged, SeriesLabels
 from aoe_reports.model.changes import MovedCost, OperatorChange, StepAttribution
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.store import History, equals
@@ -69,22 +69,22 @@ def attribute(
     prior = [one.until for one in verdict.changes if one.until <= change.night]
     sides: dict[str, Side] = dict.fromkeys(nights[max(prior, default=0) : change.night], "before")
     sides |= dict.fromkeys(nights[change.night : change.until], "after")
-    facts = judged.histories.facts.row(index, named=True)
+    labels = judged.histories.labels[index]
     # a rank may move to another device from night to night; without ranks the device is what tells series apart
-    place = "device_id" if facts["rank_id"] is None else "rank_id"
-    same = [pl.col(name).eq_missing(facts[name]) for name in (*_SURROUNDINGS, place)]
+    place = "device_id" if labels.rank_id is None else "rank_id"
+    same = [pl.col(name).eq_missing(getattr(labels, name)) for name in (*_SURROUNDINGS, place)]
     measured = [pl.col(name).is_not_null() for name in ("count", "total_ns")]
     mine = records.filter(*same, *measured, pl.col("night").is_in(list(sides)))
     mine = mine.with_columns(cs.enum().cast(pl.String))
     mine = mine.with_columns(pl.col("night").replace_strict(sides, return_dtype=pl.String).alias("side"))
-    steps = mine.filter(pl.col("series_id") == facts["series_id"])
+    steps = mine.filter(pl.col("series_id") == labels.series_id)
     calls = _finest(mine)
     if calls.is_empty():
         return None
     told_nights = calls.filter(pl.col("scope") != "communication")["night"].unique()
     if told_nights.len():  # a night that tells of no operator is not one in which all of them vanished
         steps = steps.filter(pl.col("night").is_in(told_nights.implode()))
-    named = _name_repositories(_calls(calls), _between(steps, facts, tuned))
+    named = _name_repositories(_calls(calls), _between(steps, labels, tuned))
     told = attribute_change(named, _steps(steps), verdict.sigma or 0.0)
     return None if told is None else _told(told)
 
@@ -113,19 +113,19 @@ def _calls(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _between(steps: pl.DataFrame, facts: Row, tuned: Sequence[TunedOperator]) -> list[TunedOperator]:
+def _between(steps: pl.DataFrame, labels: SeriesLabels, tuned: Sequence[TunedOperator]) -> list[TunedOperator]:
     """What AOE tuned of this workload between the last run of the one side and the first of the other."""
     last = steps.filter(pl.col("side") == "before")["timestamp_ns"].max()
     first = steps.filter(pl.col("side") == "after")["timestamp_ns"].min()
     if not (isinstance(last, int) and isinstance(first, int)):
         return []
-    hardware = {facts["hardware"], "unknown"}
+    hardware = {labels.hardware, "unknown"}
     return [
         one
         for one in tuned
         if last < one.timestamp_ns <= first
-        and one.model == facts["model"]
-        and (one.hardware in hardware or facts["hardware"] == "unknown")
+        and one.model == labels.model
+        and (one.hardware in hardware or labels.hardware == "unknown")
     ]
 
 

@@ -75,7 +75,7 @@ class Surroundings:
         names = [
             run.run_id
             for run in self.tunings
-            if run.model == lead.facts["model"] and prior[-1:] <= [run.night] <= [lead.shift.since]
+            if run.model == lead.labels.model and prior[-1:] <= [run.night] <= [lead.shift.since]
         ]
         if names:
             yield ChangedFact("tuning_runs", None, ", ".join(names[:TUNINGS_NAMED]))

@@ -20,7 +20,7 @@ from aoe_reports.history.listing import verdict_rows
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import FACTS, put_together
+from aoe_reports.history.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts
 from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
@@ -251,7 +251,7 @@ def _held(models: Sequence[str]) -> str:
 
 SHOWN_NAMES = 20
 
-_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *FACTS)
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *LABELS)
 
 
 def _trend(
@@ -268,13 +268,13 @@ def _trend(
     together = put_together(pl.DataFrame(table).filter(~pl.col("run_id").is_in(list(incomplete))))
     if not together.nights:
         return None
-    facts = together.facts.row(0, named=True)
+    (labels,) = together.labels
     return Trend(
         series_id=series,
-        workload=facts["workload"],
-        model=facts["model"] or "unknown",
-        rank_id=facts["rank_id"],
-        device_id=facts["device_id"],
+        workload=labels.workload,
+        model=labels.model or "unknown",
+        rank_id=labels.rank_id,
+        device_id=labels.device_id,
         nights=together.nights[-WATCHED_NIGHTS:],
         values_ms=together.values_ms[0, -WATCHED_NIGHTS:].tolist(),
     )

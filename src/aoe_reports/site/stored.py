@@ -20,7 +20,7 @@ from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, fi
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import FACTS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
+from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
 from aoe_reports.history.site_facts import (
     Claim,
     Floats,
@@ -41,7 +41,7 @@ from aoe_reports.store.parts import StoredFile
 Row = dict[str, Any]
 
 _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
-_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *FACTS)
+_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *LABELS)
 _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
     "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
@@ -162,11 +162,10 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         until = column + len(there)
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
-    missing = pl.DataFrame({"series_id": list(ids)}).with_columns(pl.lit(None, pl.String).alias(name) for name in FACTS)
     unused = np.empty((0, 0))
-    return Histories(
-        facts=missing, nights=nights, values_ms=values, spreads_ms=unused, runs=runs, totals_ms=unused
-    ), list(gone.values())
+    return Histories(labels=(), nights=nights, values_ms=values, spreads_ms=unused, runs=runs, totals_ms=unused), list(
+        gone.values()
+    )
 
 
 _GONE, _NONE = -1, -2
@@ -209,7 +208,7 @@ def _block(
     taken[numbers, columns] = True
     if np.count_nonzero(taken) < len(numbers):
         block = put_together(pl.DataFrame(records.filter(keep_where(kept))))
-        of_block = np.array([row_of[series_id] for series_id in block.facts["series_id"].to_list()])
+        of_block = np.array([row_of[labels.series_id] for labels in block.labels])
         return of_block, block.nights, block.values_ms, block.runs
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
     found = times[kept]
