@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.texts import say
 from aoe_reports.store.digest import FORM, line_of
 
@@ -20,10 +21,10 @@ class Commit:
     """A commit; `problem` says in words what is wrong with its text, if anything."""
 
     sha256: str
-    adds: Sequence[Mapping[str, Any]] = ()
-    removes: Sequence[Mapping[str, Any]] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    description: Mapping[str, Any] | None = None
+    adds: Sequence[JsonObject] = ()
+    removes: Sequence[JsonObject] = ()
+    facts: JsonObject = field(default_factory=dict)
+    description: JsonObject | None = None
     """What it says of the table itself: its columns, partitions, properties."""
     problem: str | None = None
 
@@ -42,14 +43,23 @@ class Commit:
     def lines(self) -> dict[bytes, bytes]:
         """For the path of each file that it adds all that it says of it; ValueError where that makes no sense."""
         try:
-            return {add["path"].encode(): line_of(add, statistics_in(add)) for add in self.adds}
+            return {path_of(add): line_of(add, statistics_in(add)) for add in self.adds}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(str(error)) from error
 
 
-def statistics_in(add: Mapping[str, Any]) -> dict[str, Any]:
+def path_of(action: JsonObject) -> bytes:
+    """The file that an action adds or removes; TypeError or KeyError where it names none."""
+    path = action["path"]
+    if not isinstance(path, str):
+        raise TypeError(path)
+    return path.encode()
+
+
+def statistics_in(add: JsonObject) -> JsonObject:
     """What an `add` says of the rows of its file."""
-    return dict(json.loads(add["stats"])) if add.get("stats") else {}
+    told = add.get("stats")
+    return dict(json.loads(told)) if isinstance(told, str) and told else {}
 
 
 def read_commit(content: bytes) -> Commit:
@@ -72,7 +82,7 @@ def read_commit(content: bytes) -> Commit:
     return Commit(sha256, adds, removes, facts, description, _miscounted(facts, {"adds": adds, "removes": removes}))
 
 
-def _miscounted(facts: Mapping[str, Any], actions: Mapping[str, Sequence[Any]]) -> str | None:
+def _miscounted(facts: JsonObject, actions: Mapping[str, Sequence[Any]]) -> str | None:
     for name, held in actions.items():
         if name in facts and facts[name] != len(held):
             return say(

@@ -7,13 +7,14 @@ what is to be in force sees it wherever it happened: in any commit, in a checkpo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.model.columns import scalar
+from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.store.layout import PARTITIONS
 from aoe_reports.store.parts import BOUNDED
 
@@ -47,15 +48,18 @@ def lines_of(actions: pa.Table) -> dict[bytes, bytes]:
     return dict(zip(_bytes(actions["path"]), _bytes(joined), strict=True))
 
 
-def line_of(add: Mapping[str, Any], statistics: Mapping[str, Any]) -> bytes:
-    """The same line of an `add` as it stands in a commit."""
+def line_of(add: JsonObject, statistics: JsonObject) -> bytes:
+    """The same line of an `add` as it stands in a commit; TypeError or KeyError where it says nothing that makes sense."""
+    partitions = add["partitionValues"]
+    if not isinstance(partitions, dict):
+        raise TypeError(partitions)
     facts = {
         **{name: add.get(key, statistics.get(key)) for name, key in _IN_THE_LOG.items()},
-        **{f"partition.{name}": value for name, value in add["partitionValues"].items()},
+        **{f"partition.{name}": value for name, value in partitions.items()},
         **{
             f"{fact}.{name}": value
             for fact, key in _IN_STATISTICS.items()
-            for name, value in (statistics.get(key) or {}).items()
+            for name, value in object_of(statistics.get(key)).items()
         },
         "path": add["path"],
     }

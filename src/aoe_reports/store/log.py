@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema
@@ -17,6 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 from pyarrow import fs
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ForeignStoreError, StoreError
 from aoe_reports.model.texts import join, say
 from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, read_commit, statistics_in
@@ -213,7 +214,7 @@ class Log:
         if gone - set(present) or set(added) & set(present):
             raise CommitFailedError("the files in force are others than those that were looked at")
         after = {path: line for path, line in present.items() if path not in gone} | added
-        facts: dict[str, Any] = {
+        facts: JsonObject = {
             **self.origin.as_metadata(),
             "adds": len(added),
             "removes": len(gone),

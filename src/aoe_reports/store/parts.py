@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
 from aoe_reports.model.columns import scalar
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import StoreError
 from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
@@ -286,10 +287,19 @@ def _bounds_of(file: pq.ParquetFile, group: int, where: Where) -> dict[str, tupl
     return found
 
 
-def statistics_of(rows: pa.Table) -> dict[str, Any]:
+class Statistics(TypedDict):
+    """What the log says of the rows of a part, as Delta names it."""
+
+    numRecords: int
+    minValues: JsonObject
+    maxValues: JsonObject
+    nullCount: dict[str, int]
+
+
+def statistics_of(rows: pa.Table) -> Statistics:
     """What the log says of a part: its rows, and the bounds of a few columns."""
-    least: dict[str, Any] = {}
-    most: dict[str, Any] = {}
+    least: JsonObject = {}
+    most: JsonObject = {}
     present = [name for name in BOUNDED if name in rows.column_names]
     for name in present:
         ends = pc.min_max(_plain(rows[name])).as_py()

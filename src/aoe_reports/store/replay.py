@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.store.commits import Commit, commit_path, read_commit
+from aoe_reports.store.commits import Commit, commit_path, path_of, read_commit
 from aoe_reports.store.digest import digest_of
 from aoe_reports.store.parts import Folder, reason
 
@@ -47,7 +48,7 @@ class Replay:
     """What is in force; None where it cannot be known."""
     _differs: bool = False
     _last: tuple[int, Commit] | None = None
-    _description: dict[str, Any] | None = None
+    _description: JsonObject | None = None
 
     def run(self, asked: int) -> None:
         """Go through all, and keep what was in force after one of the commits."""
@@ -101,7 +102,7 @@ class Replay:
         if self._lines is None:
             return
         try:
-            added, gone = commit.lines(), {remove["path"].encode() for remove in commit.removes}
+            added, gone = commit.lines(), {path_of(remove) for remove in commit.removes}
         except (ValueError, TypeError, LookupError, AttributeError):
             self._tell(path, say("the description of a file in this commit cannot be interpreted"))
             self._lines = None
@@ -146,7 +147,7 @@ class Replay:
             self._tell(path, say("this checkpoint describes the table differently from the commits up to it"))
 
     @staticmethod
-    def _description_of(told: Any) -> dict[str, Any] | None:
+    def _description_of(told: Any) -> JsonObject | None:
         if not isinstance(told, dict):
             return None
         return {

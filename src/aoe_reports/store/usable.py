@@ -15,6 +15,7 @@ from aoe_reports.formats.records.from_document import RunKind
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, is_night, members_of
 from aoe_reports.formats.records.record import JSON_FIELDS, RECORD_SOURCES, Phase, Scope
 from aoe_reports.model.columns import bits, codes, floats, keep_where, scalar, valid
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.model.texts import say
@@ -79,8 +80,8 @@ WORDS: Mapping[str, Problem] = {
     "severity": _one_of(*SEVERITIES),
     "members": _decodes(members_of),
     "timestamp": _holds(float | int | str),
-    "runtime_raw": _holds(list[dict[str, Any]]),
-    **dict.fromkeys(JSON_FIELDS, _holds(dict[str, Any])),
+    "runtime_raw": _holds(list[JsonObject]),
+    **dict.fromkeys(JSON_FIELDS, _holds(JsonObject)),
 }
 """What is wrong with a value that is there, column by column; JSON in a body depends on what the row is of."""
 
