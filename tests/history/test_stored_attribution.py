@@ -121,7 +121,7 @@ def test_operators_known_by_type_only_are_found_by_their_type(op_type: str, caus
     nights = [night([("op_type", "a", {}, 1, total)]) for total in (500, 500, 900, 900)]
     rows = [row for number, one in enumerate(nights) for row in rows_of_night(number, one)]
     between = int(1.5 * 86_400 * 10**9)
-    tuned = TunedOperator("run", "2026-01-02", between, "net", "unknown", "some/name", frozenset({op_type.casefold()}))
+    tuned = TunedOperator("run", "2026-01-02", between, "net", "unknown", "some/name", op_type)
     found = told_of(rows, 2, [tuned])
     assert found is not None
     assert found["operators"][0]["cause"] == cause

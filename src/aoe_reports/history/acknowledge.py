@@ -10,6 +10,9 @@ from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Any
 
+from msgspec import to_builtins
+
+from aoe_reports.formats.records.payloads import Accepted, Acknowledged, Expected
 from aoe_reports.history.baselines import Acceptance, limit_of
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.news import record_changes
@@ -17,12 +20,11 @@ from aoe_reports.history.options import AckOptions, ExpectOptions, RegressionOpt
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.store import History, equals
-
-Row = dict[str, Any]
 
 
 @row
@@ -84,9 +86,9 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
                 say("{subject}: no open items: no slow-down is waiting for an acknowledgement", subject=subject)
             )
         return _answer(subject, "unchanged", id=active.id, who=active.who, reason=active.reason, series=len(indexes))
-    record_changes(examined, {one["series_id"] for one in accepted})
-    body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "accepted": accepted}
-    return _store(history, subject, "acknowledged", body, len(accepted))
+    record_changes(examined, {one.series_id for one in accepted})
+    said = Acknowledged("", _who(history, chosen), chosen.reason, accepted)
+    return _store(history, subject, "acknowledged", said, len(accepted))
 
 
 def _open_series(examined: Examination, subject: str) -> list[int]:
@@ -101,10 +103,9 @@ def _open_series(examined: Examination, subject: str) -> list[int]:
     )
 
 
-def _acceptance(examined: Examination, index: int) -> Row:
+def _acceptance(examined: Examination, index: int) -> Accepted:
     active = examined.active_changes[index]
-    series = examined.ids[index]
-    return {"series_id": series, "through": active.shifts[-1].since, "limit": limit_of(active)}
+    return Accepted(examined.ids[index], active.shifts[-1].since, limit_of(active))
 
 
 def _active_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | None:
@@ -121,10 +122,11 @@ def _revoke(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
         raise UsageError(
             say("{subject}: no active acknowledgement or expectation has this name or refers to it", subject=subject)
         )
-    body: Row = {"reason": chosen.reason, "who": _who(history, chosen), "ids": ids}
-    timestamp_ns = time.time_ns()
-    history.add_extra(ack_rows(subject, "revoked", body, timestamp_ns))
-    return _answer(subject, "revoked", id=", ".join(ids), who=body["who"], reason=chosen.reason)
+    who = _who(history, chosen)
+    history.add_extra(
+        ack_rows(subject, "revoked", {"reason": chosen.reason, "who": who, "ids": [*ids]}, time.time_ns())
+    )
+    return _answer(subject, "revoked", id=", ".join(ids), who=who, reason=chosen.reason)
 
 
 def expect(store: str, workload: str, chosen: ExpectOptions) -> Expectation:
@@ -138,16 +140,18 @@ def expect(store: str, workload: str, chosen: ExpectOptions) -> Expectation:
     if until < since:
         raise UsageError(say("--until {until} is before --from {since}", until=until, since=since))
     history = History.open(store, origin=origin_of("expect"))
-    places: Row = {"since": since, "until": until, "low": low, "high": high}
-    body = {"reason": reason, "who": _who(history, chosen), **places}
-    told = read_recorded(history)
-    for subject, one in told.expectations:
-        same = {"since": one.since, "until": one.until, "low": one.low, "high": one.high}
-        if subject == workload and same == places and one.reason == reason:
-            return Expectation(
-                **asdict(_answer(workload, "unchanged", id=one.id, who=one.who, reason=reason)), **places
-            )
-    return Expectation(**asdict(_store(history, workload, "expected", body, None)), **places)
+    said = Expected("", _who(history, chosen), reason, since, until, low, high)
+    known = read_recorded(history).expectations
+    same = [
+        one
+        for subject, one in known
+        if (subject, one.since, one.until, one.low, one.high, one.reason) == (workload, since, until, low, high, reason)
+    ]
+    if same:
+        answer = _answer(workload, "unchanged", id=same[0].id, who=same[0].who, reason=reason)
+    else:
+        answer = _store(history, workload, "expected", said, None)
+    return Expectation(**asdict(answer), since=since, until=until, low=low, high=high)
 
 
 def parse_range(text: str) -> tuple[float, float]:
@@ -184,16 +188,18 @@ def tag(store: str, name: str, chosen: TagOptions) -> Tag:
     named = Tag(tag=name, run=run, night=found[0].night, workload=found[0].model, outcome="added")
     if name in told.tags and told.tags[name].run == run:
         return replace(named, outcome="unchanged")
-    body = {"run": run, "night": found[0].night, "who": _who(history, chosen)}
+    body: JsonObject = {"run": run, "night": found[0].night, "who": _who(history, chosen)}
     history.add_extra(ack_rows(name, "tag", body, time.time_ns()))
     return named
 
 
-def _store(history: History, subject: str, state: str, body: Row, series: int | None) -> Acknowledgement:
+def _store(
+    history: History, subject: str, state: str, said: Acknowledged | Expected, series: int | None
+) -> Acknowledgement:
     timestamp_ns = time.time_ns()
-    name = ack_id(subject, body, timestamp_ns)
-    history.add_extra(ack_rows(subject, state, {**body, "id": name}, timestamp_ns))
-    return _answer(subject, "added", id=name, who=body["who"], reason=body["reason"], series=series)
+    name = ack_id(subject, to_builtins(said), timestamp_ns)
+    history.add_extra(ack_rows(subject, state, {**to_builtins(said), "id": name}, timestamp_ns))
+    return _answer(subject, "added", id=name, who=said.who, reason=said.reason, series=series)
 
 
 def _who(history: History, chosen: WhoOptions) -> str | None:

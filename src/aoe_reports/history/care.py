@@ -108,9 +108,9 @@ BODIES: Mapping[str, Callable[[Row], list[str] | None]] = {
 """What of the body of a row is not as it was written, kind by kind."""
 
 
-def _as_names(read: Callable[[Row], Any], one: Row) -> list[str] | None:
+def _as_names(read: Callable[[str, str | None], object], one: Row) -> list[str] | None:
     try:
-        read(one)
+        read(one["state"], one["body"])
     except NotDecodableError as error:
         return None if payloads.read_body(one["body"]) is None else [error.args[0]]
     return []

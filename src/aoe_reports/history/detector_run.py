@@ -47,9 +47,7 @@ class RunOfNight:
 
 def read_runs(history: History) -> list[RunOfNight]:
     """All runs, night by night."""
-    columns = ("run_id", "night", "model", "run_kind", "path")
-    runs = [RunOfNight(**row) for row in history.rows("run", columns).to_pylist()]
-    return sorted(runs, key=lambda run: (run.night, run.run_id))
+    return sorted(history.read("run", RunOfNight), key=lambda run: (run.night, run.run_id))
 
 
 @dataclass(frozen=True, slots=True)

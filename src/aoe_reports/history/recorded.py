@@ -28,12 +28,11 @@ from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
 from aoe_reports.history.detector import VERSION, Parameters
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, SeriesLabels
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.texts import say
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
-
-Row = dict[str, Any]
 
 WITHDRAWN, UNDONE = "withdrawn", "undone"
 _LABELS_OF_CHANGE = tuple(name for name in LABELS if name != "phase")
@@ -87,46 +86,53 @@ def read_recorded(history: History) -> Recorded:
     return recorded
 
 
-def change_of(row: Mapping[str, Any]) -> Found | Withdrawn | None:
+def change_of(state: str, body: str | None) -> Found | Withdrawn | None:
     """What a row of kind change says of a series; None of one that tells of a run that was undone.
 
     NotDecodableError where that is not as it was written.
     """
-    if row["state"] == UNDONE:
-        decode(row["body"], dict[str, Any])
+    if state == UNDONE:
+        decode(body, JsonObject)
         return None
-    if row["state"] == WITHDRAWN:
-        return cast("Withdrawn", decode(row["body"], Withdrawn))
-    if row["state"] not in SHIFT_STATES:
+    if state == WITHDRAWN:
+        return cast("Withdrawn", decode(body, Withdrawn))
+    if state not in SHIFT_STATES:
         raise NotDecodableError(say("an unknown state"))
-    found = cast("Found", decode(row["body"], Found))
+    found = cast("Found", decode(body, Found))
     if not all(MIN_MS / 2 < time < MAX_MS * 2 for time in (found.before, found.after)):
         raise NotDecodableError(say("a duration outside the plausible range"))
     return found
 
 
-def word_of(row: Mapping[str, Any]) -> Acknowledged | Expected | Revoked | Tagged:
+def word_of(state: str, body: str | None) -> Acknowledged | Expected | Revoked | Tagged:
     """What a row of kind ack says; NotDecodableError where that is not as it was written."""
-    if row["state"] not in WORDS:
+    if state not in WORDS:
         raise NotDecodableError(say("an unknown state"))
-    word: Acknowledged | Expected | Revoked | Tagged = decode(row["body"], WORDS[row["state"]])
+    word: Acknowledged | Expected | Revoked | Tagged = decode(body, WORDS[state])
     return word
 
 
 _Body = TypeVar("_Body")
 
 
-def _sound(
-    history: History, kind: str, columns: Sequence[str], read: Callable[[Row], _Body]
-) -> list[tuple[Row, _Body]]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a row of kind change or ack says, and of what."""
+
+    subject: str
+    state: str
+    body: str | None
+    timestamp_ns: int
+
+
+def _sound(history: History, kind: str, read: Callable[[str, str | None], _Body]) -> list[tuple[_Row, _Body]]:
     """Rows of a kind with their bodies; those that are not as they were written are left out aloud."""
     found = []
-    for row in history.rows(kind, columns).to_pylist():
+    for row in history.read(kind, _Row):
         try:
-            found.append((row, read(row)))
+            found.append((row, read(row.state, row.body)))
         except NotDecodableError as error:
-            subject, why = row["subject"], error.args[0]
-            warnings.warn(LeftOutWarning(_unusable(history, kind, subject, why)), stacklevel=2)
+            warnings.warn(LeftOutWarning(_unusable(history, kind, row.subject, error.args[0])), stacklevel=2)
     return found
 
 
@@ -145,8 +151,8 @@ def _unusable(history: History, kind: str, subject: object, why: str) -> str:
 
 
 def _read_changes(history: History, recorded: Recorded) -> None:
-    rows = _sound(history, "change", ("subject", "state", "body"), change_of)
-    changes = [(row["subject"], row["state"], body) for row, body in rows if body is not None]
+    rows = _sound(history, "change", change_of)
+    changes = [(row.subject, row.state, body) for row, body in rows if body is not None]
     changes.sort(key=lambda one: (one[2].position, canonical_json(to_builtins(one[2]))))
     for series, state, body in changes:
         recorded.counts[series] = max(recorded.counts.get(series, 0), body.position + 1)
@@ -164,16 +170,16 @@ def _first_of_incident(body: Found) -> tuple[Any, ...]:
 
 def _read_words(history: History, recorded: Recorded) -> None:
     """Acknowledgements, expectations and names, in the order in which they were given."""
-    rows = _sound(history, "ack", ("subject", "state", "body", "timestamp_ns"), word_of)
-    rows.sort(key=lambda one: (one[0]["timestamp_ns"], one[0]["state"] == "revoked", one[0]["subject"], one[0]["body"]))
+    rows = _sound(history, "ack", word_of)
+    rows.sort(key=lambda one: (one[0].timestamp_ns, one[0].state == "revoked", one[0].subject, one[0].body))
     gone: set[str] = set()
     for row, word in rows:
         if isinstance(word, Revoked):
             gone |= set(word.ids)
         elif isinstance(word, Tagged):
-            recorded.tags[row["subject"]] = Tag(row["subject"], word.run, word.night)
+            recorded.tags[row.subject] = Tag(row.subject, word.run, word.night)
         else:
-            recorded.active[word.id] = row["subject"]
+            recorded.active[word.id] = row.subject
     recorded.active = {name: subject for name, subject in recorded.active.items() if name not in gone}
     for row, word in rows:
         if isinstance(word, Acknowledged | Expected) and word.id in recorded.active:
@@ -189,13 +195,13 @@ def _after(shifts: list[LevelShift], state: str, body: Found | Withdrawn) -> lis
     return [*shifts, shift]
 
 
-def _take(recorded: Recorded, row: Row, word: Acknowledged | Expected) -> None:
-    who: dict[str, Any] = {"id": word.id, "who": word.who, "when": _when(row["timestamp_ns"]), "reason": word.reason}
+def _take(recorded: Recorded, row: _Row, word: Acknowledged | Expected) -> None:
+    who = word.id, word.who, _when(row.timestamp_ns), word.reason
     if isinstance(word, Expected):
-        recorded.expectations.append((row["subject"], Expectation(word.since, word.until, word.low, word.high, **who)))
+        recorded.expectations.append((row.subject, Expectation(word.since, word.until, word.low, word.high, *who)))
         return
     for one in word.accepted:
-        recorded.acceptances.setdefault(one.series_id, []).append(Acceptance(one.through, one.limit, **who))
+        recorded.acceptances.setdefault(one.series_id, []).append(Acceptance(one.through, one.limit, *who))
 
 
 def _when(timestamp_ns: int) -> str:
@@ -240,11 +246,11 @@ def record_news(
     return history.add_extra(table_of(rows)) if rows else 0
 
 
-def _shift_body(shift: LevelShift) -> dict[str, Any]:
+def _shift_body(shift: LevelShift) -> JsonObject:
     return {name: getattr(shift, name) for name in _SHIFT_FIELDS}
 
 
-def _row(news: News, shift: LevelShift, state: str, body: dict[str, Any]) -> dict[str, Any]:
+def _row(news: News, shift: LevelShift, state: str, body: JsonObject) -> JsonObject:
     labels = news.labels
     return {
         "kind": "change",
@@ -260,7 +266,7 @@ def _row(news: News, shift: LevelShift, state: str, body: dict[str, Any]) -> dic
     }
 
 
-def ack_rows(subject: str, state: str, body: Mapping[str, Any], timestamp_ns: int) -> pa.Table:
+def ack_rows(subject: str, state: str, body: JsonObject, timestamp_ns: int) -> pa.Table:
     """One row of kind ack: an acknowledgement, an expectation, a name, or that one of them is revoked."""
     return table_of(
         [
@@ -277,6 +283,6 @@ def ack_rows(subject: str, state: str, body: Mapping[str, Any], timestamp_ns: in
     )
 
 
-def ack_id(subject: str, body: Mapping[str, Any], timestamp_ns: int) -> str:
+def ack_id(subject: str, body: JsonObject, timestamp_ns: int) -> str:
     """What an acknowledgement or an expectation is called."""
     return hashlib.sha256(canonical_json([subject, dict(body), timestamp_ns]).encode()).hexdigest()[:12]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from aoe_reports.engine.captures import joined, kernels, read_source, sources_of
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
@@ -21,6 +20,7 @@ from aoe_reports.formats.records.payloads import body_of
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
+from aoe_reports.model.documents import JsonObject, text_of
 from aoe_reports.model.errors import AoeReportsError, StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, join, say
@@ -284,7 +284,33 @@ class Sharing:
 MAX_COMPARED = 50
 """So many workloads are compared with one that begins a history: each costs a look into the store."""
 
-_RECORD_COLUMNS = ("run_id", "hardware", "rank_id", "device_id", "scope", "op_type", "op_name", "count", "total_ns")
+
+@dataclass(frozen=True, slots=True)
+class _Operators:
+    """What a record of the store tells of operators."""
+
+    run_id: str
+    hardware: str
+    rank_id: int | None
+    device_id: int | None
+    scope: str
+    op_type: str | None
+    op_name: str | None
+    count: int | None
+    total_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredRun:
+    """A run that the store has."""
+
+    run_id: str
+    night: str
+    status: str | None
+    path: str | None
+    body: str | None
+
+
 OWN_NAME = "own_name"
 """The key in a run's body of the name that was inferred, where the run goes on under another one."""
 
@@ -292,23 +318,23 @@ OWN_NAME = "own_name"
 def _read(history: History, model: str) -> _Newest | None:
     """What the store has of a workload's newest night."""
     where = [equals("model", model), equals("run_kind", "profile")]
-    runs = history.rows("run", ("run_id", "night", "status", "path", "body"), where).to_pylist()
+    runs = history.read("run", _StoredRun, where)
     if not runs:
         return None
-    usable = [run for run in runs if run["status"] != "incomplete"]
-    newest = _Newest(max((run["night"] for run in usable), default=""))
-    mine = {run["run_id"]: run for run in usable if run["night"] == newest.night}
+    usable = [run for run in runs if run.status != "incomplete"]
+    newest = _Newest(max((run.night for run in usable), default=""))
+    mine = {run.run_id: run for run in usable if run.night == newest.night}
     if not mine:
         return newest
-    newest.own_names = _own_names(body_of(run["body"]) for run in mine.values())
+    newest.own_names = _own_names(body_of(run.body) for run in mine.values())
     asked = [equals("model", model), equals("night", newest.night)]
-    by_run: dict[str, list[Any]] = {run_id: [] for run_id in mine}
-    for row in history.records(_RECORD_COLUMNS, asked).to_pylist():
-        if row["run_id"] in mine:
-            by_run[row["run_id"]].append(row)
+    by_run: dict[str, list[_Operators]] = {run_id: [] for run_id in mine}
+    for row in history.read("record", _Operators, asked):
+        if row.run_id in mine:
+            by_run[row.run_id].append(row)
     for run_id, of_run in by_run.items():
-        place = say("run {run_id} of the store ({path})", run_id=run_id, path=mine[run_id]["path"])
-        for device, mix in _mixes(of_run).items():
+        place = say("run {run_id} of the store ({path})", run_id=run_id, path=mine[run_id].path)
+        for device, mix in mixes_of(of_run).items():
             newest.seen[device].append(_Seen(place, newest.night, mix))
     return newest
 
@@ -384,20 +410,16 @@ def _records_of(capture: Capture, hardware: str) -> list[Record]:
     return []
 
 
-def mixes_of(records: Iterable[Record]) -> dict[Device, OperatorMix]:
+def mixes_of(records: Iterable[Record | _Operators]) -> dict[Device, OperatorMix]:
     """The operators of each device that records tell of."""
-    return _mixes({name: getattr(record, name) for name in _RECORD_COLUMNS} for record in records)
-
-
-def _mixes(rows: Iterable[Mapping[str, Any]]) -> dict[Device, OperatorMix]:
     found: dict[Device, OperatorMix] = defaultdict(OperatorMix)
-    for row in rows:
-        device = (row["hardware"], row["rank_id"], row["device_id"] if row["rank_id"] is None else None)
-        counts = (row["count"] or 0, row["total_ns"] or 0)
-        if row["scope"] == "op_type" and row["op_type"] is not None:
-            found[device].add_type(row["op_type"], *counts)
-        elif row["scope"] == "op" and row["op_name"] is not None:
-            found[device].add_name(row["op_name"], *counts)
+    for one in records:
+        device = (one.hardware, one.rank_id, one.device_id if one.rank_id is None else None)
+        counts = (one.count or 0, one.total_ns or 0)
+        if one.scope == "op_type" and one.op_type is not None:
+            found[device].add_type(one.op_type, *counts)
+        elif one.scope == "op" and one.op_name is not None:
+            found[device].add_name(one.op_name, *counts)
     return dict(found)
 
 
@@ -417,8 +439,8 @@ def _comparable(run: Run) -> bool:
     return run.header.status != "incomplete"
 
 
-def _own_names(bodies: Iterable[Mapping[str, Any]]) -> set[str]:
-    return {body[OWN_NAME] for body in bodies if isinstance(body.get(OWN_NAME), str)}
+def _own_names(bodies: Iterable[JsonObject]) -> set[str]:
+    return {name for body in bodies if (name := text_of(body.get(OWN_NAME))) is not None}
 
 
 def _fits(newest: _Newest, mixes: Mapping[Device, OperatorMix]) -> bool:

@@ -38,27 +38,24 @@ class TunedOperator:
     model: str
     hardware: str
     op_name: str
-    types: frozenset[str]
+    op_type: str | None
+
+    @property
+    def name(self) -> str:
+        """Its name, without what separates joined ones."""
+        return join_name(self.op_name)
+
+    @property
+    def types(self) -> frozenset[str]:
+        """Its types, as they are compared."""
+        return frozenset(type_key(kind) for kind in (self.op_type or "").split(";") if kind)
 
 
 def tuned_operators(history: History) -> list[TunedOperator]:
     """All operators that stored runs of AOE tuned, oldest first; subgraphs name no operators."""
-    columns = ("run_id", "night", "timestamp_ns", "model", "hardware", "op_name", "op_type")
-    rows = history.records(columns, [equals("source", "aoe"), equals("scope", "op"), equals("phase", "after")])
-    found = [
-        TunedOperator(
-            run_id=row["run_id"],
-            night=row["night"],
-            timestamp_ns=row["timestamp_ns"],
-            model=row["model"],
-            hardware=row["hardware"],
-            op_name=join_name(row["op_name"]),
-            types=frozenset(type_key(kind) for kind in (row["op_type"] or "").split(";") if kind),
-        )
-        for row in rows.to_pylist()
-        if row["op_name"]
-    ]
-    return sorted(found, key=lambda one: (one.timestamp_ns, one.run_id, one.op_name, sorted(one.types)))
+    where = [equals("source", "aoe"), equals("scope", "op"), equals("phase", "after")]
+    found = [row for row in history.read("record", TunedOperator, where) if row.op_name]
+    return sorted(found, key=lambda one: (one.timestamp_ns, one.run_id, one.name, sorted(one.types)))
 
 
 def attribute(
@@ -131,7 +128,7 @@ def _between(steps: pl.DataFrame, labels: SeriesLabels, tuned: Sequence[TunedOpe
 
 def _name_repositories(calls: pl.DataFrame, between: Sequence[TunedOperator]) -> pl.DataFrame:
     """Calls of the later side with the AOE run that tuned their operator; where operators are known by type only, their type."""
-    by_name = {one.op_name: _label(one) for one in between}
+    by_name = {one.name: _label(one) for one in between}
     by_type = {kind: _label(one) for one in between for kind in one.types}
     keys = calls.filter(pl.col("side") == "after", ~pl.col("communication")).select("op_type", "op_name").unique()
     rows = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Literal, TypeVar
 
@@ -40,6 +40,7 @@ from aoe_reports.store.parts import NewFile, StoredFile
 
 Outcome = Literal["added", "unchanged", "superseded", "renewed", "less-complete"]
 _T = TypeVar("_T")
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
@@ -75,6 +76,12 @@ class History:
         empty = pa.Table.from_batches([], schema=pa.schema([ROWS.field(name) for name in names]))
         parts = self.log.parts(kind, where)
         return pa.concat_tables([empty, *(self.log.folder.read(part, names, where) for part in parts)])
+
+    def read(self, kind: str, row: type[R], where: Where = ()) -> list[R]:
+        """Rows of one kind, as a dataclass whose fields are the columns that are wanted."""
+        names = [each.name for each in fields(row)]  # type: ignore[arg-type] # a dataclass
+        columns = self.rows(kind, names, where).to_pydict()
+        return [row(*values) for values in zip(*(columns[name] for name in names), strict=True)]
 
     def add(self, run: Run, *, renew: bool = False) -> Outcome:
         """Store a run in one commit; the same content adds nothing, a more complete version takes its place.
