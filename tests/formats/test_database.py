@@ -404,6 +404,12 @@ def test_statistics_are_the_tasks_in_groups(made):
     assert (row["op_type"], row["count"], row["total_time_ns"], row["share"]) == ("hcom_allReduce_", 1, 300, 1.0)
 
 
+def test_shares_are_parts_of_the_time_of_one_device(change):
+    data = read_database(change("UPDATE TASK SET deviceId = 1 WHERE globalTaskId = 3"), "op_statistic")
+    rows = [(row["device_id"], row["op_type"], row["share"]) for row in data.frame.to_pylist()]
+    assert sorted(rows) == [(0, "Conv2D", 2 / 3), (0, "TransData", 1 / 3), (1, "TransData", 1.0)]
+
+
 def test_api_statistic_has_the_variance_of_all_calls(made):
     rows = {row["api_name"]: row for row in read_database(made, "api_statistic").frame.to_pylist()}
     assert rows["aclrtMemcpy"]["level"] == "acl"
@@ -550,6 +556,14 @@ def test_events_of_every_source(made):
     assert by["Python", "Thread 78", "step 1"]["duration_ns"] == 60
     assert by["Overlap Analysis", "Computing", "Computing"]["duration_ns"] == 200
     assert len(rows) == 4 + 4 + 1 + 1 + 1 + 1 + 2
+
+
+@pytest.mark.parametrize(("end", "kept"), [(START - 300, True), (START - 301, False)])
+def test_an_event_that_ends_before_it_begins_is_reported(change, end, kept):
+    events, findings = read_database_events(change(f"UPDATE CANN_API SET endNs = {end} WHERE connectionId = 1"))
+    assert [row["duration_ns"] for row in events.to_pylist() if row["name"] == "Node@launch"] == [0, 5][not kept :]
+    assert [finding.rule for finding in findings] == ([] if kept else ["db-value"])
+    assert all("endNs is before startNs" in finding.message for finding in findings)
 
 
 def test_a_task_that_only_holds_parts_is_no_event_of_its_own(change):

@@ -34,6 +34,8 @@ def in_force(*names: str, folder: Path = FOLDER) -> list[str]:
         (["op_summary_20260101000000.csv", "op_statistic_20260101000009.csv"], [1, 0]),
         (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101000001.csv"], [0, 1]),
         (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101000000.csv"], [0, 1]),
+        (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101010000.csv"], [0, 1]),
+        (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101010001.csv"], [1]),
         (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101000001.csv", "op_summary_20260102000000.csv"], [2]),
         (["op_summary_20260101000000.csv", "op_summary_slice_0_20260102000000.csv", "op_summary_slice_1_20260102000001.csv"], [1, 2]),
         (["op_summary_slice_0_20260101000000.csv", "op_summary_slice_1_20260101000001.csv", "op_summary_slice_0_20260102000000.csv"], [2]),

@@ -61,3 +61,12 @@ def test_what_is_no_timeline_is_refused_aloud(tmp_path: Path, text: str, rule: s
     data = read(tmp_path, text)
     assert [finding.rule for finding in data.findings] == [rule]
     assert data.frame.num_rows == 0
+
+
+@pytest.mark.parametrize(("dur", "rows", "wrong"), [(0, 1, 0), (0.001, 1, 0), (-0.001, 0, 1)])
+def test_an_iteration_may_take_no_time_but_not_less(tmp_path: Path, dur: float, rows: int, wrong: int) -> None:
+    event = {"name": "i", "cat": "Iteration Time", "ph": "X", "ts": 1, "dur": dur, "args": {"Iteration ID": 1}}
+    part = {**event, "cat": "FP_BP Time", "dur": 0}
+    data = read(tmp_path, [event, part], STEPS)
+    assert (data.frame.num_rows, data.rows_reported) == (rows, wrong)
+    assert data.frame["fp_to_bp_time_ns"].to_pylist() == [0] * rows

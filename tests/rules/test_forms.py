@@ -137,6 +137,7 @@ def test_two_forms_of_the_tasks() -> None:
     assert check_forms([used], []) == check_forms([], [other]) == check_forms([used], [table("op_summary", [])]) == []
     (finding,) = check_forms([used], [table("op_summary", TASKS[:3])])
     assert (finding.rule, finding.path) == ("forms-disagree", "op_summary.csv")
+    assert finding.message == ("3 tasks, 4.500 us here, but 4 tasks, 13.500 us in kernel_details.csv, which is used")
     assert said(check_forms([used], [table("op_summary", [*TASKS[:3], task(ns=9005)])])) == ["forms-disagree"]
     assert check_forms([used], [table("op_summary", [*TASKS[:3], task(ns=9004)])]) == []
 
