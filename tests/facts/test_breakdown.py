@@ -156,3 +156,30 @@ def test_the_cause_of_a_gap_is_what_counting_says(waits: list[tuple[int, int, bo
         expected = "data loading" if spent[False] == most else "synchronisation"
         assert (gap.cause, gap.host_call_ns) == (expected, most)
         assert gap.host_call == names[expected == "synchronisation"]
+
+
+@pytest.mark.parametrize(
+    ("late", "talked", "cause"),
+    [
+        (50, 50, "host launched late"),  # as late as communication took, and that is half of the gap
+        (49, 50, "waiting for communication"),
+        (1, 49, "host launched late"),  # communication explains less than half
+        (0, 50, "waiting for communication"),
+        (0, 49, "unknown"),
+    ],
+)
+def test_a_gap_is_of_the_host_or_of_communication_whichever_explains_more(late: int, talked: int, cause: str) -> None:
+    launch = {"process": "CANN", "thread": "Thread 7", "name": "Node@launch", "connection_id": 5, "duration_ns": 1}
+    rows = [task(0, 100), task(200, 10, connection_id=5), {**launch, "start_ns": 100 + late}, talk(100, talked)]
+    (device,) = break_down_events([events(*rows)])
+    assert [gap.cause for gap in device.gaps] == [cause]
+
+
+@pytest.mark.parametrize("names", [("GetNext", "dataloader"), ("dataloader", "GetNext")])
+def test_of_calls_that_take_as_long_the_first_by_name_is_told(names: tuple[str, str]) -> None:
+    place = {"process": "CANN", "thread": "Thread 7"}
+    rows = [task(0, 100), task(200, 10, connection_id=5)]
+    rows.append({**place, "name": "Node@launch", "connection_id": 5, "start_ns": 199, "duration_ns": 1})
+    rows += [{**place, "name": name, "start_ns": 100, "duration_ns": 80} for name in names]
+    (device,) = break_down_events([events(*rows)])
+    assert [(gap.cause, gap.host_call) for gap in device.gaps] == [("data loading", "GetNext")]

@@ -88,6 +88,16 @@ def test_a_link_that_was_slow_once_is_not_a_slow_link() -> None:
     assert (link.compared, link.slow_in) == (9, 1)
 
 
+@pytest.mark.parametrize(("slow_in", "slow"), [(4, []), (5, [(0, 1)])])
+def test_a_link_is_slow_that_is_out_of_line_in_more_than_half_of_the_operators(slow_in: int, slow: list[Pair]) -> None:
+    rows = [
+        row(*pair, 8 if pair == (0, 1) and number < slow_in else 19, op_name=f"hcom_allReduce__1_{number}")
+        for number in range(8)
+        for pair in mesh(4)
+    ]
+    assert named(find_slow_links(frame(rows))) == slow
+
+
 @pytest.mark.parametrize("size", [16_000, MIN_BYTES - 1])
 def test_small_messages_tell_nothing_of_bandwidth(size: int) -> None:
     assert find_slow_links(frame(row(*pair, 2 if pair == (0, 1) else 10, size) for pair in mesh(4))) == []
@@ -204,6 +214,14 @@ def test_a_rank_that_is_late_now_and_then_is_not_the_slow_one() -> None:
     assert find_slow_ranks(frame(rows)) == []
     awaited = find_awaited_ranks(operator_times(frame(rows)))
     assert sorted((one.rank, one.operators, one.of_operators) for one in awaited) == [(rank, 1, 4) for rank in range(4)]
+
+
+@pytest.mark.parametrize(("of_another", "slow"), [(2000, []), (1999, [0])])
+def test_a_slow_rank_is_waited_for_more_than_half_of_the_time(of_another: int, slow: list[int]) -> None:
+    """In two of three operators the other rank waits for rank 0, in the third rank 0 waits for that one."""
+    waits = [(0, 1000), (0, 1000), (of_another, 0)]
+    rows = [time(rank, wait, 1000, number) for number, pair in enumerate(waits) for rank, wait in enumerate(pair)]
+    assert [awaited.rank for awaited in find_slow_ranks(frame(rows))] == slow
 
 
 def test_little_waiting_is_none() -> None:
