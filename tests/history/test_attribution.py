@@ -207,3 +207,12 @@ def test_calls_more_a_step_are_rounded_once() -> None:
     )
     (operator,) = found.operators
     assert (operator.before_ns, operator.after_ns, operator.count_ns, operator.calls_ns) == (24, 28, 3, 1)
+
+
+def test_the_error_of_a_change_is_that_of_the_larger_side_where_one_night_tells_no_scatter() -> None:
+    """1 % of 1300 ns on both sides, whichever of them is the larger."""
+    for before, after in ((1000, 1300), (1300, 1000)):
+        calls = [call("before", "a", 10 * before), call("after", "a", 10 * after)]
+        (one,) = attribute(calls, [night("before", 80_000), night("after", 80_000)]).operators
+        assert one.error_ns == pytest.approx(13 * 2**0.5)
+        assert one.sure_ns == pytest.approx(300 - 4 * 13 * 2**0.5)

@@ -170,9 +170,18 @@ def test_the_place_of_a_small_change_is_less_certain() -> None:
     assert Scatter(0.01, 0.4).reach(0.03) > scatter.reach(0.03)
 
 
-@pytest.mark.parametrize("text", ["segment", "run:20260101T020000-00000000", "tag:v 1", "nights:30"])
+@pytest.mark.parametrize(
+    "text",
+    ["segment", "run:20260101T020000-00000000", "tag:v 1", "nights:30", "window:2026-01-01..2026-01-01"],
+)
 def test_a_baseline_is_said_as_it_was_written(text: str) -> None:
     assert str(parse_baseline(text)) == text
+
+
+@pytest.mark.parametrize("window", ["2026-01-02..2026-01-01", "2026-01-01..", "2026-02-30..2026-03-01"])
+def test_a_window_begins_before_it_ends(window: str) -> None:
+    with pytest.raises(ValueError, match="expected two dates, the earlier one first"):
+        parse_baseline(f"window:{window}")
 
 
 @given(st.text(max_size=30))
