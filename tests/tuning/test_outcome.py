@@ -71,6 +71,21 @@ def test_what_nobody_asked_for_is_told_too() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("timed", "ended", "status", "gain"),
+    [(True, True, "improved", 0.5), (False, True, "improved", 0.5), (True, False, "improved", 0.5), (False, False, "unclear", None)],
+)  # fmt: skip
+def test_a_subgraph_counts_unless_tuning_broke_off_and_its_time_is_missing(
+    timed: bool, ended: bool, status: str, gain: float | None
+) -> None:
+    subgraph = {"repo_key": "7", "performance_before_tune(ms)": 3, "performance_after_tune(ms)": 2}
+    basic = {"tuning_name": "x", **({"tuning_time(s)": 1} if timed else {})}
+    body = {"model_baseline_performance(ms)": 3, "repo_modified_subgraphs": {"add_repo_subgraphs": [subgraph]}}
+    found = results_of_document([{"basic": basic}, {"SGAT": body}], "sgat")
+    (row,) = outcome_rows(Plan("offline", "sgat"), None, found, ended=ended)
+    assert (row.status, row.gain) == (status, gain)
+
+
 def test_another_type_than_planned_is_said() -> None:
     plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="a", op_type="Add"),))
     (row,) = outcome_rows(plan, TuneOps(("a",)), results([changed("a", "Mul")]), ended=True)

@@ -14,6 +14,8 @@ from aoe_reports.formats.aoe.operators import DUMPED, is_dumped
 from aoe_reports.model.intervals import union
 from aoe_reports.stats.bootstrap import widened_percentiles
 from aoe_reports.tuning.options import PlanOptions
+from aoe_reports.tuning.plan import Candidate, Plan
+from aoe_reports.tuning.plan_report import headline
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
 from aoe_reports.tuning.ranking import Known, Measured, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
@@ -51,6 +53,19 @@ ROWS = st.lists(
     min_size=1,
     max_size=25,
 )
+
+
+@pytest.mark.parametrize(
+    ("step_us", "said"),
+    [
+        (None, "2 candidates: expected saving 1,234.500 us, for about 20.5 minutes of tuning."),
+        (4938.0, "2 candidates: expected saving 1,234.500 us (25.00%) of a step of 4,938.000 us, for about 20.5 minutes of tuning."),
+    ],
+)  # fmt: skip
+def test_the_headline_of_a_plan_sums_saving_and_cost(step_us: float | None, said: str) -> None:
+    first = Candidate(kind="operator", op_name="a", expected_saving_us=1000.0, cost_s=600.0)
+    second = Candidate(kind="operator", op_name="b", expected_saving_us=234.5, cost_s=630.0)
+    assert headline(Plan("offline", "opat", step_us=step_us, candidates=(first, second))) == said
 
 
 @given(ROWS, st.floats(0, 1), st.sampled_from(["offline", "pytorch"]), st.integers(0, 3))
