@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column
+from aoe_reports.present.reports.findings import findings_section
+from aoe_reports.present.reports.night_words import times_in_one_unit
 from aoe_reports.present.units import with_caption, with_units
 from aoe_reports.present.values import cell
 
@@ -52,3 +55,26 @@ def test_what_all_rows_share_stands_above_them() -> None:
     assert [column.key for column in section.grid.columns] == ["device_id", "op"]
     one = Section("", [], Grid(columns, rows[:1]))
     assert with_caption(one) is one
+
+
+@pytest.mark.parametrize(
+    ("times_ns", "said"),
+    [
+        ((1e9, 5e8), (["1.000", "0.500"], "s")),
+        ((1e6, -2.5e5), (["1.000", "-0.250"], "ms")),
+        ((999_999.0, 1e3), (["1,000.0", "1.0"], "µs")),
+        ((1e3, 0.0), (["1.000", "0.000"], "µs")),
+        ((999.0, 1.0), (["999.0", "1.0"], "ns")),
+    ],
+)
+def test_times_side_by_side_have_the_unit_of_the_largest(
+    times_ns: tuple[float, ...], said: tuple[list[str], str]
+) -> None:
+    assert times_in_one_unit(*times_ns) == said
+
+
+@pytest.mark.parametrize(("count", "cut"), [(2, []), (3, ["The first 2 of 3 are listed; the file has them all."])])
+def test_findings_that_are_not_listed_are_counted(count: int, cut: list[str]) -> None:
+    section = findings_section([Finding("info", "rule", "path", str(number)) for number in range(count)], 2, "the file")
+    assert section.sentences == [f"0 errors, 0 warnings, {count} remarks.", *cut]
+    assert section.lines == ["path: info: 0 [rule]", "path: info: 1 [rule]"]

@@ -131,6 +131,13 @@ def test_a_gap_inserted_is_found_by_the_operator_behind_it() -> None:
     assert found["free-time"].evidence["longest_gap_us"] == 700.0
 
 
+@pytest.mark.parametrize(("free", "said"), [(50_000, True), (49_999, False)])
+def test_free_time_is_worth_saying_from_a_twentieth_of_the_step(free: int, said: bool) -> None:
+    computing = 1_000_000 - free
+    parts = StepShares(0, 0, 1, 1_000_000, computing, 0, 0, free)
+    assert ("free-time" in by_rule(find_advice(Facts(parts)))) is said
+
+
 def test_where_only_waiting_is_told_it_stands_for_idle_time() -> None:
     rows = model(task_wait_ns=50_000)
     one = by_rule(find_advice(facts(rows, spaced_ns=None)))["wait-in-front"]

@@ -164,7 +164,9 @@ def test_devices_are_told_apart(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_the_profiler_says_is_held_against_its_tasks(cli: Cli, tmp_path: Path) -> None:
-    for name, computing, said in (("same", 409.5, 0), ("near", 409.51, 0), ("other", 400.0, 1)):
+    for name, computing, said in (
+        ("same", 409.5, 0), ("near", 409.528, 0), ("too far", 409.529, 1), ("other", 400.0, 1),
+    ):  # fmt: skip
         trace = planted()
         trace.overlap(Computing=computing, Communication=330, Not_Overlapped=270, Free=520.5)
         found = cli("breakdown", trace.write(tmp_path / name), "--format", "json").json["findings"]

@@ -378,6 +378,18 @@ def test_operators_of_one_workload_agree_to_half_at_least(
     assert (ended.code, len(conflicts(ended))) == ((0, 0) if alike else (1, 1))
 
 
+def test_captures_of_one_job_agree_to_half_at_least(cli: Cli, tmp_path: Path) -> None:
+    """Exactly half is enough: of the calls, and of the time."""
+    for number, other in enumerate(("Conv2D", "Relu")):
+        write_summary(tmp_path / "in", number, other)
+    for path in (tmp_path / "in").rglob("op_summary*"):
+        head, row = path.read_text().splitlines()
+        both = row.replace(",1,1,2,0,", ",1,2,2,0,").replace("conv2d,Conv2D", "matmul,MatMulV2")
+        path.write_text(f"{head}\n{row}\n{both.replace('relu,Relu', 'matmul,MatMulV2')}\n")
+    ended = ingest(cli, tmp_path / "store", tmp_path / "in")
+    assert (ended.code, conflicts(ended), len(ended.json["rows"])) == (0, [], 2)
+
+
 @pytest.mark.parametrize("factor", [2.0, 20.0, 1000.0])
 def test_what_only_takes_longer_is_the_same_workload(cli: Cli, tmp_path: Path, factor: float) -> None:
     slower = changed(replace(QUIET.kernels[1], us=QUIET.kernels[1].us * factor))
