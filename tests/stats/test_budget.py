@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.stats.budget import Budget
-from aoe_reports.stats.run_lengths import FITS
+from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS, Fit
 
 
 def test_a_budget_is_shared_by_the_eligible_series() -> None:
@@ -28,6 +28,18 @@ def test_fewer_alarms_need_more_proof(one: float, other: float, memory: float) -
     low, high = sorted((one, other))
     assert Budget(low).threshold(memory) >= Budget(high).threshold(memory)
     assert Budget(low).suspicion >= Budget(high).suspicion
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01, 0.02])
+def test_detector_and_guard_share_the_alarms_and_ten_times_as_many_suspicions(rate: float) -> None:
+    def raised(fit: Fit, threshold: float) -> float:
+        return math.exp(fit.intercept - fit.slope * threshold)
+
+    budget = Budget(rate)
+    alarms = raised(FITS[0], budget.threshold(0)), raised(GUARD, budget.guard)
+    assert alarms == pytest.approx((0.9 * rate, 0.1 * rate))
+    suspicions = raised(SUSPICIONS, budget.suspicion**2), raised(GUARD, budget.guard_suspicion)
+    assert suspicions == pytest.approx((9 * rate, rate))
 
 
 def test_a_rate_beyond_what_was_simulated_says_so() -> None:
