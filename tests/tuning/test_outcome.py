@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from aoe_reports.formats.aoe.results import results_of_document
 from aoe_reports.tuning.aoe.bank import bank_in_use
 from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
-from aoe_reports.tuning.aoe.console import Claim, Console
+from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.outcome import is_part_of, outcome_rows
 from aoe_reports.tuning.aoe.progress import progress_of
 from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, entry_of_bytes, listing_of_document
+from aoe_reports.tuning.job_state import PrintedClaim
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress, draw_progress
@@ -178,7 +179,7 @@ def test_any_line_can_be_taken_in(line: str) -> None:
     [("20.00", "20.00%", True), ("20", "20.4%", True), ("20.01", "20.00%", True), ("21.1", "20.00%", False)],
 )
 def test_a_claim_agrees_within_its_last_digit(console: str, file: str, agrees: bool) -> None:
-    assert Claim("x", console).agrees(file) is agrees
+    assert PrintedClaim("x", console).agrees(file) is agrees
 
 
 @pytest.mark.parametrize(

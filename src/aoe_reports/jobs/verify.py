@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.records.record import canonical_json
@@ -52,20 +52,13 @@ from aoe_reports.tuning.plan_folder import (
     read_outcome,
     read_plan,
     read_state,
-    read_verify_document,
+    read_verification,
 )
 from aoe_reports.tuning.reconciliation import rounded_row
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
-from aoe_reports.tuning.verification import (
-    PASSED,
-    Verdict,
-    Verification,
-    document_of_verification,
-    says_the_same,
-    verification_of_document,
-)
+from aoe_reports.tuning.verification import PASSED, Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 
@@ -162,7 +155,7 @@ def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> 
             text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
             found.append(verify_finding("verify-operator-changed", where, text))
     left = read_outcome(case.folder)
-    told = None if left is None else left.bank_digest
+    told = None if left is None else left.bank.digest
     if told is not None and digest is not None and told != digest:
         text = say("its content is not what `tune` wrote: it is not certain which bank was measured")
         found.append(verify_finding("verify-bank-changed", str(case.folder / BANK), text))
@@ -258,11 +251,15 @@ class _Measured:
 def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, findings: list[Finding]) -> JobAnswer:
     folder, options, verified, rows = case.folder, case.options, measured.verified, measured.rows
     verification = Verification(
-        measured.verdict, measured.digest, pair.before.digest, _damaged(findings), str(pair.after.path)
+        verdict=measured.verdict,
+        bank_digest=measured.digest,
+        baseline_hash=pair.before.digest,
+        damaged=_damaged(findings),
+        after=str(pair.after.path),
+        after_hash=pair.after.digest,
+        rows=tuple(as_mapping(row) for row in rows),
     )
-    told = [as_mapping(row) for row in rows]
-    evidence = {"after_hash": pair.after.digest, "rows": told}
-    replaces = _replaces(folder, verification, {**document_of_verification(verification), **evidence}, findings)
+    replaces = _replaces(folder, verification, findings)
     found = findings_in_order(findings)
     facts = _facts(case, pair, measured)
     tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
@@ -274,8 +271,7 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         facts = replace(facts, stored=_store(options.store, case, pair, measured))
     kept_as = keep_verification(folder) if replaces == "another" else None
     if replaces != "nothing":
-        document = {**document_of_verification(verification), **facts.as_document(), **evidence}
-        write_whole(folder / VERIFY, to_json(document))
+        write_whole(folder / VERIFY, to_json(verification.as_document(facts.as_document())))
         for name, form in REPORTS.items():
             write_whole(folder / name, RENDERERS[form](report_in(report, options.language)))
     return job_answer(
@@ -327,19 +323,18 @@ def _facts(case: Case, pair: Pair, measured: _Measured) -> VerifyFacts:
 
 
 def _replaces(
-    folder: Path, verification: Verification, evidence: Mapping[str, Any], findings: list[Finding]
+    folder: Path, verification: Verification, findings: list[Finding]
 ) -> Literal["nothing", "same", "another"]:
     """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
     where, name = str(folder / VERIFY), next_kept_name(folder)
     try:
-        document = read_verify_document(folder)
+        former = read_verification(folder / VERIFY)
     except ReadError as error:
         text = say("the previous verdict cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
         findings.append(verify_finding("verify-replaced", where, text))
         return "another"
-    if document is None or says_the_same(document, evidence):
+    if former is None or former == verification:
         return "same"
-    former = verification_of_document(document)
     said = {"verdict": say(former.verdict), "after": former.after or say("an unnamed profile")}
     if former.sound and not verification.sound:
         text = say(

@@ -36,7 +36,6 @@ from aoe_reports.tuning.plan_folder import (
     VERIFY,
     kept_verifications,
     locked,
-    read_kept_verification,
     read_plan,
     read_state,
     read_verification,
@@ -214,7 +213,7 @@ def _target(kind: Bank, plan: Plan, folder: Path, environment: Mapping[str, str]
 
 def _doubts(case: _Case, digest: str) -> list[Finding]:
     """What speaks against putting the bank into use."""
-    found, state, verification = [], case.state, read_verification(case.folder)
+    found, state, verification = [], case.state, read_verification(case.folder / VERIFY)
     if state is None or not state.status:
         found.append(case.doubt("adopt-not-tuned", STATE, say("the job was never run by `tune`")))
     elif state.status != "done":
@@ -247,12 +246,17 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
     found = []
     for path in kept_verifications(folder):
         try:
-            other = read_kept_verification(path)
+            other = read_verification(path)
         except ReadError as error:
             text = say("its verdict cannot be read: {why}", why=error.what)
             found.append(_finding("adopt-verdicts-differ", str(path), text))
             continue
-        if other.sound and other.passed != verification.passed and other.bank_digest in {None, digest}:
+        if (
+            other is not None
+            and other.sound
+            and other.passed != verification.passed
+            and other.bank_digest in {None, digest}
+        ):
             text = say(
                 (
                     "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
+from msgspec import convert
+
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.rows import column, row
 
-ENTRY_BYTES = 16
+ENTRY_DIGITS = 32
 """How much of an entry's hash is kept: enough to tell entries apart."""
 
 
@@ -54,7 +57,7 @@ class BankEntry:
 
     size: int
     sha256: str
-    entries: frozenset[bytes] | None = None
+    entries: frozenset[str] | None = None
 
 
 Listing = Mapping[str, BankEntry]
@@ -66,7 +69,7 @@ def entry_of_bytes(data: bytes, *, holds_lines: bool) -> BankEntry:
     lines = None
     if holds_lines:
         lines = frozenset(
-            hashlib.sha256(line.strip()).digest()[:ENTRY_BYTES] for line in data.splitlines() if line.strip()
+            hashlib.sha256(line.strip()).hexdigest()[:ENTRY_DIGITS] for line in data.splitlines() if line.strip()
         )
     return BankEntry(len(data), hashlib.sha256(data).hexdigest(), lines)
 
@@ -106,28 +109,17 @@ def _change(path: str, old: BankEntry | None, new: BankEntry | None) -> BankChan
     )
 
 
-def document_of_listing(listing: Listing) -> dict[str, Any]:
+def document_of_listing(listing: Listing) -> JsonObject:
     """A listing as a JSON value."""
     return {
-        name: {
-            "size": entry.size,
-            "sha256": entry.sha256,
-            "entries": None if entry.entries is None else sorted(one.hex() for one in entry.entries),
-        }
+        name: {**asdict(entry), "entries": None if entry.entries is None else [*sorted(entry.entries)]}
         for name, entry in listing.items()
     }
 
 
-def listing_of_document(document: Mapping[str, Any]) -> Listing:
-    """The listing of a JSON value that `document_of_listing` made."""
-    return {
-        name: BankEntry(
-            one["size"],
-            one["sha256"],
-            None if one["entries"] is None else frozenset(bytes.fromhex(text) for text in one["entries"]),
-        )
-        for name, one in document.items()
-    }
+def listing_of_document(document: Json) -> Listing:
+    """The listing of a JSON value that `document_of_listing` made; ValidationError for anything else."""
+    return convert(document, dict[str, BankEntry])
 
 
 def digest_of(listing: Listing) -> str:

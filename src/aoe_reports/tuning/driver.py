@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Language
-from aoe_reports.tuning.job_state import Tool
+from aoe_reports.tuning.job_state import PrintedClaim, Tool
 from aoe_reports.tuning.plan import Plan, StageName, TuneOps
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.progress import Progress
@@ -82,8 +82,13 @@ class Listener(Protocol):
     def take(self, line: str, shown: str | None = None) -> None:
         """Take in one line; `shown` is the same without what is not to be written down."""
 
-    def as_document(self) -> dict[str, Any]:
-        """What of it is kept in the state of a job."""
+    @property
+    def claims(self) -> Sequence[PrintedClaim]:
+        """The improvements that it tells of."""
+
+    @property
+    def codes(self) -> Mapping[str, str]:
+        """The error codes that it names, each with the first line that does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LOOK_S = 0.05
 ENDURE_S = 5.0
@@ -165,12 +165,24 @@ def remove_group(group: Path, wait_s: float = ENDURE_S) -> None:
 # The process
 
 
+class Asked(NamedTuple):
+    """What is to be started; as JSON it is the line that we read."""
+
+    argv: list[str]
+    folder: str
+    environment: dict[str, str]
+    log: str
+    grace_s: float
+    """How long processes that were asked to end may take before they are ended."""
+
+
 def main() -> None:
     """Start what we are told to, and wait for its end and for that of the pipe."""
     tell = os.fdopen(int(sys.argv[1]), "w", buffering=1)
-    asked = json.loads(sys.stdin.buffer.readline() or b"null")
-    if asked is None:
+    line = sys.stdin.buffer.readline()
+    if not line:
         return
+    asked = Asked(**json.loads(line))
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # what is ignored stays so for the command, too (nohup)
@@ -182,8 +194,8 @@ def main() -> None:
         family = Family(os.getpid(), process.pid, group)
         _say(tell, f"started {process.pid} {group or ''}")
         if not _wait(process.pid, tell):
-            left = family.end(float(asked["grace_s"]))
-            _note(asked["log"], left)
+            left = family.end(asked.grace_s)
+            _note(asked.log, left)
     except (OSError, ValueError) as error:
         _say(tell, f"failed {getattr(error, 'strerror', None) or error}")
     finally:
@@ -191,11 +203,11 @@ def main() -> None:
             remove_group(group, 0 if family and family.members() else ENDURE_S)
 
 
-def _start(asked: dict[str, Any], group: Path | None) -> subprocess.Popen[bytes]:
+def _start(asked: Asked, group: Path | None) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
-        asked["argv"],
-        cwd=asked["folder"],
-        env=asked["environment"],
+        asked.argv,
+        cwd=asked.folder,
+        env=asked.environment,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.STDOUT,
         start_new_session=True,

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer, one_table
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.report import Section
@@ -97,7 +98,7 @@ class Tuned:
     """The signal that told us to end."""
     remeasure: list[str] = field(default_factory=list)
     """The files that say how to measure again."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     """What JSON and outcome.json say beside the rows."""
 
     def answer(self, folder: Path, *, strict: bool) -> JobAnswer:
@@ -550,7 +551,8 @@ class _Job:
         entry.exit_code, entry.signal, entry.ended = ended.exit_code, ended.signal, ended.because
         entry.seconds = round(run.seconds, 3)
         entry.result_files = tuple(sorted({path.name for path in run.fresh}))
-        entry.heard, entry.still_running = run.heard.as_document(), ended.unended
+        entry.claims, entry.codes = tuple(run.heard.claims), tuple(sorted(run.heard.codes))
+        entry.still_running = ended.unended
         self._save()
         return _Attempt(entry, results.tasks, found)
 
@@ -581,19 +583,19 @@ class _Job:
         self._save()
         return tuned
 
-    def _facts(self, changes: Sequence[BankChange], digest: str, models: Sequence[str]) -> dict[str, Any]:
+    def _facts(self, changes: Sequence[BankChange], digest: str, models: Sequence[str]) -> JsonObject:
         """What is said beside the rows, as JSON."""
         state, tuned = self.state, self.tuned
         bank = {} if state.bank is None else state.bank.as_document()
         runs = [one.as_document() for one in state.attempts]
         return {
             "aoe": None if state.tool is None else asdict(state.tool),
-            "counts": Counter(one.status for one in tuned.rows),
+            "counts": {**Counter(one.status for one in tuned.rows)},
             "stages": [{key: run.get(key) for key in _STAGE_KEYS} for run in runs],
             "bank": {**bank, "path": str(self.shown / BANK), "digest": digest},
             "bank_changes": [as_mapping(change) for change in changes],
-            "tuned_models": models,
-            "remeasure": tuned.remeasure,
+            "tuned_models": [*models],
+            "remeasure": [*tuned.remeasure],
         }
 
     def _status(self, last: Sequence[_Attempt]) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from decimal import Decimal
+from typing import Annotated
 
-from aoe_reports.tuning.fitting import fitting
-from aoe_reports.tuning.plan import Job, job_of_document
+from msgspec import Meta, convert
+
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.tuning.plan import Job, StageName
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +33,66 @@ class SeededBank:
     operators: str | None = None
     graphs: str | None = None
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> JsonObject:
         """As JSON; where the one in use lay is of a copy only."""
         document = asdict(self)
-        return (
-            document if self.operators is not None else {key: document[key] for key in ("seed", "by", "soc", "files")}
-        )
+        if self.operators is None:
+            del document["operators"], document["graphs"]
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedClaim:
+    """An improvement that the console tells of, as it is printed there."""
+
+    name: str
+    percent: str
+
+    def agrees(self, improvement: str) -> bool:
+        """Whether a result file's own percentage is the same number, within the last digit of the shorter one."""
+        ours, theirs = Decimal(self.percent), Decimal(improvement.rstrip("%"))
+        places = min(_places(ours), _places(theirs))
+        return abs(ours - theirs) <= Decimal(1).scaleb(-places)
+
+
+def _places(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
 
 
 @dataclass(slots=True)
-class StageRun:
-    """One run of a stage."""
+class StageBegin:
+    """How one run of a stage began."""
 
-    stage: str
-    folder: str
+    stage: StageName
+    folder: Annotated[str, Meta(pattern=r"\A(?!\.{1,2}\Z)[^/\x00]+\Z")]
+    """Its name: it lies directly in that of all runs."""
     status: str
     argv: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     unset: tuple[str, ...] = ()
     started: str | None = None
     result_files: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class StageRun(StageBegin):
+    """One run of a stage."""
+
     exit_code: int | None = None
     signal: int | None = None
     ended: str | None = None
     """How; null while it runs, and where we were killed meanwhile."""
     seconds: float | None = None
-    heard: Mapping[str, Any] = field(default_factory=dict)
-    """What the tuner's listener keeps."""
+    claims: tuple[PrintedClaim, ...] = ()
+    codes: tuple[str, ...] = ()
+    """Of errors that the console names."""
     still_running: tuple[str, ...] = ()
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> JsonObject:
         """As JSON."""
-        names = ("stage", "folder", "status", "argv", "environment", "unset", "started", "result_files")
-        begun = {name: getattr(self, name) for name in names}
-        if self.ended is None:
-            return begun
-        how = {name: getattr(self, name) for name in ("exit_code", "signal", "ended", "seconds")}
-        return {**begun, **how, **self.heard, "still_running": self.still_running}
+        document = asdict(self)
+        return document if self.ended is not None else {name: document[name] for name in StageBegin.__slots__}
 
 
 @dataclass(slots=True)
@@ -82,7 +108,7 @@ class JobState:
     tool: Tool | None = None
     attempts: list[StageRun] = field(default_factory=list)
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> JsonObject:
         """As JSON."""
         return {
             "format_version": 1,
@@ -95,20 +121,6 @@ class JobState:
         }
 
 
-def state_of_document(document: Mapping[str, Any]) -> JobState:
-    """The state of a parsed state.json whose attempts, bank and job are such; what else is none is not known."""
-    bank, tool = document.get("bank"), document.get("aoe")
-    told = fitting(JobState, {**document, "status": str(document.get("status"))})
-    made = {
-        "job": job_of_document(document["job"]),
-        "bank": None if bank is None else SeededBank(**fitting(SeededBank, bank)),
-        "tool": Tool(**fitting(Tool, tool)) if isinstance(tool, dict) else None,
-        "attempts": [_run(one) for one in document["attempts"]],
-    }
-    return JobState(**{**told, **made})
-
-
-def _run(one: Mapping[str, Any]) -> StageRun:
-    own = fitting(StageRun, one)
-    heard = {name: value for name, value in one.items() if name not in StageRun.__slots__}
-    return StageRun(**{**own, "heard": heard})
+def state_of_document(document: JsonObject) -> JobState:
+    """The state of a parsed state.json."""
+    return convert({**document, "tool": document.get("aoe")}, JobState)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from msgspec import convert
+
 from aoe_reports.model.classes import made
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Severity
 from aoe_reports.model.rows import as_mapping, column, row
@@ -203,27 +206,13 @@ def tune_ops_of_document(document: Any) -> TuneOps | None:
     return TuneOps(tuple(dict.fromkeys(lists[0])), tuple(dict.fromkeys(lists[1])))
 
 
-def plan_of_document(document: Mapping[str, Any]) -> Plan:
+def plan_of_document(document: Json) -> Plan:
     """The plan of a document that fits the schema `plan`; keys that it does not name are left out."""
-    simple = {key: document[key] for key in _names(Plan) - _NESTED if key in document}
-    return Plan(
-        **simple,
-        candidates=tuple(Candidate(**_known(Candidate, entry)) for entry in document["candidates"]),
-        rejected=tuple(Rejected(**_known(Rejected, entry)) for entry in document["rejected"]),
-        expected_files=tuple(document["expected_files"]),
-        job=job_of_document(document.get("job") or {}),
-    )
+    made(Candidate), made(Rejected)
+    return convert(document, Plan)
 
 
-def job_of_document(document: Mapping[str, Any]) -> Job:
-    """The job of the member `job` of a plan."""
-    known: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in _known(Job, document).items()
-    }
-    return Job(**known)
-
-
-def document_of_plan(plan: Plan) -> dict[str, Any]:
+def document_of_plan(plan: Plan) -> JsonObject:
     """What is written into plan.json, in the order of the contract."""
     document = asdict(plan)
     if plan.tuner == DEFAULT_TUNER:
@@ -261,14 +250,3 @@ def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:
 def _leaves(path: str) -> bool:
     pure = PurePosixPath(path)
     return not path or "\0" in path or (not pure.is_absolute() and ".." in pure.parts)
-
-
-_NESTED = frozenset({"candidates", "rejected", "expected_files", "job"})
-
-
-def _names(cls: type) -> set[str]:
-    return {entry.name for entry in fields(made(cls))}
-
-
-def _known(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key in _names(cls)}

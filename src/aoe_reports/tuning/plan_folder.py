@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
 
 from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
@@ -23,7 +26,7 @@ from aoe_reports.tuning.bank import Listing, listing_of_document
 from aoe_reports.tuning.job_state import JobState, state_of_document
 from aoe_reports.tuning.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
 from aoe_reports.tuning.tuner import driver_of_plan
-from aoe_reports.tuning.verification import Verification, verification_of_document
+from aoe_reports.tuning.verification import Verification
 
 PLAN = "plan.json"
 BANK = "bank"
@@ -35,6 +38,8 @@ STATE = "state.json"
 OUTCOME = "outcome.json"
 MAX_PLAN_BYTES = 256 << 20
 
+T = TypeVar("T")
+
 
 def read_plan(folder: Path) -> Plan:
     """The plan of a folder; UsageError where there is none, ReadError where it cannot be read or is none."""
@@ -43,8 +48,7 @@ def read_plan(folder: Path) -> Plan:
         raise UsageError(
             say("{folder}: no {file} in it; `aoe-reports plan` creates such a folder", folder=folder, file=PLAN)
         )
-    document = read_json(path, "plan", say("a plan was expected (schema plan)"))
-    plan = plan_of_document(document)
+    plan = read_as(plan_of_document, path, say("a plan was expected (schema plan)"), "plan")
     for at, message in path_problems(plan):
         raise ReadError(
             path,
@@ -74,19 +78,14 @@ def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path
     return [folder / name for name in files]
 
 
-def read_verification(folder: Path) -> Verification | None:
-    """What `verify` said of a folder's job; None where it was not verified."""
-    document = read_verify_document(folder)
-    return None if document is None else verification_of_document(document)
-
-
-def read_verify_document(folder: Path) -> dict[str, Any] | None:
-    """All of verify.json; None where there is none."""
-    path = folder / VERIFY
-    if not path.exists():
-        return None
-    document = read_json(path, "verification", say("expected output of `verify`"))
-    return dict(document)
+def read_verification(path: Path) -> Verification | None:
+    """What `verify` said of a job, by its verify.json or one of `kept_verifications`; None where there is none."""
+    expected = say("expected output of `verify`")
+    return (
+        None
+        if not path.exists()
+        else read_as(lambda document: convert(document, Verification), path, expected, "verification")
+    )
 
 
 def kept_verifications(folder: Path) -> list[Path]:
@@ -117,17 +116,19 @@ def keep_verification(folder: Path) -> str:
 _KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)
 
 
-def read_kept_verification(path: Path) -> Verification:
-    """One of `kept_verifications`; ReadError where it cannot be read."""
-    return verification_of_document(read_json(path, "verification", say("expected output of `verify`")))
+@dataclass(frozen=True, slots=True)
+class TunedBank:
+    """The private bank as `tune` left it."""
+
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TunedOutcome:
-    """What `tune` left to say: how many operators came to what, and the digest of the bank as it was then."""
+    """What `tune` left to say: how many operators came to what, and the bank as it was then."""
 
-    counts: Mapping[str, Any]
-    bank_digest: str | None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    bank: TunedBank = TunedBank()
 
 
 def read_outcome(folder: Path) -> TunedOutcome | None:
@@ -136,13 +137,9 @@ def read_outcome(folder: Path) -> TunedOutcome | None:
     if not path.is_file():
         return None
     try:
-        document = read_json(path, None, say("expected output of `tune`"))
+        return read_as(lambda document: convert(document, TunedOutcome), path, say("expected output of `tune`"))
     except ReadError:
         return None
-    if not isinstance(document, dict) or not document:
-        return None
-    counts, bank = (one if isinstance(one, dict) else {} for one in (document.get("counts"), document.get("bank")))
-    return TunedOutcome(counts, bank.get("digest"))
 
 
 def read_state(folder: Path) -> JobState | None:
@@ -150,34 +147,17 @@ def read_state(folder: Path) -> JobState | None:
     path = folder / STATE
     if not path.exists():
         return None
-    state = read_json(path, None, say("expected the state of a tuning job"))
-    attempts = state.get("attempts") if isinstance(state, dict) else None
-    sound = isinstance(attempts, list) and all(
-        isinstance(one, dict)
-        and one.get("stage") in ("sgat", "opat", "gdat")
-        and isinstance(one.get("folder"), str)
-        and _is_plain(one["folder"])
-        and isinstance(one.get("status"), str)
-        for one in attempts
-    )
-    if (
-        not sound
-        or not isinstance(state.get("bank"), dict | None)
-        or schema_errors("plan", _plan_with(state.get("job")))
-    ):
-        raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` starts over"))
-    return state_of_document(state)
+    document = read_json(path, None, say("expected the state of a tuning job"))
+    if isinstance(document, dict) and not schema_errors("plan", _plan_with(document.get("job"))):
+        with suppress(ValidationError):
+            return state_of_document(document)
+    raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` starts over"))
 
 
-def _plan_with(job: Any) -> dict[str, Any]:
+def _plan_with(job: Json) -> JsonObject:
     """A plan of nothing, to hold a job against the schema."""
-    empty: dict[str, Any] = {key: [] for key in ("candidates", "rejected", "expected_files")}
-    return {"format_version": 1, "scenario": "offline", "mode": "opat", **empty, "job": job}
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name is one of a folder directly below."""
-    return name not in {"", ".", ".."} and "/" not in name and "\0" not in name
+    nothing: JsonObject = {key: [] for key in ("candidates", "rejected", "expected_files")}
+    return {"format_version": 1, "scenario": "offline", "mode": "opat", **nothing, "job": job}
 
 
 def write_state(folder: Path, state: JobState) -> None:
@@ -187,11 +167,7 @@ def write_state(folder: Path, state: JobState) -> None:
 
 def read_listing(path: Path) -> Listing:
     """The listing of a bank that a job wrote down; ReadError for anything else."""
-    expected = say("expected the listing of a bank; `tune --restart` starts over")
-    try:
-        return listing_of_document(read_json(path, None, expected))
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise ReadError(path, say("not a listing of a bank"), expected) from error
+    return read_as(listing_of_document, path, say("expected the listing of a bank; `tune --restart` starts over"))
 
 
 def digest_of_plan(folder: Path) -> str:
@@ -199,7 +175,15 @@ def digest_of_plan(folder: Path) -> str:
     return hashlib.sha256(read_bytes(folder / PLAN, MAX_PLAN_BYTES)).hexdigest()
 
 
-def read_json(path: Path, schema: str | None, expected: str) -> Any:
+def read_as(kind: Callable[[Json], T], path: Path, expected: str, schema: str | None = None) -> T:
+    """What a JSON document of the folder is; ReadError where it is none of its kind."""
+    try:
+        return kind(read_json(path, schema, expected))
+    except ValidationError as error:
+        raise ReadError(path, str(error), expected) from error
+
+
+def read_json(path: Path, schema: str | None, expected: str) -> Json:
     """A JSON document of the folder, held against a schema; ReadError with the first thing that is wrong."""
     data = read_bytes(path, MAX_PLAN_BYTES)
     if len(data) > MAX_PLAN_BYTES:
@@ -216,7 +200,7 @@ def read_json(path: Path, schema: str | None, expected: str) -> Any:
     return _with_floats(document)
 
 
-def _with_floats(value: Any) -> Any:
+def _with_floats(value: Any) -> Json:
     """The same document with floats for the decimals that the parser makes: nothing of it is summed exactly."""
     if isinstance(value, Decimal):
         return float(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.names import type_key
 
@@ -48,7 +49,7 @@ class Prior:
     source: Source
     results: int
 
-    def as_document(self) -> dict[str, object]:
+    def as_document(self) -> JsonObject:
         """As it stands in plan.json."""
         return {"saved_share": round(self.saved_share, 6), "source": self.source, "results": self.results}
 

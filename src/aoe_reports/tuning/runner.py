@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Literal, Self
+from typing import IO, Literal, Self
 
 from aoe_reports.model.errors import AoeReportsError, of_the_system
 from aoe_reports.model.texts import say
@@ -118,13 +118,7 @@ def run_process(
     secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. A
     guardian between us and the command keeps together what it starts, and ends it if we are killed.
     """
-    asked = {
-        "argv": list(argv),
-        "folder": str(folder),
-        "environment": dict(environment),
-        "log": str(log),
-        "grace_s": limits.grace_s,
-    }
+    asked = guardian.Asked(list(argv), str(folder), dict(environment), str(log), limits.grace_s)
     with _Log(log, limits.max_log_bytes, Redactor(environment), on_line) as out, _guarded(asked) as command:
         try:
             return _watched(command, out, stop, on_look, limits)
@@ -329,7 +323,7 @@ class _Command:
 
 
 @contextmanager
-def _guarded(asked: Mapping[str, Any]) -> Iterator[_Command]:
+def _guarded(asked: guardian.Asked) -> Iterator[_Command]:
     """Let a guardian start a command: it is told when all is well, and acts when it hears nothing any more."""
     told, tell = os.pipe()
     argv = [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(tell)]
@@ -338,14 +332,14 @@ def _guarded(asked: Mapping[str, Any]) -> Iterator[_Command]:
         assert process.stdout is not None
         try:
             with suppress(OSError):
-                process.stdin.write(json.dumps(asked).encode() + b"\n")
+                process.stdin.write(json.dumps(asked._asdict()).encode() + b"\n")
             words = lines.readline().decode("utf-8", "surrogateescape").rstrip("\n").split(" ", 2)
             if words[0] != "started":
                 what = of_the_system(" ".join(words[1:])) or say("its guardian has ended")
                 raise CannotRunError(
                     say(
                         "{name}: cannot be run: {what}; expected an executable command",
-                        name=asked["argv"][0],
+                        name=asked.argv[0],
                         what=what,
                     )
                 )

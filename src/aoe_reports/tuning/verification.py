@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Severity
 from aoe_reports.model.texts import say
 
@@ -17,7 +17,7 @@ PASSED: frozenset[Verdict] = frozenset({"confirmed", "partly"})
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The verdict on a tuning job, and on which content of its bank it was made."""
+    """The verdict on a tuning job, and on which content of its bank it was made: equal where all that it rests on is."""
 
     verdict: Verdict
     bank_digest: str | None = None
@@ -25,8 +25,10 @@ class Verification:
     baseline_hash: str | None = None
     damaged: bool = False
     """Whether a part of what the verdict rests on could not be read."""
-    after: str | None = None
+    after: str | None = field(default=None, compare=False)
     """Where the profile after tuning lay."""
+    after_hash: str | None = None
+    rows: tuple[JsonObject, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -38,36 +40,10 @@ class Verification:
         """Whether the bank may be put into use."""
         return self.verdict in PASSED
 
-
-def verification_of_document(document: Mapping[str, Any]) -> Verification:
-    """The verification of a document that fits the schema `verification`."""
-    after = document.get("after")
-    return Verification(
-        document["verdict"],
-        document.get("bank_digest"),
-        document.get("baseline_hash"),
-        document.get("damaged", False),
-        after if isinstance(after, str) else None,
-    )
-
-
-_EVIDENCE = ("verdict", "bank_digest", "baseline_hash", "after_hash", "damaged", "rows")
-
-
-def says_the_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two documents hold the same verdict on the same profiles and bank."""
-    return all(one.get(name) == other.get(name) for name in _EVIDENCE)
-
-
-def document_of_verification(verification: Verification) -> dict[str, Any]:
-    """What is written into verify.json; whoever writes it may add keys."""
-    return {
-        "format_version": 1,
-        "verdict": verification.verdict,
-        "bank_digest": verification.bank_digest,
-        "baseline_hash": verification.baseline_hash,
-        "damaged": verification.damaged,
-    }
+    def as_document(self, facts: JsonObject) -> JsonObject:
+        """What is written into verify.json, with facts beside it, `after` among them."""
+        first = {name: getattr(self, name) for name in ("verdict", "bank_digest", "baseline_hash", "damaged")}
+        return {"format_version": 1, **first, **facts, "after_hash": self.after_hash, "rows": list(self.rows)}
 
 
 VERIFY_RULES: dict[str, tuple[Severity, str]] = {

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
-from decimal import Decimal
-from typing import Any
+from dataclasses import dataclass, field
 
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import codes_of_line
 from aoe_reports.tuning.driver import Runs
+from aoe_reports.tuning.job_state import PrintedClaim
 from aoe_reports.tuning.options import Scenario
 from aoe_reports.tuning.plan import TENSORFLOW
 
@@ -27,25 +26,6 @@ MAX_KEPT = 50
 """How many codes and claims are kept: more of them say nothing new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """An improvement that the console tells of, as it is printed there."""
-
-    name: str
-    percent: str
-
-    def agrees(self, improvement: str) -> bool:
-        """Whether a result file's own percentage is the same number, within the last digit of the shorter one."""
-        ours, theirs = Decimal(self.percent), Decimal(improvement.rstrip("%"))
-        places = min(_places(ours), _places(theirs))
-        return abs(ours - theirs) <= Decimal(1).scaleb(-places)
-
-
-def _places(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return -exponent if isinstance(exponent, int) and exponent < 0 else 0
-
-
 @dataclass(slots=True)
 class Console:
     """Takes in line after line; afterwards tells what was said."""
@@ -55,7 +35,7 @@ class Console:
     seen: set[str] = field(default_factory=set)
     codes: dict[str, str] = field(default_factory=dict)
     """Each error code with the first line that names it."""
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[PrintedClaim] = field(default_factory=list)
 
     def take(self, line: str, shown: str | None = None) -> None:
         """Take in one line; `shown` is the same without what is not to be written down."""
@@ -70,11 +50,7 @@ class Console:
         if percent and len(self.claims) < MAX_KEPT:
             before = (line if shown is None else shown).partition(FINISHED[1])[0]
             name = (before.split() or [""])[-1].removeprefix("[Aoe]")
-            self.claims.append(Claim(name, percent[1]))
-
-    def as_document(self) -> dict[str, Any]:
-        """What of it is kept in the state of a job."""
-        return {"claims": [asdict(claim) for claim in self.claims], "codes": sorted(self.codes)}
+            self.claims.append(PrintedClaim(name, percent[1]))
 
     @property
     def missing(self) -> str | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.aoe.command import AOE_CONFIG, TUNE_OPS
@@ -25,7 +25,7 @@ def read_tune_ops(folder: Path) -> TuneOps | None:
     return asked
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> JsonObject:
     """A folder's aoe_config.json, which a TensorFlow script names; empty where there is none."""
     path = folder / AOE_CONFIG
     if not path.exists():

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
+from msgspec import ValidationError, convert
+
+from aoe_reports.formats.records.payloads import Count
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
-from aoe_reports.tuning.fitting import fits, fitting
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
@@ -50,18 +53,18 @@ class Host:
     """What is known of the machine that tunes; null is not known."""
 
     home: str | None = None
-    home_free_bytes: int | None = None
-    memory_available_bytes: int | None = None
-    cpu_count: int | None = None
-    usable_cpu_count: int | None = None
+    home_free_bytes: Count | None = None
+    memory_available_bytes: Count | None = None
+    cpu_count: Count | None = None
+    usable_cpu_count: Count | None = None
     """How many of the CPUs this process may run on."""
-    npu_count: int | None = None
-    device_users: int | None = None
+    npu_count: Count | None = None
+    device_users: Count | None = None
     """Processes of other users that hold a device open; null: not all processes could be looked at."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of VARIABLES that are set."""
     environment_known: bool = True
-    tuning_parallel_num: int | None = None
+    tuning_parallel_num: Count | None = None
     """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out."""
     aoe_ini: str | None = None
     aoe: str | None = None
@@ -71,10 +74,10 @@ class Host:
     """The options that `aoe --help` lists; null: it could not be asked."""
     aoe_help_sha256: str | None = None
     """The hash of what it printed: another release prints another help."""
-    cube_cores: int | None = None
+    cube_cores: Count | None = None
     """Cube cores of a device (of older chips: AI Cores). No command shows them."""
-    vector_cores: int | None = None
-    device_memory_free: tuple[int, ...] | None = None
+    vector_cores: Count | None = None
+    device_memory_free: tuple[Count, ...] | None = None
     """Free bytes of each device, in the order of `npu-smi info`."""
     bank: str | None = None
     """The bank in use: of operators, or the folder that TUNE_BANK_PATH names."""
@@ -98,19 +101,22 @@ def host_of_document(document: Any) -> Host:
         raise UsageError(
             say("a host description must be a JSON object; `aoe-reports preflight --describe-host` writes one")
         )
-    kinds = {entry.name: str(entry.type) for entry in fields(Host)}
+    kinds = get_type_hints(Host, include_extras=True)
     for key, value in document.items():
-        kind = kinds.get(key)
-        if kind is None:
+        if key not in kinds:
             names = join(", ", sorted(kinds))
             raise UsageError(say("a host has no {key!r}; expected some of {names}", key=key, names=names))
-        if not fits(value, kind):
-            raise UsageError(say("{key} of the host: {value!r} is not of the right type", key=key, value=value))
+        try:
+            convert(value, kinds[key])
+        except ValidationError:
+            raise UsageError(
+                say("{key} of the host: {value!r} is not of the right type", key=key, value=value)
+            ) from None
     known = {"environment_known": "environment" in document, "aoe_known": "aoe" in document}
-    return Host(**{**known, **fitting(Host, document)})
+    return convert({**known, **document}, Host)
 
 
-def document_of_host(host: Host) -> dict[str, Any]:
+def document_of_host(host: Host) -> JsonObject:
     """The description of a host."""
     return asdict(host)
 
