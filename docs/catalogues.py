@@ -36,12 +36,11 @@ MAKERS = {
     "Report": (0,),
     "rows_report": (1,),
     "render": (2,),
+    "Scope": (0,),
+    "rule": (2, 3),
 }
 """Calls that make texts, or take words that are looked up as they are, and where in them those stand."""
 TABLES = {
-    "jobs.READING_RULES": (2, 3),
-    "jobs.COMMUNICATION_RULES": (2, 3),
-    "rules.OPTION_RULES": (2,),
     "rules._SAID": (),
     "advice.EVIDENCE": (),
     "reports.COUNTS": (),

@@ -21,7 +21,7 @@ from aoe_reports.formats.sqlite import (
 from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
 from aoe_reports.model.errors import ReadError
-from aoe_reports.rules.tables import check_table
+from aoe_reports.rules.tables.check import check_table
 
 NO_ID = 4294967295
 START = 1736410576404465403

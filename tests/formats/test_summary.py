@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.model.errors import ReadError
-from aoe_reports.rules.tables import check_table
+from aoe_reports.rules.tables.check import check_table
 
 HEADER = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
 TABLE = TABLES["op_summary"]

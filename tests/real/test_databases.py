@@ -15,8 +15,8 @@ from commandline import ROOT
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.formats.sqlite import kinds_of_database, read_database, read_database_events
-from aoe_reports.rules.forms import check_statistic
-from aoe_reports.rules.tables import check_table
+from aoe_reports.rules.forms.statistics import check_statistics
+from aoe_reports.rules.tables.check import check_table
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
 PYTORCH = DATA / "msprof" / "torch_npu_2025-01"
@@ -171,7 +171,7 @@ def test_op_statistic_is_the_tasks_in_groups_as_in_text(level: int, rank: int) -
     keys = ("op_type", "task_type", "count")
     assert Counter(words(stored, *keys)) == Counter(words(printed, *keys))
     tasks = read_database(profiler(level, rank), "kernel_details")
-    assert check_statistic(stored, tasks.frame) == []
+    assert check_statistics([stored], tasks.frame) == []
     assert total(stored, "share") == pytest.approx(1)
     totals = [value for (value,) in words(stored, "total_time_ns")]
     assert totals == sorted(totals, reverse=True)

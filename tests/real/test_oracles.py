@@ -17,7 +17,7 @@ from aoe_reports.formats.csv.summary import read_table
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.trace.rows import read_timeline
-from aoe_reports.rules.forms import check_statistic
+from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.results.check import check_result_file
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
@@ -36,7 +36,7 @@ def test_op_statistic_is_kernel_details_grouped(level: str, rank: int) -> None:
     statistic = read_table(folder / "op_statistic.csv", TABLES["op_statistic"])
     assert tasks.findings == statistic.findings == ()
     assert statistic.frame.num_rows > 30
-    assert check_statistic(statistic, tasks.frame) == []
+    assert check_statistics([statistic], tasks.frame) == []
 
 
 @pytest.mark.parametrize(("iteration", "total_us"), [(1, 5911.23), (2, 5926.34)])

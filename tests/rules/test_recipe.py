@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from aoe_reports.model.texts import say
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-from aoe_reports.rules.rule import Found, rule
+from aoe_reports.rules.found import Found
 
 
-@rule("warning", say("nobody measures picoseconds"), DOCS, on=RESULTS)
+@RESULTS.rule("many-digits", "warning", "nobody measures picoseconds", DOCS).checked_by
 def many_digits(task: Task) -> Found:
     """No time has more than six digits behind the point."""
     for claim in task.claims:

@@ -8,8 +8,9 @@ import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import read_table
-from aoe_reports.rules.forms import check_forms, check_statistic
-from aoe_reports.rules.tables import check_table
+from aoe_reports.rules.forms.statistics import check_statistics
+from aoe_reports.rules.forms.tasks import check_forms
+from aoe_reports.rules.tables.check import check_table
 
 
 def test_op_statistic_is_the_tasks_grouped(msprof: Path) -> None:
@@ -18,14 +19,14 @@ def test_op_statistic_is_the_tasks_grouped(msprof: Path) -> None:
         tasks = read_table(folder / "kernel_details.csv", TABLES["kernel_details"])
         statistic = read_table(folder / "op_statistic.csv", TABLES["op_statistic"])
         assert statistic.frame.num_rows == 6
-        assert check_statistic(statistic, tasks.frame) == []
+        assert check_statistics([statistic], tasks.frame) == []
 
 
 def test_a_lost_task_is_noticed(msprof: Path) -> None:
     folder = msprof / "torch_npu_two_ranks" / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
     tasks = read_table(folder / "kernel_details.csv", TABLES["kernel_details"])
     statistic = read_table(folder / "op_statistic.csv", TABLES["op_statistic"])
-    (finding,) = check_statistic(statistic, tasks.frame.slice(1))
+    (finding,) = check_statistics([statistic], tasks.frame.slice(1))
     assert finding.rule == "statistic-mismatch"
     assert "TransData on AI_VECTOR_CORE: 2 tasks" in finding.message
     assert check_forms([tasks], [tasks]) == []

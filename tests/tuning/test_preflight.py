@@ -12,7 +12,6 @@ from tuning.jobs import Bench
 from aoe_reports.model.errors import UsageError
 from aoe_reports.tuning.aoe.preflight import (
     GB,
-    PREFLIGHT_RULES,
     Declared,
     Host,
     bytes_of_text,
@@ -405,7 +404,6 @@ def test_every_form(bench: Bench, form: str) -> None:
     bench.plan()
     ended = bench.run("preflight", bench.folder, "--format", form)
     assert "home" in ended.out
-    assert set(PREFLIGHT_RULES) >= {"preflight-aoe"}
 
 
 def test_a_bank_that_is_named_and_not_there(bench: Bench, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ def report(
     """Report one night from the stored history. Shows what became slower, since when and in which operator, the hotspots and AOE's claims."""
     import logging
 
+    from aoe_reports.history.rules import NOT_ENOUGH_DATA
+
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news to anybody
 
     from aoe_reports.jobs.report import report_night, write_figures
@@ -35,5 +37,5 @@ def report(
             notify(say("{path}: the figures are in English: no font for Chinese is installed", path=chosen.png))
     show(answer, form, output, strict=chosen.strict_data)
     if form != "json":
-        print_findings([finding for finding in answer.findings if finding.rule == "not-enough-data"])
+        print_findings([finding for finding in answer.findings if finding.rule == NOT_ENOUGH_DATA.name])
     raise typer.Exit(answer.exit_code(strict=chosen.strict_data))

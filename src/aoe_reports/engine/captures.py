@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.ascend.names import RESULT_KINDS, UNREAD_KINDS
@@ -28,8 +29,9 @@ from aoe_reports.model.columns import keep_where, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import join, say
-from aoe_reports.rules.forms import check_statistics
-from aoe_reports.rules.tables import cannot_repeat, check_table, without_copies_between
+from aoe_reports.rules.forms.statistics import check_statistics
+from aoe_reports.rules.tables.check import check_table
+from aoe_reports.rules.tables.copies import cannot_repeat, without_copies_between
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of sums that stand in where there is no table of tasks."""
@@ -273,7 +275,7 @@ def nothing_measured(paths: Iterable[object], what: str, **asked: int | None) ->
     """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
     words = [f"{name} {value}" for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
-    return Finding("error", "nothing-measured", min(map(str, paths)), message)
+    return NOTHING_MEASURED.found(min(map(str, paths)), message)
 
 
 def label_of(captures: Sequence[Capture]) -> str:

@@ -8,6 +8,14 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from aoe_reports.engine.captures import joined, read_source, stream_events_of
+from aoe_reports.engine.rules import (
+    BANDWIDTH_MISMATCH,
+    COMMUNICATION_EXAMPLES,
+    COMMUNICATION_INCOMPLETE,
+    COMMUNICATION_TASK,
+    NO_COMMUNICATION,
+    STANDS_IN,
+)
 from aoe_reports.facts.communication import (
     OperatorTime,
     Transfer,
@@ -65,7 +73,7 @@ def read_communication(
         message = say(
             "no communication here: no communication table, no communication in a timeline, no all-reduce in step_trace"
         )
-        findings.append(Finding("info", "no-communication", str(capture.root), message))
+        findings.append(NO_COMMUNICATION.found(str(capture.root), message))
 
 
 def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
@@ -121,7 +129,7 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
             rows=repeated + len(transfers),
             examples=examples,
         )
-        findings.append(Finding("info", "communication-examples", str(capture.root), message))
+        findings.append(COMMUNICATION_EXAMPLES.found(str(capture.root), message))
     return transfers
 
 
@@ -147,16 +155,16 @@ def _standing_in(capture: Capture, figures: Sequence[TaskFigures], *, operators:
     path, found = str(capture.root), []
     if any(one.operators for one in figures) and not operators:
         message = say("no table of communication operators: the timeline contains their duration, but no waiting time")
-        found.append(Finding("info", "stands-in", path, message))
+        found.append(STANDS_IN.found(path, message))
     if any(one.transfers for one in figures) and not links:
         message = say("no communication matrix: the timeline contains links, but no times of RDMA")
-        found.append(Finding("info", "stands-in", path, message))
+        found.append(STANDS_IN.found(path, message))
     if unusable := sum(one.unusable for one in figures):
         message = say(
             "{count} tasks of communication with damaged arguments; they are not included in the sums of links",
             count=unusable,
         )
-        found.append(Finding("warning", "communication-task", path, message))
+        found.append(COMMUNICATION_TASK.found(path, message))
     return found
 
 
@@ -194,9 +202,7 @@ def _with_rank(frame: pa.Table, rank: int | None) -> pa.Table:
 def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
     rows = find_bandwidth_mismatches(frame)
     found = [
-        Finding(
-            "warning",
-            "bandwidth-mismatch",
+        BANDWIDTH_MISMATCH.found(
             path,
             say(
                 "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s",
@@ -208,12 +214,12 @@ def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
     ]
     if len(rows) > EXAMPLES_PER_RULE:
         message = say("{kind}: and {count} more of this kind", kind=kind, count=len(rows) - EXAMPLES_PER_RULE)
-        found.append(Finding("warning", "bandwidth-mismatch", path, message))
+        found.append(BANDWIDTH_MISMATCH.found(path, message))
     for name, what in (
         ("transit_bytes", say("volume (counted as 0)")),
         ("transport", say("transport (counted as unknown)")),
     ):
         if missing := frame[name].null_count:
             message = say("{kind}: {count} rows without {what}", kind=kind, count=missing, what=what)
-            found.append(Finding("warning", "communication-incomplete", path, message))
+            found.append(COMMUNICATION_INCOMPLETE.found(path, message))
     return found

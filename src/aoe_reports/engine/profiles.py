@@ -10,18 +10,20 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.engine.captures import read_file, stream_events_of
+from aoe_reports.engine.rules import REPEATED_EXPORT
 from aoe_reports.formats.ascend.capture import databases_with
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.vendor import TABLES, group_captures
 from aoe_reports.model.columns import integers, keep_where
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.texts import join, say
-from aoe_reports.rules.tables import first_of_each
+from aoe_reports.rules.tables.copies import first_of_each
 
 _EVENTS = "_events"
 
@@ -95,7 +97,7 @@ class Profile:
                 message = say(
                     "every file of this kind contains the whole run; {name} is used", name=chosen[key].path.name
                 )
-                self._found.append(Finding("info", "repeated-export", str(file.path), message))
+                self._found.append(REPEATED_EXPORT.found(str(file.path), message))
         return list(chosen.values())
 
     def _read(self, file: FoundFile, kind: str) -> TableData | None:
@@ -109,7 +111,7 @@ class Profile:
 
     def _failed(self, file: FoundFile, error: Exception) -> None:
         self.unreadable = True
-        self._found.append(Finding("error", "unreadable", str(file.path), str(error)))
+        self._found.append(UNREADABLE.found(str(file.path), str(error)))
 
     def _apart(self, frame: pa.Table, capture: Capture) -> pa.Table:
         """The frame with its ranks and, where there are several, its capture."""

@@ -89,8 +89,10 @@ class Notes:
 
     def failed(self, path: object, error: Exception) -> None:
         """Keep what could not be read, and why."""
+        from aoe_reports.formats.rules import UNREADABLE  # noqa: PLC0415 -- `--help` needs none
+
         self.unreadable = True
-        self.findings.append(Finding("error", "unreadable", str(path), str(read_error_of(error, path))))
+        self.findings.append(UNREADABLE.found(str(path), str(read_error_of(error, path))))
 
     @contextmanager
     def where_unreadable(self, path: object) -> Iterator[None]:

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.model.columns import floats, integers, keep_where
+from aoe_reports.model.rules import COMMUNICATION
+from aoe_reports.model.texts import say
 from aoe_reports.stats.sample import robust_sigma
 
 Item = TypeVar("Item")
@@ -44,6 +46,27 @@ MIN_BYTES = 500_000
 
 In real captures the slowest of seven links is 13 % below their median at 16 KB, 7 % at 2 MB and 4 % at 38 MB.
 """
+_MSPROF = "Ascend/msprof, analysis/common_func/ms_constant/number_constant.py"
+SLOW_LINK = COMMUNICATION.rule(
+    "slow-link",
+    "info",
+    say(
+        "below {share:.0%} of the median bandwidth of links that carried a similar volume in the same "
+        "operators (at least {least} MB), and an outlier in more than half of the comparisons",
+        share=SLOW_SHARE,
+        least=MIN_BYTES / 1e6,
+    ),
+    f"{_MSPROF} (BANDWIDTH_THRESHOLD, RDMA_MESSAGE_SIZE_THRESHOLD)",
+)
+SLOW_RANK = COMMUNICATION.rule(
+    "slow-rank",
+    "info",
+    say(
+        "the rank that the others wait for, for more than {share:.0%} of an operator, in more than half of the operators",
+        share=WAIT_SHARE,
+    ),
+    f"{_MSPROF} (WAIT_TIME_THRESHOLD)",
+)
 LIKE_SIZE = 2.0
 """Links are compared where they carried the same volume within this factor: bandwidth grows with the size of messages."""
 

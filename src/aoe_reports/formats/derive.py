@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.rules import NEGATIVE_DURATION
 from aoe_reports.formats.table import Derived, Table
 from aoe_reports.model.columns import Mask, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
@@ -48,7 +49,7 @@ def _below_zero(data: TableData, derived: Derived, mask: Mask) -> tuple[Finding,
     what = join(" - ", (headers[name] for name in derived.of))
     message = say("{header} is negative; the row is left out", header=what)
     lines = [data.line(int(row)) for row in np.flatnonzero(mask)]
-    first = Finding("error", "negative-duration", str(data.path), message)
+    first = NEGATIVE_DURATION.found(str(data.path), message)
     found = [replace(first, line=line) for line in lines[:EXAMPLES_PER_RULE]]
     if len(lines) > EXAMPLES_PER_RULE:
         rest = say("and {count} more: {message}", count=len(lines) - EXAMPLES_PER_RULE, message=message)

@@ -12,6 +12,16 @@ from pathlib import Path
 from aoe_reports.formats.ascend.names import OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, is_capture
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
+from aoe_reports.formats.rules import (
+    BROKEN_LINK,
+    LINK_LOOP,
+    NOT_A_FILE,
+    NOT_READ,
+    NOTHING_FOUND,
+    PATH_TOO_DEEP,
+    TOO_MUCH_LINKED,
+    UNREADABLE,
+)
 from aoe_reports.formats.vendor import parse_name
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.model.texts import join, say
@@ -33,7 +43,7 @@ MAX_DEPTH = 100
 MAX_LINKED = 200_000
 """So many files and folders are looked at, of one path given, behind links that lead out of it: more is somebody's whole disk."""
 
-_NOT_READ = frozenset({"unreadable", "path-too-deep", "too-much-linked"})
+_NOT_READ = frozenset({UNREADABLE.name, PATH_TOO_DEEP.name, TOO_MUCH_LINKED.name})
 """Rules by which something that may hold data was not looked at."""
 
 
@@ -57,7 +67,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
                 "no msprof, torch_npu or AOE file here; expected exports (op_summary*.csv, kernel_details.csv, …) "
                 "or aoe_result_*.json"
             )
-            findings.append(Finding("error", "nothing-found", str(path), message))
+            findings.append(NOTHING_FOUND.found(str(path), message))
     findings.extend(_unread(list(files.values())))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     told = tuple(findings.counted())
@@ -81,7 +91,7 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
             count=len(kinds),
             kinds=join(", ", sorted(set(kinds))),
         )
-        found.append(Finding(severity, "not-read", str(folder), message))
+        found.append(NOT_READ.found(str(folder), message, severity=severity))
     return found
 
 
@@ -172,26 +182,23 @@ class _Walk:
             yield self._path, self._root
         elif kind != "folder":
             what = say("{what}; expected a file or a folder", what=kind)
-            self._tell("error", "unreadable", str(self._path), what)
+            self._findings.append(UNREADABLE.found(str(self._path), what))
         else:
             inside = any(is_capture(part) for part in Path(os.path.abspath(self._path)).parts)
             self._waiting.append(_Folder(str(self._path), self._root, in_capture=inside))
             while self._waiting or self._links:
                 yield from self._enter(self._waiting.pop() if self._waiting else self._links.pop())
 
-    def _tell(self, severity: Severity, rule: str, path: str, message: str) -> None:
-        self._findings.append(Finding(severity, rule, path, message))
-
     def _enter(self, folder: _Folder) -> Iterator[tuple[Path, str]]:
         """The files of one folder; the folders in it wait."""
         if folder.real in self._seen:
             message = say("this link leads to a folder that has already been read; skipped")
-            self._tell("warning", "link-loop", folder.path, message)
+            self._findings.append(LINK_LOOP.found(folder.path, message))
             return
         self._seen.add(folder.real)
         if folder.depth > MAX_DEPTH:
             message = say("more than {limit} nested folders; the content here is not read", limit=MAX_DEPTH)
-            self._tell("error", "path-too-deep", folder.path, message)
+            self._findings.append(PATH_TOO_DEEP.found(folder.path, message))
             return
         entries = self._entries(folder)
         parent = "" if folder.path == "." else folder.path.rstrip("/") + "/"
@@ -215,7 +222,7 @@ class _Walk:
         real = _real(path)
         if _holds(real, self._root) or _holds(real, folder.real):
             message = say("this link leads to a folder that contains it; not followed")
-            self._tell("warning", "link-loop", path, message)
+            self._findings.append(LINK_LOOP.found(path, message))
             return
         linked = folder.linked or not _holds(self._root, real)
         self._links.append(_Folder(path, real, folder.depth + 1, inside, linked))
@@ -227,7 +234,7 @@ class _Walk:
                 entries = sorted([(entry.name, *_what(entry)) for entry in found])
         except OSError as error:
             message = say("the folder cannot be read: {why}", why=why(error))
-            self._tell("error", "unreadable", folder.path, message)
+            self._findings.append(UNREADABLE.found(folder.path, message))
             return []
         if not folder.linked:
             return entries
@@ -242,7 +249,7 @@ class _Walk:
                 limit=MAX_LINKED,
                 path=self._path,
             )
-            self._tell("error", "too-much-linked", folder.path, message)
+            self._findings.append(TOO_MUCH_LINKED.found(folder.path, message))
             self._waiting = [one for one in self._waiting if not one.linked]
             self._links = [one for one in self._links if not one.linked]
         return entries[: max(left, 0)]
@@ -279,14 +286,14 @@ def _odd_entry(path: str, name: str, kind: str, *, link: bool) -> list[Finding]:
                 if kind == "folder"
                 else say("has the name of an input file, but is {what}; skipped", what=kind)
             )
-            return [Finding("warning", "not-a-file", path, message)]
+            return [NOT_A_FILE.found(path, message)]
         if kind == "folder" or not link:
             return []
     if link:
         message = say("this link is broken or circular; skipped")
-        return [Finding("warning", "broken-link", path, message)]
+        return [BROKEN_LINK.found(path, message)]
     message = say("{what}; expected a file or a folder", what=kind)
-    return [Finding("error", "unreadable", path, message)]
+    return [UNREADABLE.found(path, message)]
 
 
 _SPECIAL = say("neither a file nor a folder (a pipe or a device)")

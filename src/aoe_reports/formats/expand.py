@@ -11,6 +11,7 @@ from typing import IO
 
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import MAX_EXPANDED_BYTES
+from aoe_reports.formats.rules import EXPANDED_TOO_LARGE, GZIP_DAMAGED
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
@@ -51,14 +52,14 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
                 data = expander.decompress(pending, _BLOCK)
             except zlib.error as error:
                 message = say("this cannot be decompressed ({error}); its content is not used", error=str(error))
-                return _wrong(file, "gzip-damaged", message)
+                return GZIP_DAMAGED.found(str(file.path), message)
             written += len(data)
             if written > limit:
                 message = say(
                     "expands to more than {limit} bytes; none of it is used (--max-expanded BYTES sets the limit)",
                     limit=limit,
                 )
-                return _wrong(file, "expanded-too-large", message)
+                return EXPANDED_TOO_LARGE.found(str(file.path), message)
             read = packed.tell() - len(expander.unconsumed_tail)
             if file.max_expanded is None and written > max(RATIO_FROM_BYTES, MAX_RATIO * read):
                 message = say(
@@ -68,7 +69,7 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
                     ),
                     ratio=MAX_RATIO,
                 )
-                return _wrong(file, "expanded-too-large", message)
+                return EXPANDED_TOO_LARGE.found(str(file.path), message)
             plain.write(data)
             pending = expander.unconsumed_tail
             if expander.eof:
@@ -78,9 +79,5 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
                 pending = packed.read(_BLOCK)
     if not expander.eof:
         message = say("the compressed file ends before its content does; the content is not used")
-        return _wrong(file, "gzip-damaged", message)
+        return GZIP_DAMAGED.found(str(file.path), message)
     return None
-
-
-def _wrong(file: FoundFile, rule: str, message: str) -> Finding:
-    return Finding("error", rule, str(file.path), message)

@@ -6,9 +6,10 @@ import os
 import re
 from pathlib import Path
 
-from aoe_reports.formats.ascend.names import ARCHIVE, NO_TABLES
+from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.rules import ARCHIVE, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.table import table_of_header
 from aoe_reports.formats.tuner_files import kind_of_tuner_file
 from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
@@ -40,19 +41,19 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     """Tell what a file is by its name, and where that is not enough by its head."""
     name = parse_name(path.name, path.parent.name)
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
-        if ARCHIVE.search(path.name):
-            findings.append(Finding("warning", "archive", str(path), say("{why}; skipped", why=_PACKED)))
+        if ARCHIVE_NAME.search(path.name):
+            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_PACKED)))
         return None
-    if name is None and ARCHIVE.search(path.name):
+    if name is None and ARCHIVE_NAME.search(path.name):
         message = say("{why}; only files and folders are read", why=_PACKED)
-        findings.append(Finding("error", "unreadable", str(path), message))
+        findings.append(UNREADABLE.found(str(path), message))
         return None
     try:
         found = _identified(path, name, findings, explicit=explicit)
     except OSError as error:
         if name is not None or explicit:
             message = say("the file cannot be read: {why}", why=why(error))
-            findings.append(Finding("error", "unreadable", str(path), message))
+            findings.append(UNREADABLE.found(str(path), message))
         return None
     return found
 
@@ -61,14 +62,14 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
     """What a file is: by its name alone where no other file is called so, else by its head."""
     size = path.stat().st_size
     if not _is_database(name) and is_sparse(path, size):
-        findings.append(Finding("error", "sparse-file", str(path), NEVER_WRITTEN))
+        findings.append(SPARSE_FILE.found(str(path), NEVER_WRITTEN))
         return None
     found = _by_content(path, size) if name is None else FoundFile(path, name, size)
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
         found = vendor_of(found.name.source).identify(found, findings)
     if found is None and explicit:
         message = say("neither its name nor its content matches a known kind; see `aoe-reports table --list`")
-        findings.append(Finding("error", "unknown-file", str(path), message))
+        findings.append(UNKNOWN_FILE.found(str(path), message))
     return found
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from aoe_reports.model.documents import Json
-from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rules import Rule
 
 TUNERS: dict[str, str] = {
     "aoe": "aoe_reports.tuning.aoe",
@@ -48,8 +49,8 @@ class TunerFileKind:
     """(name, first 64 KiB as text): whether a file is of this kind."""
     read: Callable[[Path, int | None], TunerFile]
     """(path, the most bytes that are read): what it says; ReadError only where it cannot be opened."""
-    rules: Mapping[str, tuple[Severity, str, str]]
-    """(severity, when it fires, where the fact comes from) of its own rules."""
+    rules: tuple[Rule, ...]
+    """Its own."""
 
 
 @cache

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aoe_reports.engine.captures import label_of
+from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.bounds import OperatorBounds, StepShares
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.names import PROFILER_DB
@@ -111,7 +112,7 @@ class Advising:
                 "no table of tasks with their operators here; task_time is used instead (it has no types and no "
                 "counters)"
             )
-            self._findings.append(Finding("info", "stands-in", str(capture.root), message))
+            self._findings.append(STANDS_IN.found(str(capture.root), message))
         for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self._findings):
             if tasks is not None:
                 order = planned_first(tasks, device.shares)

@@ -16,14 +16,16 @@ from aoe_reports.history import stored_advice
 from aoe_reports.history.options import VacuumOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.recorded import change_of, word_of
+from aoe_reports.history.rules import STORE_BODY, STORE_ROW
 from aoe_reports.model.errors import LeftOutWarning, UsageError
 from aoe_reports.model.findings import Finding, has, in_order
 from aoe_reports.model.rows import column, row
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
 from aoe_reports.store import History
 from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
 from aoe_reports.store.layout import ROWS, remade_message
-from aoe_reports.store.replay import UNREADABLE
+from aoe_reports.store.rules import STORE_UNREADABLE
 from aoe_reports.store.usable import unusable
 from aoe_reports.store.verify import verify
 
@@ -93,7 +95,7 @@ def verify_store(store: str) -> tuple[Verified, list[Finding], bool]:
         findings, files = verify(store, origin_of("store verify"))
         if not has(findings, "error"):
             findings = in_order(_check_rows(History.open(store))) or findings  # notes are for a store that is whole
-    unreadable = {finding.path for finding in findings if finding.rule == UNREADABLE}
+    unreadable = {finding.path for finding in findings if finding.rule == STORE_UNREADABLE.name}
     damaged = {finding.path for finding in findings if finding.severity == "error"} - unreadable
     return Verified(files=files, damaged=len(damaged), unreadable=len(unreadable)), findings, bool(unreadable)
 
@@ -121,7 +123,7 @@ def _check_rows(history: History) -> Iterator[Finding]:
     for part in history.log.parts():
         rows = history.log.folder.read_all(part, ROWS.names)
         for wrong in wrong_in(rows, part.kind):
-            yield Finding("error", wrong.rule, f"{history.uri}/{part.path}", wrong.message)
+            yield wrong.rule.found(f"{history.uri}/{part.path}", wrong.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class Wrong:
     """What is wrong with a row: its number from 0, the rule that it breaks, in words."""
 
     row: int
-    rule: str
+    rule: Rule
     message: str
 
 
@@ -141,13 +143,13 @@ def wrong_in(rows: pa.Table, kind: str) -> Iterator[Wrong]:
         said.add(one.row)
         about = runs[one.row].as_py() or subjects[one.row].as_py() or "?"
         message = say("a row of kind {kind} about {about}: {what}", kind=kind, about=about, what=one.as_text())
-        yield Wrong(one.row, "store-row", message)
+        yield Wrong(one.row, STORE_ROW, message)
     for number, stored in enumerate(
         rows.select([*stored_advice.COLUMNS, "message", "subject"]).to_pylist() if kind in BODIES else ()
     ):
         if number not in said and (names := BODIES[kind](stored)) != []:
             about = stored["run_id"] or stored["subject"] or "?"
-            yield Wrong(number, "store-body", _told_of(kind, about, names))
+            yield Wrong(number, STORE_BODY, _told_of(kind, about, names))
 
 
 def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:

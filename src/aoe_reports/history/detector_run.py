@@ -10,6 +10,7 @@ import polars as pl
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.baselines import ordinal
 from aoe_reports.history.dictionary_encoded import read_coded
+from aoe_reports.history.rules import CLOCK_JUMP, HARDWARE_UNNAMED, SEVERAL_HARDWARE
 from aoe_reports.history.series import LABELS, Judged, judge_histories, put_together
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
@@ -139,7 +140,7 @@ def _clock_jump(run: RunOfNight, store: str) -> Finding:
         model=run.model,
         night=run.night,
     )
-    return Finding("warning", "clock-jump", run.path or store, message)
+    return CLOCK_JUMP.found(run.path or store, message)
 
 
 def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collection[str] | None) -> list[Finding]:
@@ -174,6 +175,6 @@ def _of_hardware(model: str, kinds: set[str]) -> Finding:
             ),
             names=names,
         )
-        return Finding("warning", "hardware-unnamed", model, message)
+        return HARDWARE_UNNAMED.found(model, message)
     message = say("measured on {names}: nights on different hardware are never compared with each other", names=names)
-    return Finding("info", "several-hardware", model, message)
+    return SEVERAL_HARDWARE.found(model, message)

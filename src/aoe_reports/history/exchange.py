@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +22,7 @@ from aoe_reports.engine.output import unfinished, whole_file
 from aoe_reports.formats.identify import NEVER_WRITTEN, is_sparse
 from aoe_reports.history.care import wrong_in
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.rules import IMPORT_REFUSED, STORE_ROW
 from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rows import column, row
@@ -178,7 +179,9 @@ def import_store(source: Path, store: str) -> Imported:
             else:
                 outcomes[history.add_rows(header, rows)] += 1
     if history is None:  # no export, then, or nothing of it can be used
-        first = findings[0] if findings else Finding("error", "", str(source), say("it contains no row"))
+        if not findings:
+            raise ReadError(source, say("it contains no row"), ROWS_EXPECTED)
+        first = findings[0]
         raise ReadError(Path(first.path), first.message, ROWS_EXPECTED, first.line)
     counts = {name.replace("-", "_"): count for name, count in outcomes.items()}
     return Imported(Outcomes(path=str(source), **counts), findings)
@@ -202,10 +205,10 @@ def _told_of(group: _Group) -> list[Finding]:
     told = group.wrong[:EXAMPLES_PER_RULE]
     if len(group.wrong) > len(told):
         more = say("and {count} more rows that cannot be used", count=len(group.wrong) - len(told))
-        told.append(Finding("error", told[0].rule, told[0].path, more))
+        told.append(replace(told[0], message=more, line=None))
     if not group.extra and group.run_id is not None:
         left_out = say("run {run_id} is not imported: runs are imported completely or not at all", run_id=group.run_id)
-        told.append(Finding("error", "import-refused", str(group.source), left_out))
+        told.append(IMPORT_REFUSED.found(str(group.source), left_out))
     return told
 
 
@@ -215,7 +218,7 @@ def _header_of(group: _Group) -> RunHeader | None:
     if len(headers) == 1:
         return headers[0]
     message = say("run {run_id} has no usable row of kind run", run_id=group.run_id)
-    group.wrong.append(Finding("error", "store-row", str(group.source), message))
+    group.wrong.append(STORE_ROW.found(str(group.source), message))
     return None
 
 
@@ -230,7 +233,7 @@ def _checked(source: Path, rows: pa.Table, places: Sequence[tuple[Path, int]]) -
             path, line = places[numbers[one.row]]
             wrong.setdefault(
                 numbers[one.row],
-                Finding(severity="error", rule=one.rule, path=str(path), message=one.message, line=line),
+                one.rule.found(str(path), one.message, line),
             )
     run_id = None if extra else rows["run_id"][0].as_py()
     if extra and wrong:
@@ -339,7 +342,7 @@ def _group_of(source: Path, lines: Sequence[_Line]) -> _Group:
 
 def _apart(source: Path, line: _Line) -> Finding:
     message = say("the rows of run {run_id} are not contiguous", run_id=line.run_id)
-    return Finding(severity="error", rule="store-row", path=str(source), message=message, line=line.number)
+    return STORE_ROW.found(str(source), message, line.number)
 
 
 def _scattered(source: Path) -> set[str | None]:
@@ -396,7 +399,7 @@ def _line(line: bytes, number: int, last: _Line, source: Path, *, whole: bool) -
             run_id=run_id,
             extra=extra,
             row=None,
-            wrong=Finding(severity="error", rule="store-row", path=str(source), message=message, line=number),
+            wrong=STORE_ROW.found(str(source), message, number),
             lost=lost,
         )
     return _Line(number, run_id, extra, row)

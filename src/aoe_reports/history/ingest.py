@@ -13,6 +13,7 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.formats.capture import Capture
 from aoe_reports.history.advising import Advising, Advisor, digest_of
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT_COMPACTED
 from aoe_reports.history.sharing import Sharing
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
@@ -23,6 +24,7 @@ from aoe_reports.questions.records.naming import INFERRED
 from aoe_reports.questions.records.normalise import run_of_profile
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.questions.records.runs import RunReader, RunUnit, runs_read
+from aoe_reports.questions.rules import WORKLOAD_CONFLICT
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
 from aoe_reports.store.layout import NORMALISER_VERSION
@@ -98,7 +100,7 @@ def ingest(
             if outcome == "less-complete":
                 notes.add([_less_complete(run)])
         except WorkloadConflictError as error:
-            notes.add([Finding("error", "workload-conflict", run.header.path, error.what)])
+            notes.add([WORKLOAD_CONFLICT.found(run.header.path, error.what)])
         del run  # what advice would have been made of, before the next one is read
     if history is not None:
         if len(stored) > TEND_EVERY:
@@ -129,7 +131,7 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
     if count == 0:
         return []
     message = say("{count} of these runs are stored as normalised by an older version (see --renew)", count=count)
-    return [Finding("info", "older-normaliser", store, message)]
+    return [OLDER_NORMALISER.found(store, message)]
 
 
 def _tend(history: History, notes: Notes, at_most: int) -> None:
@@ -139,9 +141,7 @@ def _tend(history: History, notes: Notes, at_most: int) -> None:
         if tend(history.log, failed) is None:
             break
     for message in dict.fromkeys(map(str, failed)):
-        finding = Finding(
-            "warning",
-            "store-not-compacted",
+        finding = STORE_NOT_COMPACTED.found(
             history.uri,
             say("small files were not merged: {message}", message=message),
         )
@@ -161,7 +161,7 @@ def _less_complete(run: Run) -> Finding:
         "the store has a more complete version of this run, or other ranks of it, and keeps "
         "that; to replace it, give the whole capture (all ranks)"
     )
-    return Finding("warning", "less-complete", run.header.path, message)
+    return LESS_COMPLETE.found(run.header.path, message)
 
 
 @row

@@ -10,6 +10,7 @@ import polars as pl
 from aoe_reports.formats.records.payloads import Seen
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.recorded import News, record_news
+from aoe_reports.history.rules import CHANGE_WITHDRAWN
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -59,4 +60,4 @@ def withdrawals(examined: Examination) -> Iterator[Finding]:
                 found=shift.found,
                 incident=shift.incident,
             )
-            yield Finding("warning", "change-withdrawn", examined.history.uri, message)
+            yield CHANGE_WITHDRAWN.found(examined.history.uri, message)

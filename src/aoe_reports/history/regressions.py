@@ -14,11 +14,11 @@ from aoe_reports.history.incident_rows import incident_rows
 from aoe_reports.history.news import record_changes, withdrawals
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.classes import record
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
 
@@ -72,7 +72,7 @@ def find_regressions(
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
     remark = None if _is_comparable(examined) else examined.too_little()
     if remark is not None:
-        findings.append(Finding("warning", "not-enough-data", history.uri, remark))
+        findings.append(NOT_ENOUGH_DATA.found(history.uri, remark))
         why.add("not-enough-data")
     incidents = incident_rows(examined, {row.series_id for row in rows})
     budget = _budget(examined)

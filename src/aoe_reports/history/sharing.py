@@ -20,6 +20,7 @@ from aoe_reports.formats.records.payloads import body_of
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
+from aoe_reports.history.rules import WORKLOAD_ALIKE, WORKLOAD_CHANGED, WORKLOAD_CONTINUED, WORKLOAD_UNCHECKED
 from aoe_reports.model.documents import JsonObject, text_of
 from aoe_reports.model.errors import AoeReportsError, StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
@@ -28,6 +29,7 @@ from aoe_reports.model.timestamps import night_of
 from aoe_reports.questions.records.load import model_name_of
 from aoe_reports.questions.records.naming import Named, name_captures
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.rules import WORKLOAD_UNKNOWN
 from aoe_reports.store import History, Run, equals
 
 Device = tuple[str, int | None, int | None]
@@ -132,9 +134,7 @@ class Sharing:
     def findings(self) -> list[Finding]:
         """What is to be said of histories that go on under another name, and of those that nothing was compared with."""
         unchecked = [
-            Finding(
-                "warning",
-                "workload-unchecked",
+            WORKLOAD_UNCHECKED.found(
                 self.store,
                 say(
                     ("the stored data of workload {model!r} cannot be read, so its operators were not compared: {why}"),
@@ -145,9 +145,7 @@ class Sharing:
             for model, error in sorted(self._unchecked.items())
         ]
         alike = [
-            Finding(
-                "warning",
-                "workload-alike",
+            WORKLOAD_ALIKE.found(
                 self.store,
                 say(
                     (
@@ -163,7 +161,7 @@ class Sharing:
             for own, (model, night) in sorted(self._alike.items())
         ]
         return [*unchecked, *alike] + [
-            Finding("info", "workload-continued", self.store, _goes_on(own, model, count))
+            WORKLOAD_CONTINUED.found(self.store, _goes_on(own, model, count))
             for (own, model), count in sorted(self._continued.items())
         ]
 
@@ -253,7 +251,7 @@ class Sharing:
             operators=_differ(run.header.model, here, found[0][1]),
             run_id=run.header.run_id,
         )
-        return replace(run, findings=[*run.findings, Finding("warning", "workload-changed", run.header.path, message)])
+        return replace(run, findings=[*run.findings, WORKLOAD_CHANGED.found(run.header.path, message)])
 
     def _is_stored(self, run: Run) -> bool:
         """Whether the store has this run, under whatever name: then nothing new is mixed."""
@@ -429,7 +427,7 @@ def renamed(run: Run, model: str) -> Run:
     records = [
         replace(record, model=model, workload=model + record.workload.removeprefix(own)) for record in run.records
     ]
-    findings = [finding for finding in run.findings if finding.rule != "workload-unknown"]
+    findings = [finding for finding in run.findings if finding.rule != WORKLOAD_UNKNOWN.name]
     body = run.body if own == UNKNOWN else {**run.body, OWN_NAME: own}
     return replace(run, header=replace(run.header, model=model), records=records, findings=findings, body=body)
 

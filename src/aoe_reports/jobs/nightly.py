@@ -14,6 +14,7 @@ from aoe_reports.engine.question import Answer, Notes, exit_code_of
 from aoe_reports.history.ingest import Stored, StoredRow, ingest, stored_row
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
+from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.classes import record
@@ -127,7 +128,7 @@ def _findings(notes: Notes, stored: Sequence[Stored], found: Regressions | None)
     """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
     findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings)]
     if found is not None:
-        findings += [one for one in found.findings if one.rule != "not-enough-data"]
+        findings += [one for one in found.findings if one.rule != NOT_ENOUGH_DATA.name]
     return in_order(findings)
 
 

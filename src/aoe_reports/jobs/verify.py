@@ -12,18 +12,11 @@ from typing import Literal
 
 from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
 from aoe_reports.jobs.verified_report import Page, verified_report
-from aoe_reports.jobs.verify_case import (
-    ACCEPT,
-    Case,
-    Pair,
-    VerifyFacts,
-    are_comparable,
-    read_pair,
-    verify_finding,
-)
+from aoe_reports.jobs.verify_case import ACCEPT, Case, Pair, VerifyFacts, are_comparable, read_pair
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, has, reasons_of
@@ -34,6 +27,7 @@ from aoe_reports.model.timestamps import night_of
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.reports.language import report_in
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.tuning.answers import JobAnswer, job_answer
@@ -55,6 +49,23 @@ from aoe_reports.tuning.plan_folder import (
     read_verification,
 )
 from aoe_reports.tuning.reconciliation import rounded_row
+from aoe_reports.tuning.rules import (
+    VERIFY_BANK_CHANGED,
+    VERIFY_BANK_NOT_USED,
+    VERIFY_CLAIMS_DIFFER,
+    VERIFY_DRIFT,
+    VERIFY_KEPT,
+    VERIFY_NOISE_UNKNOWN,
+    VERIFY_NOTHING_CLAIMED,
+    VERIFY_OPERATOR_CHANGED,
+    VERIFY_ORDER,
+    VERIFY_OTHER_BASELINE,
+    VERIFY_OTHER_STEP,
+    VERIFY_OTHER_WORKLOAD,
+    VERIFY_REPLACED,
+    VERIFY_SAME_PROFILE,
+    VERIFY_STEPS_DIFFER,
+)
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
@@ -108,14 +119,14 @@ def _nothing_read(case: Case, findings: list[Finding]) -> JobAnswer:
 def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
     """(what the results of a job claim, whether one of them could not be read)."""
     missing = [path for path in case.options.results if not path.exists()]
-    findings += [Finding("error", "unreadable", str(path), say("no such file or folder")) for path in missing]
+    findings += [UNREADABLE.found(str(path), say("no such file or folder")) for path in missing]
     read = _read_claims(case)
     findings += [finding for one in read for finding in one.findings]
     whole = tuple(c.op_type for c in case.plan.operators if c.op_type and not c.op_name)
     claims = replace(claims_together(one.claims for one in read), whole_types=whole)
     if not claims.operators and not claims.subgraphs and not has(findings, "error"):
         text = say("no AOE result here claims a change; the verdicts are based on measurements only")
-        findings.append(verify_finding("verify-nothing-claimed", str(case.folder), text))
+        findings.append(VERIFY_NOTHING_CLAIMED.found(str(case.folder), text))
     return claims, bool(missing) or any(one.unreadable for one in read)
 
 
@@ -148,17 +159,17 @@ def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
 def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> list[Finding]:
     where = str(pair.after.path)
     found = [*_remarks_on_profiles(case, pair, verified), *_remarks_on_noise(verified.noise, where)]
-    found += [verify_finding("verify-bank-not-used", where, sign) for sign in verified.signs]
+    found += [VERIFY_BANK_NOT_USED.found(where, sign) for sign in verified.signs]
     for row in verified.rows:
         if row.scope == "operator" and row.change is None:
             shapes = row.input_shapes or say("shapes unknown")
             text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
-            found.append(verify_finding("verify-operator-changed", where, text))
+            found.append(VERIFY_OPERATOR_CHANGED.found(where, text))
     left = read_outcome(case.folder)
     told = None if left is None else left.bank.digest
     if told is not None and digest is not None and told != digest:
         text = say("its content is not what `tune` wrote: it is not certain which bank was measured")
-        found.append(verify_finding("verify-bank-changed", str(case.folder / BANK), text))
+        found.append(VERIFY_BANK_CHANGED.found(str(case.folder / BANK), text))
     return found
 
 
@@ -166,10 +177,10 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
     before, after, where = pair.before, pair.after, str(pair.after.path)
     if case.plan.baseline_hash not in {None, before.digest}:
         text = say("not the profile from which the plan was made (its content differs)")
-        yield verify_finding("verify-other-baseline", str(before.path), text)
+        yield VERIFY_OTHER_BASELINE.found(str(before.path), text)
     if before.side.blocks != after.side.blocks:
         text = say("{before} steps before, {after} after", before=before.side.blocks, after=after.side.blocks)
-        yield verify_finding("verify-steps-differ", where, text)
+        yield VERIFY_STEPS_DIFFER.found(where, text)
     if not is_same_work(verified.work_ratio):
         text = say(
             (
@@ -178,7 +189,7 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
             ),
             work_ratio=verified.work_ratio,
         )
-        yield verify_finding("verify-other-step", where, text)
+        yield VERIFY_OTHER_STEP.found(where, text)
     if verified.claims_differ:
         model, operators = (one.change for one in verified.step_claims)
         text = say(
@@ -189,7 +200,7 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
             model=model,
             operators=operators,
         )
-        yield verify_finding("verify-claims-differ", where, text)
+        yield VERIFY_CLAIMS_DIFFER.found(where, text)
 
 
 def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
@@ -202,14 +213,14 @@ def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
             controls=noise.controls,
             least=MIN_CONTROLS,
         )
-        yield verify_finding("verify-noise-unknown", where, text)
+        yield VERIFY_NOISE_UNKNOWN.found(where, text)
     elif abs(noise.drift) > LARGE_DRIFT:
         text = say(
             "{controls} untuned operators changed by {drift:+.1%}: clock, load or temperature differed",
             controls=noise.controls,
             drift=noise.drift,
         )
-        yield verify_finding("verify-drift", where, text)
+        yield VERIFY_DRIFT.found(where, text)
 
 
 def _bank_digest(case: Case) -> str | None:
@@ -331,7 +342,7 @@ def _replaces(
         former = read_verification(folder / VERIFY)
     except ReadError as error:
         text = say("the previous verdict cannot be read ({why}); it is kept as {name}", why=error.what, name=name)
-        findings.append(verify_finding("verify-replaced", where, text))
+        findings.append(VERIFY_REPLACED.found(where, text))
         return "another"
     if former is None or former == verification:
         return "same"
@@ -340,16 +351,17 @@ def _replaces(
         text = say(
             ("verify.json is unchanged ({verdict}, based on {after}): this run produced no usable measurement"), **said
         )
-        findings.append(verify_finding("verify-kept", where, text))
+        findings.append(VERIFY_KEPT.found(where, text))
         return "nothing"
     severity: Severity = "warning" if former.passed and not verification.passed else "info"
     text = say("the previous verdict ({verdict}, based on {after}) is kept as {name}", name=name, **said)
-    findings.append(verify_finding("verify-replaced", where, text, severity))
+    findings.append(VERIFY_REPLACED.found(where, text, severity=severity))
     return "another"
 
 
 _REFUSALS = frozenset(
-    {"verify-same-profile", "verify-order", "verify-other-workload", "not-comparable", "comparability-unknown"}
+    rule.name
+    for rule in (VERIFY_SAME_PROFILE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, NOT_COMPARABLE, COMPARABILITY_UNKNOWN)
 )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.errors import ReadError, UsageError
@@ -19,10 +21,11 @@ from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.reconciliation import Reconciliation
+from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, VERIFY_SAME_PROFILE
 from aoe_reports.tuning.verdict_intervals import Noise
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
 from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row
-from aoe_reports.tuning.verification import VERIFY_RULES, Verdict
+from aoe_reports.tuning.verification import Verdict
 
 ACCEPT: dict[Accept, str] = {
     "confirmed": say("the overall verdict is a gain, and at least one item is confirmed"),
@@ -92,11 +95,6 @@ class VerifyFacts:
         return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
 
 
-def verify_finding(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
-    """A finding of one of VERIFY_RULES."""
-    return Finding(severity or VERIFY_RULES[rule][0], rule, path, message)
-
-
 def read_pair(case: Case, findings: list[Finding]) -> tuple[Pair | None, bool]:
     """(the two profiles, where each has something to compare; whether anything could not be read)."""
     before, missing = _read_profile(_profile_before(case), None, case.options, findings)
@@ -123,11 +121,11 @@ def _read_profile(
         devices = read_devices(captures, _COLUMNS, findings, rank=options.rank, device=options.device)
         best, number = _longest(devices, ranks)
     except (ReadError, OSError) as error:
-        findings.append(Finding("error", "unreadable", str(path), str(error)))
+        findings.append(UNREADABLE.found(str(path), str(error)))
         return None, True
     if best is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(Finding("error", "nothing-measured", str(path), say("no tasks here to compare")))
+            findings.append(NOTHING_MEASURED.found(str(path), say("no tasks here to compare")))
         return None, True
     if number > 1 and ranks is None:
         findings.append(_chosen_of_several(best, number, path))
@@ -162,7 +160,7 @@ def _chosen_of_several(best: MeasuredDevice, devices: int, path: Path) -> Findin
         number=number,
         devices=devices,
     )
-    return verify_finding("verify-device", str(path), text)
+    return VERIFY_DEVICE.found(str(path), text)
 
 
 def _first_start(tasks: TaskSet) -> int | None:
@@ -181,12 +179,12 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
     before, after = pair.before, pair.after
     if before.digest == after.digest:
         text = say("the same content as {path}: nothing was measured again", path=before.path)
-        findings.append(verify_finding("verify-same-profile", str(after.path), text))
+        findings.append(VERIFY_SAME_PROFILE.found(str(after.path), text))
         return False
     severity: Severity = "warning" if case.options.force else "error"
     changed_places = _changed_places(case, pair)
     if changed_places is not None:
-        findings.append(verify_finding("verify-order", str(after.path), changed_places, severity))
+        findings.append(VERIFY_ORDER.found(str(after.path), changed_places, severity=severity))
         if not case.options.force:
             return False
     runs = [
@@ -208,7 +206,7 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
             ),
             share=share,
         )
-        findings.append(verify_finding("verify-other-workload", str(after.path), text, severity))
+        findings.append(VERIFY_OTHER_WORKLOAD.found(str(after.path), text, severity=severity))
         return case.options.force
     return fits
 

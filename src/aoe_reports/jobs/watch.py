@@ -11,6 +11,7 @@ from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import TuningResult, status_of
 from aoe_reports.formats.discovery import result_files
 from aoe_reports.formats.found import FileName
+from aoe_reports.formats.rules import JSON_SYNTAX, JSON_TRUNCATED
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import join, say
 
@@ -80,7 +81,7 @@ def _state(path: Path, name: FileName, max_size: int | None) -> State:
         return State(say("cannot be read: {error}", error=str(error)), finished=False)
     if not file.parsed:
         said = file.findings[-1]
-        return State(said.message, finished=said.rule not in {"json-truncated", "json-syntax"})
+        return State(said.message, finished=said.rule not in {JSON_TRUNCATED.name, JSON_SYNTAX.name})
     parts = [_task(result) for result in file.results]
     text = join("; ", (text for text, _ in parts)) or say("no tuning task")
     return State(text, finished=bool(parts) and all(finished for _, finished in parts))

@@ -96,13 +96,14 @@ class Breakdown(Question[BreakdownOptions, Found]):
     def map_unit(self, unit: Unit, asked: Request[BreakdownOptions]) -> Found:
         """What the devices of one capture did; what was read before something that cannot be read stays."""
         from aoe_reports.formats.vendor import vendor_of
+        from aoe_reports.questions.rules import NO_TIMELINE
 
         capture, notes, found = unit.capture, asked.notes, Found()
         notes.add(capture.findings)
         exports = vendor_of(capture.profiler).events(capture)
         if not exports:
             message = say("no timeline of the whole device here (trace_view, msprof) and no database that contains one")
-            notes.add([Finding("warning", "no-timeline", unit.path, message)])
+            notes.add([NO_TIMELINE.found(unit.path, message)])
         with notes.where_unreadable(unit.path):
             for files in exports:
                 _read_export(files, unit, asked, found)
@@ -156,6 +157,7 @@ def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[Dev
     from aoe_reports.engine.captures import stream_events_of
     from aoe_reports.facts.breakdown import EVENT_COLUMNS
     from aoe_reports.facts.breakdown import Activity as Events
+    from aoe_reports.questions.rules import NO_TIMELINE
 
     events, damaged = Events(), False
     for file in files:
@@ -167,7 +169,7 @@ def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[Dev
     devices = events.break_down(gaps)
     if not devices and not damaged:
         message = say("no device task in this timeline")
-        notes.add([Finding("warning", "no-timeline", str(files[0].path), message)])
+        notes.add([NO_TIMELINE.found(str(files[0].path), message)])
     return devices
 
 
@@ -191,17 +193,20 @@ def _stated_steps(capture: Capture) -> list[Step]:
 
 def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], path: str) -> Iterator[Finding]:
     """Where the profiler says otherwise than its own tasks do, and what no step holds."""
+    from aoe_reports.questions.rules import DEVICE_UNKNOWN
+    from aoe_reports.rules.rules import STEP_MISSING
+
     if device.whole.communication_ns is None:
         message = say(
             "several devices: it is not known which of them the communication belongs to; only computing is reported"
         )
-        yield Finding("warning", "device-unknown", path, message)
+        yield DEVICE_UNKNOWN.found(path, message)
     if device.outside:
         message = say(
             "{count} tasks belong to no step: the head of the first step or the tail of the last is missing",
             count=device.outside,
         )
-        yield Finding("info", "step-missing", path, message)
+        yield STEP_MISSING.found(path, message, severity="info")
     yield from _against_overlap(device, path)
     for step in steps:
         parts = device.steps.get(step.step) if step.step is not None else None
@@ -211,7 +216,7 @@ def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], pa
 
 def _against_overlap(device: DeviceBreakdown, path: str) -> Iterator[Finding]:
     """Where Overlap Analysis of the timeline says otherwise than the tasks in it."""
-    from aoe_reports.rules.forms import OVERLAP_THREADS
+    from aoe_reports.rules.forms.timelines import OVERLAP_THREADS
 
     for thread, name in OVERLAP_THREADS.items():
         stated = device.stated_ns.get(thread)
@@ -223,7 +228,7 @@ def _against_overlap(device: DeviceBreakdown, path: str) -> Iterator[Finding]:
 
 def _against_step(parts: Parts, step: Step, path: str) -> Iterator[Finding]:
     """Where the table of steps says otherwise than the tasks of the step."""
-    from aoe_reports.rules.forms import OVERLAP_THREADS
+    from aoe_reports.rules.forms.timelines import OVERLAP_THREADS
 
     for thread, name in OVERLAP_THREADS.items():
         where = say("for step {step} in the step table", step=step.step)
@@ -233,12 +238,14 @@ def _against_step(parts: Parts, step: Step, path: str) -> Iterator[Finding]:
 
 def _tolerance(intervals: int) -> int:
     """What rounding explains: each printed interval to a nanosecond, and the printed sum."""
-    from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS, FORM_TOLERANCE_NS
+    from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS, FORM_TOLERANCE_NS
 
     return COUNTED_TOLERANCE_NS + FORM_TOLERANCE_NS * intervals
 
 
 def _apart(what: str, here: int | None, stated: int | None, tolerance: int, where: str, path: str) -> list[Finding]:
+    from aoe_reports.rules.rules import FORMS_DISAGREE
+
     if here is None or stated is None or abs(here - stated) <= tolerance:
         return []
     message = say(
@@ -253,7 +260,7 @@ def _apart(what: str, here: int | None, stated: int | None, tolerance: int, wher
         apart=abs(here - stated) / 1000,
         explained=tolerance / 1000,
     )
-    return [Finding("warning", "forms-disagree", path, message)]
+    return [FORMS_DISAGREE.found(path, message)]
 
 
 def _gap_row(gap: Gap, place: int, *, run: str, rank: int | None, device: int | None, iteration: int | None) -> GapRow:

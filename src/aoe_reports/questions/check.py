@@ -50,7 +50,9 @@ class CheckOptions(RunOptions):
 
     def takes(self, finding: Finding) -> bool:
         """Whether a finding is asked for; that something cannot be read is always said."""
-        if finding.rule == "unreadable":
+        from aoe_reports.formats.rules import UNREADABLE
+
+        if finding.rule == UNREADABLE.name:
             return True
         return (not self.select or finding.rule in self.select) and finding.rule not in self.ignore
 
@@ -167,9 +169,13 @@ def _captures(files: Discovery) -> list[Unit]:
 
 def _said(one: OneFile, file: FoundFile, chosen: CheckOptions) -> Iterable[Finding]:
     """What was found in a file; AOE may still be writing a result that is watched, so its end may be missing."""
+    from aoe_reports.formats.rules import JSON_TRUNCATED
+
     if not (chosen.watch and file.name.source == "aoe"):
         return one.findings
-    return [replace(found, severity="warning") if found.rule == "json-truncated" else found for found in one.findings]
+    return [
+        replace(found, severity="warning") if found.rule == JSON_TRUNCATED.name else found for found in one.findings
+    ]
 
 
 def _judged(part: OneFile, between: Mapping[str, Sequence[Finding]]) -> CheckedFile:

@@ -12,6 +12,7 @@ from aoe_reports.formats.aoe.results import Outline, outline_of
 from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import why
+from aoe_reports.formats.rules import EMPTY_FILE, UNREADABLE
 from aoe_reports.formats.tuner_files import tuner_file_kind
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
@@ -34,7 +35,7 @@ def check_file(file: FoundFile, chosen: CheckOptions, summarise: Summarise | Non
 def unreadable(file: FoundFile, error: ReadError | OSError) -> OneFile:
     """What a file hands on that cannot be read."""
     message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
-    return _one(file, [Finding("error", "unreadable", str(file.path), message)])
+    return _one(file, [UNREADABLE.found(str(file.path), message)])
 
 
 def checker_of(file: FoundFile) -> _Check | None:
@@ -105,7 +106,7 @@ def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
 
 
 def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
-    return _one(file, [Finding("error", "empty-file", str(file.path), say("the file is empty"))])
+    return _one(file, [EMPTY_FILE.found(str(file.path), say("the file is empty"))])
 
 
 def _one(file: FoundFile, findings: Sequence[Finding], **known: Any) -> OneFile:

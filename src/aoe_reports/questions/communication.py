@@ -434,11 +434,13 @@ def _tail_row(label: str, tail: Tail) -> TailRow:
 
 
 def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:
+    from aoe_reports.facts.communication import SLOW_LINK
+
     slow = [link for link in links if link.is_slow]
-    found = [Finding("info", "slow-link", label, _slow_link(link)) for link in slow[:EXAMPLES_PER_RULE]]
+    found = [SLOW_LINK.found(label, _slow_link(link)) for link in slow[:EXAMPLES_PER_RULE]]
     if len(slow) > EXAMPLES_PER_RULE:
         message = say("and {count} more of this kind", count=len(slow) - EXAMPLES_PER_RULE)
-        found.append(Finding("info", "slow-link", label, message))
+        found.append(SLOW_LINK.found(label, message))
     return found
 
 
@@ -458,6 +460,8 @@ def _slow_link(link: Link) -> str:
 
 
 def _slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
+    from aoe_reports.facts.communication import SLOW_RANK
+
     found = []
     for one in awaited:
         times = say(
@@ -482,12 +486,13 @@ def _slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
             )
         else:
             continue
-        found.append(Finding("info", "slow-rank", label, message))
+        found.append(SLOW_RANK.found(label, message))
     return found[:EXAMPLES_PER_RULE]
 
 
 def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
     """What gradient tuning could save, by rank; nothing where no all-reduce ends behind the backward pass."""
+    from aoe_reports.engine.rules import GRADIENT_TAIL
     from aoe_reports.facts.communication import grouped
 
     found = []
@@ -497,9 +502,9 @@ def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
                 ("{count} all-reduces of step_trace have no duration: the tail after the backward pass may be longer"),
                 count=unmeasured,
             )
-            found.append(Finding("info", "gradient-tail", label, message))
+            found.append(GRADIENT_TAIL.found(label, message))
         if any(one.tail_ns for one in mine):
-            found.append(Finding("info", "gradient-tail", label, _whose(whose, _tail_message(mine))))
+            found.append(GRADIENT_TAIL.found(label, _whose(whose, _tail_message(mine))))
     return found[:EXAMPLES_PER_RULE]
 
 

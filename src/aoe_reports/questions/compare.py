@@ -214,6 +214,7 @@ def _by_ranks(
 ) -> list[tuple[list[ComparedRun], _Ranks]]:
     """(the candidates, (the rank, whether all ranks are taken together)) of each table of rows that is to be made."""
     from aoe_reports.questions.compared_runs import words_of
+    from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
 
     of_first = baseline.ranks
     same = [run for run in candidates if run.ranks == of_first]
@@ -223,7 +224,7 @@ def _by_ranks(
             continue
         if len(run.ranks) == len(of_first) == 1:
             message = say("the rank differs from the baseline or is unknown")
-            findings.append(Finding("warning", "comparability-unknown", run.label, message))
+            findings.append(COMPARABILITY_UNKNOWN.found(run.label, message))
             others.append(run)
             continue
         message = say(
@@ -270,17 +271,21 @@ def _compare_calls(
 
 def _silent(runs: Sequence[ComparedRun], sides: Sequence[Side], chosen: CompareOptions) -> list[Finding]:
     """The runs whose tasks do not tell by what they are to be compared."""
+    from aoe_reports.engine.rules import NOTHING_MEASURED
+
     needed = TELLS[chosen.by]
     message = say("its tasks have no {column}: they cannot be compared by {by}", column=needed, by=chosen.by)
     return [
-        Finding("error", "nothing-measured", run.label, message)
+        NOTHING_MEASURED.found(run.label, message)
         for run, side in zip(runs, sides, strict=True)
         if side.frame.num_rows and needed not in side.frame.column_names
     ]
 
 
 def _not_comparable(run: ComparedRun, message: Text, *, force: bool) -> Finding:
-    return Finding("warning" if force else "error", "not-comparable", run.label, message)
+    from aoe_reports.questions.rules import NOT_COMPARABLE
+
+    return NOT_COMPARABLE.found(run.label, message, severity="warning" if force else "error")
 
 
 def _side(sets: Sequence[TaskSet], chosen: CompareOptions) -> Side:
@@ -320,6 +325,7 @@ def _no_calls() -> pa.Table:
 def _compare_steps(
     runs: Sequence[ComparedRun], ranks: _Ranks, chosen: CompareOptions, findings: list[Finding]
 ) -> Iterator[_Pair]:
+    from aoe_reports.questions.rules import STEPS_BY_PLACE
     from aoe_reports.stats.comparison import Compared
 
     rank, pooled = ranks
@@ -332,7 +338,7 @@ def _compare_steps(
                 "no step number of {baseline} occurs here: steps are paired in order, from 1",
                 baseline=runs[0].label,
             )
-            findings.append(Finding("info", "steps-by-place", run.label, message))
+            findings.append(STEPS_BY_PLACE.found(run.label, message))
             numbers = [range(1, len(steps) + 1) for steps in both]
         single = _single_steps((both[0], numbers[0]), (both[1], numbers[1]))
         told = [*_whole_steps(*both), *single[: chosen.top]]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks
 from aoe_reports.engine.question import Notes
+from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
@@ -22,6 +23,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 
 
 class SideOptions(Protocol):
@@ -81,7 +83,7 @@ def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | N
         raise UsageError(join("; ", (told, *why)))
     if not found:
         if not any(finding.severity == "error" for finding in files.findings):
-            notes.add([Finding("error", "nothing-measured", str(path), say("no profile here to compare"))])
+            notes.add([NOTHING_MEASURED.found(str(path), say("no profile here to compare"))])
         return None
     return RunUnit(path=str(path), captures=found[0])
 
@@ -104,7 +106,7 @@ def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun |
     words = [say(template, value=value) for template, value in asked if value is not None]
     if words:
         message = say("{what} ({asked})", what=message, asked=join(", ", words))
-    notes.add([Finding("error", "nothing-measured", unit.path, message)])
+    notes.add([NOTHING_MEASURED.found(unit.path, message)])
     return None
 
 
@@ -138,7 +140,7 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findi
             table=name,
             what=say("it has no inputs of calls"),
         )
-        findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+        findings.append(STANDS_IN.found(str(tables[-1].path), message))
 
 
 def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
@@ -175,7 +177,7 @@ def may_be_compared(
             "not known for both sides: {facts}; it cannot be determined whether these are comparable",
             facts=join(", ", unknown),
         )
-        findings.append(Finding("warning", "comparability-unknown", candidate.label, message))
+        findings.append(COMPARABILITY_UNKNOWN.found(candidate.label, message))
     if not known:
         return True
     message = say(
@@ -185,7 +187,7 @@ def may_be_compared(
     )
     if not force:
         message = join("; ", (message, say("use --force to compare anyway")))
-    findings.append(Finding("warning" if force else "error", "not-comparable", candidate.label, message))
+    findings.append(NOT_COMPARABLE.found(candidate.label, message, severity="warning" if force else "error"))
     return force
 
 

@@ -20,18 +20,11 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
-from aoe_reports.rules.forms import (
-    TimelineSums,
-    check_communication,
-    check_forms,
-    check_iterations,
-    check_no_tasks,
-    check_overlap,
-    check_statistics,
-    check_steps,
-    check_task_times,
-    check_timeline,
-)
+from aoe_reports.rules.forms.statistics import check_communication, check_no_tasks, check_statistics
+from aoe_reports.rules.forms.steps import check_steps
+from aoe_reports.rules.forms.tasks import check_forms, check_iterations, check_task_times
+from aoe_reports.rules.forms.timelines import TimelineSums, check_overlap, check_timeline
+from aoe_reports.rules.rules import DUPLICATE_ROW
 
 _TASK_COLUMNS = frozenset({"op_type", "task_type", "step", *OP_SUMMARY.identity})
 
@@ -56,7 +49,7 @@ def _between_forms(capture: Capture) -> list[Finding]:
     tasks, others = first_with_rows(sources_of(capture, "tasks"), read)
     frame = joined(tasks)
     found = _iterations(capture)
-    found += [finding for data in tasks for finding in data.findings if finding.rule == "duplicate-row"]
+    found += [finding for data in tasks for finding in data.findings if finding.rule == DUPLICATE_ROW.name]
     if frame is None:
         return found + check_no_tasks(tasks, _read(capture.preferred("op_statistic")))
     for statistics in capture.sources("op_statistic"):

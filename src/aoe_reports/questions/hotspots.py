@@ -181,15 +181,19 @@ def _stated(sets: Sequence[TaskSet]) -> tuple[list[Group], int]:
 
 def _of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[TableData]) -> list[Finding]:
     """What is to be said of where the tasks of a capture come from: none is passed over in silence."""
+    from aoe_reports.engine.rules import NOTHING_MEASURED
+
     if not tables:
         return [_no_tasks(capture)]
     if not sets:
         message = say("no computing tasks here: nothing of this capture is ranked")
-        return [Finding("warning", "nothing-measured", str(capture.root), message)]
+        return [NOTHING_MEASURED.found(str(capture.root), message, severity="warning")]
     return [] if tables[-1].table.facts == "tasks" else [_stands_in(tables[-1])]
 
 
 def _stands_in(data: TableData) -> Finding:
+    from aoe_reports.engine.rules import STANDS_IN
+
     what: dict[Facts, str] = {
         "sums": say("it has no spread, no quantiles and no steps"),
         "kernels": say("it has no operator types"),
@@ -199,14 +203,15 @@ def _stands_in(data: TableData) -> Finding:
         table=data.table.name,
         what=what[data.table.facts],
     )
-    return Finding("info", "stands-in", str(data.path), message)
+    return STANDS_IN.found(str(data.path), message)
 
 
 def _no_tasks(capture: Capture) -> Finding:
+    from aoe_reports.engine.rules import NOTHING_MEASURED
     from aoe_reports.formats.capture import kinds_of
 
     message = say(
         "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
         kinds=kinds_of(capture.files),
     )
-    return Finding("error", "nothing-measured", str(capture.root), message)
+    return NOTHING_MEASURED.found(str(capture.root), message)

@@ -11,7 +11,6 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.documents import Json
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import say
 
@@ -122,10 +121,11 @@ def _known(unit: FileUnit) -> InspectedFile:
 
 def _of_capture(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
     from aoe_reports.engine.captures import look_at, read_file
+    from aoe_reports.formats.rules import EMPTY_FILE
     from aoe_reports.formats.vendor import TABLES
 
     if file.size == 0:
-        notes.add([Finding("error", "empty-file", str(file.path), say("the file is empty"))])
+        notes.add([EMPTY_FILE.found(str(file.path), say("the file is empty"))])
         return known
     if file.name.timeline:
         look = look_at(file)

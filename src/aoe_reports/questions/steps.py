@@ -122,7 +122,7 @@ steps = asking(Steps(), StepOptions)
 def _steps_of(capture: Capture, notes: Notes) -> list[Step]:
     """The steps of one capture; what is wrong with their tables, and which steps miss a head or a tail."""
     from aoe_reports.engine.captures import read_source, read_steps
-    from aoe_reports.rules.forms import check_steps
+    from aoe_reports.rules.forms.steps import check_steps
 
     tables: list[TableData] = []
 
@@ -159,7 +159,8 @@ def _tasks(capture: Capture) -> pa.Table | None:
 def _incomplete(data: TableData) -> list[Finding]:
     """Iterations of which the forward start or the backward end was not found; where none has one, there is none."""
     from aoe_reports.facts.steps import missing_points
-    from aoe_reports.rules.rule import listed
+    from aoe_reports.rules.found import listed
+    from aoe_reports.rules.rules import STEP_MISSING
 
     found = []
     count = len(set(data.frame["iteration_id"].to_pylist()))
@@ -167,7 +168,7 @@ def _incomplete(data: TableData) -> list[Finding]:
         if numbers and len(numbers) < count:
             shown = listed([str(number) for number in numbers])
             message = say("iterations without {point}: {numbers}", point=say(point), numbers=shown)
-            found.append(Finding("info", "step-missing", str(data.path), message))
+            found.append(STEP_MISSING.found(str(data.path), message, severity="info"))
     return found
 
 
@@ -190,7 +191,8 @@ def _is_in(folder: Path, run: str) -> bool:
 
 def _against_cluster(known: Sequence[Step], cluster: Cluster) -> list[Finding]:
     """Whether the table of a cluster says of its ranks what they say themselves."""
-    from aoe_reports.rules.forms import COUNTED_TOLERANCE_NS
+    from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS
+    from aoe_reports.rules.rules import FORMS_DISAGREE
 
     mine = {(step.rank_id, step.step): step.duration_ns for step in known if step.computing_ns is not None}
     found = []
@@ -204,16 +206,17 @@ def _against_cluster(known: Sequence[Step], cluster: Cluster) -> list[Finding]:
                 here=step.duration_ns / 1000,
                 own=own / 1000,
             )
-            found.append(Finding("warning", "forms-disagree", cluster.path, message))
+            found.append(FORMS_DISAGREE.found(cluster.path, message))
     return found[:EXAMPLES_PER_RULE]
 
 
 def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
     """How far the ranks are apart by step, and whether it is always the same rank that is slowest."""
     from aoe_reports.facts.steps import skew_of_ranks, slowest_ranks
+    from aoe_reports.questions.rules import RANK_SKEW
 
     skews = [skew for skew in skew_of_ranks(steps) if number is None or skew.step == number]
-    found = [Finding("info", "rank-skew", run, _apart(skew)) for skew in skews[:EXAMPLES_PER_RULE]]
+    found = [RANK_SKEW.found(run, _apart(skew)) for skew in skews[:EXAMPLES_PER_RULE]]
     if len(skews) > 1:
         ranked = slowest_ranks(skews)
         if len(ranked) == 1:
@@ -224,7 +227,7 @@ def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
             message = say(
                 "all {count} steps: the slowest is not always the same ({ranks})", count=len(skews), ranks=words
             )
-        found.append(Finding("info", "rank-skew", run, message))
+        found.append(RANK_SKEW.found(run, message))
     return found
 
 
@@ -253,5 +256,7 @@ def _apart(skew: Skew) -> str:
 
 
 def _no_steps(capture: Capture) -> Finding:
+    from aoe_reports.rules.rules import STEP_MISSING
+
     message = say("no step table here (step_trace, step_trace_time)")
-    return Finding("warning", "step-missing", str(capture.root), message)
+    return STEP_MISSING.found(str(capture.root), message)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.question import Answer, Notes, ReadOptions, Stream
+from aoe_reports.formats.rules import NOTHING_FOUND
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
 
@@ -65,7 +65,7 @@ def _batches(kind: str, profile: Profile, notes: Notes) -> Iterator[pa.RecordBat
         yield from profile.events(timeline)
     notes.take(Notes(profile.findings, profile.unreadable))
     if empty and not notes.findings:
-        notes.add([Finding("error", "nothing-found", str(profile.path), say("no {kind} here", kind=kind))])
+        notes.add([NOTHING_FOUND.found(str(profile.path), say("no {kind} here", kind=kind))])
 
 
 def _kinds() -> list[TableKind]:

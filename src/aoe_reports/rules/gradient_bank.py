@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
 from aoe_reports.formats.aoe.bank_file import BankFile
 from aoe_reports.formats.aoe.gradients import PLACEHOLDER, GradientBank
-from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import say
-from aoe_reports.rules.rule import with_places
+from aoe_reports.rules.found import Found, findings_of, with_places
 from aoe_reports.rules.schema import check_schema
 
-Found = Iterator[tuple[str | None, str]]
-"""(JSON Pointer, message) of each place where a rule fires."""
-
-
-@dataclass(frozen=True, slots=True)
-class BankRule:
-    """One rule on a gradient bank: how bad, why, and where the fact comes from."""
-
-    severity: Severity
-    check: Callable[[GradientBank], Found]
-    reason: str
-    source: str
+_BANKS = Scope("gradient banks")
+_CODE = say("the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it")
 
 
 def check_bank_file(file: BankFile) -> list[Finding]:
     """Everything that is to be said about one bank, reading included, with line and column where there is one."""
     path = str(file.path)
     found = check_schema("gdat", file.document, path) if file.parsed else []
-    for name, rule in BANK_RULES.items():
-        told = [Finding(rule.severity, name, path, text, pointer=at) for at, text in rule.check(file.bank)]
-        found += told[:EXAMPLES_PER_RULE]
-        if len(told) > EXAMPLES_PER_RULE:
-            more = say("and {count} more of this kind", count=len(told) - EXAMPLES_PER_RULE)
-            found.append(Finding(rule.severity, name, path, more))
+    for checked in (gdat_length, gdat_not_tuned, gdat_soc):
+        found += findings_of(checked.rule, path, list(checked.check(file.bank)))
     return [*file.findings, *with_places(found, file.text)]
 
 
-def _length(bank: GradientBank) -> Found:
+@_BANKS.rule("gdat-length", "error", "each gradient has a size and a time", _CODE).checked_by
+def gdat_length(bank: GradientBank) -> Found:
+    """Every size has a time."""
     for model in bank.models:
         sizes = len(model.sizes_bytes)
         if sizes != model.times:
@@ -54,7 +40,9 @@ def _length(bank: GradientBank) -> Found:
             )
 
 
-def _not_tuned(bank: GradientBank) -> Found:
+@_BANKS.rule("gdat-not-tuned", "warning", "the list contains five zeros until the model is tuned", _CODE).checked_by
+def gdat_not_tuned(bank: GradientBank) -> Found:
+    """The lists are not those that stand there before tuning."""
     for model in bank.models:
         if not model.tuned:
             yield (
@@ -67,17 +55,8 @@ def _not_tuned(bank: GradientBank) -> Found:
             )
 
 
-def _soc(bank: GradientBank) -> Found:
+@_BANKS.rule("gdat-soc", "warning", "a bank is found by the soc in its name", _CODE).checked_by
+def gdat_soc(bank: GradientBank) -> Found:
+    """The name tells the chip."""
     if bank.soc is None:
         yield None, say("the name does not contain a soc; a bank is searched for as <soc>_gradient_fusion.json")
-
-
-_CODE = say("the code that writes banks (hcom_graph_adaptor of CANN's graph engine), and the banks that come with it")
-
-BANK_RULES: dict[str, BankRule] = {
-    "gdat-length": BankRule("error", _length, say("each gradient has a size and a time"), _CODE),
-    "gdat-not-tuned": BankRule(
-        "warning", _not_tuned, say("the list contains five zeros until the model is tuned"), _CODE
-    ),
-    "gdat-soc": BankRule("warning", _soc, say("a bank is found by the soc in its name"), _CODE),
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aoe_reports.formats.aoe.results import escape
@@ -18,24 +19,30 @@ from aoe_reports.formats.ascend.profiling.options import (
     Option,
 )
 from aoe_reports.formats.json.text import duplicates, explain, locate
+from aoe_reports.formats.rules import JSON_DUPLICATE_KEY
 from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import join, say
 
 PATH = "profiling_options"
 """What findings name where a file's path would stand."""
 
-OPTION_RULES: tuple[tuple[str, str, str], ...] = (
-    ("option-syntax", "error", "the string is not a JSON object"),
-    ("option-unknown", "error", "a key that the collector does not accept: profiling does not start"),
-    ("option-value", "error", "a value that the collector does not accept (a warning for storage_limit)"),
-    ("option-without-effect", "warning", "a key that has no effect with the current values of the other keys"),
-    ("option-too-long", "error", "a string of 2048 bytes or more is read as an empty string"),
-    ("option-versions", "warning", "a key or value that some versions reject"),
-    ("option-conflict", "warning", "keys that cannot be enabled together on some versions"),
-    ("option-output", "warning", "no output location is set for the data"),
-    ("option-default", "info", "what is collected when a key is missing"),
+_OPTIONS = Scope("profiling_options")
+OPTION_SYNTAX = _OPTIONS.rule("option-syntax", "error", "the string is not a JSON object")
+OPTION_UNKNOWN = _OPTIONS.rule(
+    "option-unknown", "error", "a key that the collector does not accept: profiling does not start"
 )
-"""(rule, severity, when it fires)."""
+OPTION_VALUE = _OPTIONS.rule(
+    "option-value", "error", "a value that the collector does not accept (a warning for storage_limit)"
+)
+OPTION_WITHOUT_EFFECT = _OPTIONS.rule(
+    "option-without-effect", "warning", "a key that has no effect with the current values of the other keys"
+)
+OPTION_TOO_LONG = _OPTIONS.rule("option-too-long", "error", "a string of 2048 bytes or more is read as an empty string")
+OPTION_VERSIONS = _OPTIONS.rule("option-versions", "warning", "a key or value that some versions reject")
+OPTION_CONFLICT = _OPTIONS.rule("option-conflict", "warning", "keys that cannot be enabled together on some versions")
+OPTION_OUTPUT = _OPTIONS.rule("option-output", "warning", "no output location is set for the data")
+OPTION_DEFAULT = _OPTIONS.rule("option-default", "info", "what is collected when a key is missing")
 
 _LACKS_QUOTE = re.compile(r'[{,]\s*([A-Za-z_0-9]+)"\s*:')
 _SIZE = re.compile(r"(\d{1,12})MB")
@@ -50,21 +57,19 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
             "no options: the default set is collected; versions before 2022-02-24 stop, npu_resource_init raises "
             "an exception"
         )
-        return _rows(DEFAULTS, ADAPTER), [_finding("info", "option-default", message)]
+        return _rows(DEFAULTS, ADAPTER), [OPTION_DEFAULT.found(PATH, message)]
     if len(data) >= MAX_BYTES:
         message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MAX_BYTES)
-        return [], [_finding("error", "option-too-long", message)]
+        return [], [OPTION_TOO_LONG.found(PATH, message)]
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return [], [_syntax(text, data)]
     if not isinstance(document, dict):
-        return [], [_finding("error", "option-syntax", say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
+        return [], [OPTION_SYNTAX.found(PATH, say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
     places = locate(data, {f"/{escape(key)}" for key in document})
     findings = [
-        _finding(
-            "warning", "json-duplicate-key", say("{key} occurs twice; the last one is used", key=key), line, column
-        )
+        JSON_DUPLICATE_KEY.found(PATH, say("{key} occurs twice; the last one is used", key=key), line, column)
         for _, key, line, column in duplicates(data) or ()
     ]
     for key, value in document.items():
@@ -72,8 +77,8 @@ def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
         if found is not None:
             pointer = f"/{escape(key)}"
             line, column = places.get(pointer, (None, None))
-            findings.append(Finding(*found[:2], PATH, found[2], line, column, pointer))
-    findings += [_finding(*found) for rule in _TOGETHER for found in rule(document)]
+            findings.append(replace(found, line=line, column=column, pointer=pointer))
+    findings += [found for rule in _TOGETHER for found in rule(document)]
     return _rows(document), findings
 
 
@@ -98,12 +103,6 @@ def _rows(options: Mapping[str, Any], source: str | None = None) -> list[dict[st
     return rows
 
 
-def _finding(
-    severity: Severity, rule: str, message: str, line: int | None = None, column: int | None = None
-) -> Finding:
-    return Finding(severity, rule, PATH, message, line, column)
-
-
 def _syntax(text: str, data: bytes) -> Finding:
     """Where the string stops being JSON; the fault of the guide's own sample is called by its name."""
     where = explain(data)
@@ -116,47 +115,39 @@ def _syntax(text: str, data: bytes) -> Finding:
         message = join("; ", (message, told))
     elif "'" in text:
         message = join("; ", (message, say("JSON allows only double quotes")))
-    return _finding("error", "option-syntax", message, where.line, where.column)
+    return OPTION_SYNTAX.found(PATH, message, where.line, where.column)
 
 
-def _of_key(key: str, value: Any) -> tuple[Severity, str, str] | None:
+def _of_key(key: str, value: Any) -> Finding | None:
     option = OPTIONS.get(key)
     if option is None:
         if key in ONLY_2022:
-            return (
-                "warning",
-                "option-versions",
-                say("{key} was accepted in 2022; later collectors reject it and do not start", key=key),
+            return OPTION_VERSIONS.found(
+                PATH, say("{key} was accepted in 2022; later collectors reject it and do not start", key=key)
             )
-        return (
-            "error",
-            "option-unknown",
-            say("{key} is not a key of profiling_options: profiling does not start", key=key),
+        return OPTION_UNKNOWN.found(
+            PATH, say("{key} is not a key of profiling_options: profiling does not start", key=key)
         )
     if option.kind == "integer":
         return _of_integer(option, value)
     if not isinstance(value, str):
-        return "error", "option-value", say("{key} takes a string, not {value}", key=key, value=json.dumps(value))
+        return OPTION_VALUE.found(PATH, say("{key} takes a string, not {value}", key=key, value=json.dumps(value)))
     said = _VALUES[option.kind](option, value) if option.kind in _VALUES else None
     if said is None:
         told = say("{key}: l3 is accepted on some chips only", key=key)
-        return ("warning", "option-versions", told) if value == "l3" else None
+        return OPTION_VERSIONS.found(PATH, told) if value == "l3" else None
     severity: Severity = "warning" if option.kind == "size" else "error"
-    return (
-        severity,
-        "option-value",
-        say("{key} is {value}; expected {expected}", key=key, value=json.dumps(value), expected=said),
-    )
+    message = say("{key} is {value}; expected {expected}", key=key, value=json.dumps(value), expected=said)
+    return OPTION_VALUE.found(PATH, message, severity=severity)
 
 
-def _of_integer(option: Option, value: Any) -> tuple[Severity, str, str] | None:
+def _of_integer(option: Option, value: Any) -> Finding | None:
     if isinstance(value, bool) or not isinstance(value, int):
         message = say("{key} takes a whole number without quotes, not {value}", key=option.key, value=json.dumps(value))
-        return "error", "option-value", message
+        return OPTION_VALUE.found(PATH, message)
     if not option.least <= value <= option.most:
-        return (
-            "error",
-            "option-value",
+        return OPTION_VALUE.found(
+            PATH,
             say(
                 "{key} is {value}; expected {least} to {most}",
                 key=option.key,
@@ -166,9 +157,8 @@ def _of_integer(option: Option, value: Any) -> tuple[Severity, str, str] | None:
             ),
         )
     if option.key == "sys_hardware_mem_freq" and value > _OLD_MEMORY_FREQUENCY:
-        return (
-            "warning",
-            "option-versions",
+        return OPTION_VERSIONS.found(
+            PATH,
             say(
                 "{key} above {most} is accepted by newer versions only",
                 key=option.key,
@@ -212,7 +202,7 @@ _VALUES: dict[str, Callable[[Option, str], str | None]] = {
     "list": _words,
 }
 
-_Found = list[tuple[Severity, str, str]]
+_Found = list[Finding]
 
 
 def _output(options: Mapping[str, Any]) -> _Found:
@@ -222,7 +212,7 @@ def _output(options: Mapping[str, Any]) -> _Found:
         "no output: the data are written to $ASCEND_WORK_PATH/profiling_data; if that variable is not set, "
         "profiling does not start"
     )
-    return [("warning", "option-output", message)]
+    return [OPTION_OUTPUT.found(PATH, message)]
 
 
 def _traces(options: Mapping[str, Any]) -> _Found:
@@ -230,22 +220,22 @@ def _traces(options: Mapping[str, Any]) -> _Found:
     training = options.get("training_trace") == "on"
     if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
         message = say("task_trace=off alone is overridden by task_time, which is on unless set to off")
-        found.append(("warning", "option-without-effect", message))
+        found.append(OPTION_WITHOUT_EFFECT.found(PATH, message))
     points = [name for name in ("fp_point", "bp_point") if options.get(name)]
     if points and not training:
         message = say("{points} have an effect only with training_trace=on", points=join(" and ", points))
-        found.append(("warning", "option-without-effect", message))
+        found.append(OPTION_WITHOUT_EFFECT.found(PATH, message))
     if not training:
-        found.append(("info", "option-default", say("training_trace is off: there will be no step_trace")))
+        found.append(OPTION_DEFAULT.found(PATH, say("training_trace is off: there will be no step_trace")))
         if options.get("task_trace") == "on":
             message = say("documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training")
-            found.append(("warning", "option-versions", message))
+            found.append(OPTION_VERSIONS.found(PATH, message))
     return found
 
 
 def _counters(options: Mapping[str, Any]) -> _Found:
     if "aic_metrics" not in options:
-        return [("info", "option-default", say("no aic_metrics: op_summary will have no counter columns"))]
+        return [OPTION_DEFAULT.found(PATH, say("no aic_metrics: op_summary will have no counter columns"))]
     return []
 
 
@@ -259,7 +249,7 @@ def _instructions(options: Mapping[str, Any]) -> _Found:
     message = say(
         "instr_profiling_freq together with {keys}: a collector of 2023 does not start", keys=join(", ", beside)
     )
-    return [("warning", "option-conflict", message)]
+    return [OPTION_CONFLICT.found(PATH, message)]
 
 
 _TOGETHER: tuple[Callable[[Mapping[str, Any]], _Found], ...] = (_output, _traces, _counters, _instructions)

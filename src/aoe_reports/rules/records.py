@@ -9,12 +9,18 @@ from pathlib import Path
 
 from aoe_reports.formats.records.files import RecordText, read_records
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.rules import RECORDS
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import parse_timestamp
-from aoe_reports.rules.rule import with_places
-from aoe_reports.rules.schema import check_schema, fits_schema
+from aoe_reports.rules.found import with_places
+from aoe_reports.rules.schema import SCHEMA, check_schema, fits_schema
 
 _LONGEST_VALUE = 60
+
+TIMESTAMP_FORM = RECORDS.rule(
+    "timestamp-form", "error", "a time in an unknown format; the known formats are epoch, YYYYMMDDHHMMSS and ISO-8601"
+)
+RECORD_NUMBER = RECORDS.rule("record-number", "error", "a number that float64 cannot represent")
 
 
 def check_records_file(path: Path, max_bytes: int | None = None) -> list[Finding]:
@@ -46,7 +52,7 @@ def check_record(record: RecordText, path: str) -> list[Finding]:
     document = record.document
     if not fits_schema("record", document):
         if not isinstance(document, dict) and record.line is None and not record.pointer:
-            return [Finding("error", "schema", path, say("neither a record nor a list of records"), pointer="")]
+            return [SCHEMA.found(path, say("neither a record nor a list of records"), pointer="")]
         found = check_schema("record", document, path)
         return [f if f.pointer is None else replace(f, pointer=record.pointer + f.pointer) for f in found]
     found = []
@@ -55,15 +61,15 @@ def check_record(record: RecordText, path: str) -> list[Finding]:
         message = say(
             "{value} is not a time in a known format; expected an epoch, YYYYMMDDHHMMSS or ISO-8601", value=value
         )
-        found.append(Finding("error", "timestamp-form", path, message, pointer=f"{record.pointer}/timestamp"))
+        found.append(TIMESTAMP_FORM.found(path, message, pointer=f"{record.pointer}/timestamp"))
     message = say("a number that float64 cannot represent; the record could not be restored unchanged")
     for name in ("runtime_ms_mean", "runtime_ms_std"):
         if not _is_kept(document[name]):
-            found.append(Finding("error", "record-number", path, message, pointer=f"{record.pointer}/{name}"))
+            found.append(RECORD_NUMBER.found(path, message, pointer=f"{record.pointer}/{name}"))
     try:
         json.dumps(document, allow_nan=False)
     except ValueError:
-        found.append(Finding("error", "record-number", path, message, pointer=record.pointer))
+        found.append(RECORD_NUMBER.found(path, message, pointer=record.pointer))
     return found
 
 
@@ -80,4 +86,4 @@ def _capped(findings: list[Finding]) -> list[Finding]:
         return findings
     first = findings[EXAMPLES_PER_RULE]
     more = say("and {count} more findings on records", count=len(findings) - EXAMPLES_PER_RULE)
-    return [*findings[:EXAMPLES_PER_RULE], Finding("error", first.rule, first.path, more, first.line)]
+    return [*findings[:EXAMPLES_PER_RULE], replace(first, message=more, column=None, pointer=None)]

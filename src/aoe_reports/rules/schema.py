@@ -14,19 +14,14 @@ from aoe_reports.formats.aoe.results import escape
 from aoe_reports.formats.schemas import load_schema
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.rules import Rule
+from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import join, say
 
 _LONGEST_MESSAGE = 300
 _CONTAINERS = (dict, list)
 
 
-SCHEMA = Rule(
-    name="schema",
-    severity="error",
-    on=say("AOE results, records"),
-    reason=say("shape or type does not match the schema"),
-)
+SCHEMA = Scope("AOE results, records").rule("schema", "error", "shape or type does not match the schema")
 
 
 @cache
@@ -61,10 +56,10 @@ def is_documented(name: str, document: Any) -> bool:
 
 def check_schema(name: str, document: Any, path: str) -> list[Finding]:
     """What the schema called `name` says of a document, with JSON Pointers, in the order of the document."""
-    found = [Finding("error", "schema", path, message, pointer=at) for at, message in schema_errors(name, document)]
+    found = [SCHEMA.found(path, message, pointer=at) for at, message in schema_errors(name, document)]
     if len(found) > EXAMPLES_PER_RULE:
         more = say("and {count} more places that the schema does not allow", count=len(found) - EXAMPLES_PER_RULE)
-        found = [*found[:EXAMPLES_PER_RULE], Finding("error", "schema", path, more)]
+        found = [*found[:EXAMPLES_PER_RULE], SCHEMA.found(path, more)]
     return found
 
 

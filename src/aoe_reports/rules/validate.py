@@ -11,7 +11,7 @@ from aoe_reports.formats.schemas import SCHEMA_NAMES
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import join, say
-from aoe_reports.rules.rule import with_places
+from aoe_reports.rules.found import with_places
 from aoe_reports.rules.schema import check_schema, fits_schema
 
 

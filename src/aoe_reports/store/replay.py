@@ -17,8 +17,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.store.commits import Commit, commit_path, path_of, read_commit
 from aoe_reports.store.digest import digest_of
 from aoe_reports.store.parts import Folder, reason
-
-DAMAGED, UNREADABLE, NOT_COVERED = "store-log", "store-unreadable", "store-not-covered"
+from aoe_reports.store.rules import STORE_LOG, STORE_NOT_COVERED, STORE_UNREADABLE
 
 _COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
 _CHECKPOINT = re.compile(r"_delta_log/(\d{20})\.checkpoint.*\.parquet")
@@ -183,12 +182,12 @@ class Replay:
         except OSError as error:
             refused = error.errno is not None
             self.findings.append(
-                Finding("error", UNREADABLE if refused else DAMAGED, f"{self.folder.uri}/{path}", reason(error))
+                (STORE_UNREADABLE if refused else STORE_LOG).found(f"{self.folder.uri}/{path}", reason(error))
             )
             return None
 
     def _tell(self, path: str, message: str) -> None:
-        self.findings.append(Finding("error", DAMAGED, f"{self.folder.uri}/{path}", message))
+        self.findings.append(STORE_LOG.found(f"{self.folder.uri}/{path}", message))
 
 
 def _lines_in(checkpoint: pa.Table) -> Lines:
@@ -217,4 +216,4 @@ def not_covered(folder: Folder, versions: list[int]) -> Iterator[Finding]:
             count=len(versions),
             version=versions[-1],
         )
-        yield Finding("info", NOT_COVERED, f"{folder.uri}/_delta_log", message)
+        yield STORE_NOT_COVERED.found(f"{folder.uri}/_delta_log", message)

@@ -11,12 +11,23 @@ import pyarrow.parquet as pq
 
 from aoe_reports.model.errors import ForeignStoreError, StoreError
 from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import say
 from aoe_reports.store.commits import commit_path
 from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of, lacking
 from aoe_reports.store.log import Log, Origin
 from aoe_reports.store.parts import Folder, StoredFile, reason, statistics_of
-from aoe_reports.store.replay import DAMAGED, NOT_COVERED, Replay, not_covered, versions_in
+from aoe_reports.store.replay import Replay, not_covered, versions_in
+from aoe_reports.store.rules import (
+    STORE_DAMAGED,
+    STORE_DOUBLED,
+    STORE_HALF_RUN,
+    STORE_LOG,
+    STORE_MISSING,
+    STORE_NOT_COVERED,
+    STORE_TRUNCATED,
+    STORE_UNREADABLE,
+)
 
 
 def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
@@ -35,17 +46,17 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
         parts, lines = log.parts(), log.lines()
     except (StoreError, ValueError, LookupError) as error:
         unusable = say("the log content that Delta reads cannot be used: {why}", why=reason(error))
-        return in_order([*findings, _finding(log, DAMAGED, "_delta_log", unusable)]), 0
+        return in_order([*findings, _finding(log, STORE_LOG, "_delta_log", unusable)]), 0
     if not replay.findings and replay.after.get(log.version, lines) != lines:
         others = say("The active files that Delta reads from the log differ from those in its commits")
-        findings.append(_finding(log, DAMAGED, "_delta_log", others))
+        findings.append(_finding(log, STORE_LOG, "_delta_log", others))
     whole = []
     for part in parts:
         problem = _problem(log.folder, part)
         if problem is None:
             whole.append(part)
         else:
-            findings.append(_finding(log, f"store-{problem[0]}", part.path, problem[1]))
+            findings.append(_finding(log, problem[0], part.path, problem[1]))
     findings += _check_runs(log, whole, complete=len(whole) == len(parts))
     findings += _without_hash(log, parts)
     return in_order(findings), len(parts)
@@ -69,30 +80,30 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
             ),
             version=version,
         )
-        return log, [_finding(log, DAMAGED, commit_path(versions[0]), lost)]
+        return log, [_finding(log, STORE_LOG, commit_path(versions[0]), lost)]
     raise error
 
 
-def _problem(folder: Folder, part: StoredFile) -> tuple[str, str] | None:
-    """What is wrong with one file: missing, truncated, damaged or unreadable, and in words."""
+def _problem(folder: Folder, part: StoredFile) -> tuple[Rule, str] | None:
+    """What is wrong with one file: the rule that it breaks, and in words."""
     try:
         content = folder.content(part.path)
         if content.size != part.size:
-            return "truncated", say(
+            return STORE_TRUNCATED, say(
                 "this file has {found} bytes, but {written} were written", found=content.size, written=part.size
             )
         if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
-            return "damaged", say("the content of this file differs from what was written: its hash does not match")
+            return STORE_DAMAGED, say("the content of this file differs from what was written: its hash does not match")
         table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True, use_threads=False)
     except FileNotFoundError:
-        return "missing", say(
+        return STORE_MISSING, say(
             "this file does not exist; {rows} rows of kind {kind} are lost with it", rows=part.rows, kind=part.kind
         )
     except (OSError, pa.ArrowException) as error:
-        rule = "unreadable" if _refused(error) else "damaged"
+        rule = STORE_UNREADABLE if _refused(error) else STORE_DAMAGED
         return rule, say("this file cannot be read: {why}", why=reason(error))
     if table.num_rows != part.rows or (part.hash is not None and not _is_as_told(part, table)):
-        return "damaged", say("the log's description of this file differs from its content: the log is damaged")
+        return STORE_DAMAGED, say("the log's description of this file differs from its content: the log is damaged")
     return None
 
 
@@ -126,11 +137,11 @@ def _check_runs(log: Log, parts: list[StoredFile], *, complete: bool) -> Iterato
     for run_id, count in times.items():
         if count > 1:
             message = say("run {run_id} exists {count} times", run_id=run_id, count=count)
-            yield _finding(log, "store-doubled", "", message)
+            yield _finding(log, STORE_DOUBLED, "", message)
     for header in headers:
         if times[header.run_id] == 1 and any(members[member.identity] > 1 for member in header.members):
             message = say("a member of run {run_id} also belongs to another run", run_id=header.run_id)
-            yield _finding(log, "store-doubled", "", message)
+            yield _finding(log, STORE_DOUBLED, "", message)
     if complete:
         yield from _check_rows_of_runs(log, parts)
 
@@ -151,7 +162,7 @@ def _check_rows_of_runs(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
         found.update({(run_id, part.kind): count for run_id, count in counts.items()})
         for run_id in sorted(set(counts) - set(told) - {None}):
             message = say("rows of run {run_id}, which does not exist", run_id=run_id)
-            yield _finding(log, "store-half-run", part.path, message)
+            yield _finding(log, STORE_HALF_RUN, part.path, message)
     yield from _check_counts(log, told, found)
 
 
@@ -162,22 +173,20 @@ def _check_counts(
     for run_id, counts in told.items():
         for kind, count in (counts or {}).items():
             if found[run_id, kind] != count:
-                yield _finding(log, "store-half-run", "", lacking(run_id, kind, found[run_id, kind], count))
+                yield _finding(log, STORE_HALF_RUN, "", lacking(run_id, kind, found[run_id, kind], count))
     unknown = sum(counts is None for counts in told.values())
     if unknown:
         message = say(
             "{count} runs were stored by an older version: they do not record their number of rows", count=unknown
         )
-        yield Finding("info", NOT_COVERED, log.uri, message)
+        yield STORE_NOT_COVERED.found(log.uri, message)
 
 
 def _without_hash(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
     """A note of the files that other programs wrote."""
     count = sum(part.hash is None for part in parts)
     if count:
-        yield Finding(
-            "info",
-            NOT_COVERED,
+        yield STORE_NOT_COVERED.found(
             log.uri,
             say(
                 (
@@ -189,5 +198,5 @@ def _without_hash(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
         )
 
 
-def _finding(log: Log, rule: str, path: str, message: str) -> Finding:
-    return Finding("error", rule, f"{log.uri}/{path}" if path else log.uri, message)
+def _finding(log: Log, rule: Rule, path: str, message: str) -> Finding:
+    return rule.found(f"{log.uri}/{path}" if path else log.uri, message)

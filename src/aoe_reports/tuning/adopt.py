@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 
 from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import ReadError, UsageError
-from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.rows import Rows, as_mapping, column, row
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
@@ -40,9 +41,22 @@ from aoe_reports.tuning.plan_folder import (
     read_state,
     read_verification,
 )
+from aoe_reports.tuning.rules import (
+    ADOPT_CHANGED_SINCE,
+    ADOPT_COMPLETED,
+    ADOPT_LEFTOVER,
+    ADOPT_NOT_TUNED,
+    ADOPT_NOT_VERIFIED,
+    ADOPT_NOTHING,
+    ADOPT_OTHER_CHIP,
+    ADOPT_PARTLY,
+    ADOPT_REPLACES,
+    ADOPT_UNCLEAR,
+    ADOPT_VERDICTS_DIFFER,
+)
 from aoe_reports.tuning.runner import stopping
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verification import ADOPT_RULES, Verification
+from aoe_reports.tuning.verification import Verification
 
 
 @row
@@ -89,9 +103,9 @@ class _Case:
     state: JobState | None
     options: AdoptOptions
 
-    def doubt(self, rule: str, file: str, text: str) -> Finding:
+    def doubt(self, rule: Rule, file: str, text: str) -> Finding:
         """What speaks against it, unless that is forced."""
-        return _finding(rule, str(self.folder / file), text, "warning" if self.options.force else None)
+        return rule.found(str(self.folder / file), text, severity="warning" if self.options.force else None)
 
 
 def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -> Adopted:
@@ -129,7 +143,7 @@ def _adopt(case: _Case) -> Adopted:
         else []
     )
     if not (changes or left or refused):  # an error says why nothing of the chip differs
-        findings.append(_finding("adopt-nothing", str(layout.operators_root), say("no differences")))
+        findings.append(ADOPT_NOTHING.found(str(layout.operators_root), say("no differences")))
     in_use = InUse(
         bank=str(layout.operators_root),
         by=layout.by,
@@ -144,7 +158,7 @@ def _left_behind(layout: BankLayout, soc: str, *, dry_run: bool) -> tuple[list[P
     """See to what an adopt that was killed has left; (the old folders of one that is completed now, what was found)."""
     left = look_for_left(layout, soc)
     if not left.clear:
-        return [], [_finding("adopt-unclear", str(left.journal), describe_unclear(left))]
+        return [], [ADOPT_UNCLEAR.found(str(left.journal), describe_unclear(left))]
     found = _found_left(left, dry_run=dry_run)
     return [] if dry_run else complete_left(left), found
 
@@ -161,15 +175,15 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
             text = say("an interrupted adopt run is now completed: the new bank is in use, the previous one is kept")
         else:
             text = say("an adopt run was interrupted before it replaced anything; its prepared files are removed")
-        found.append(_finding("adopt-completed", str(left.journal), text))
+        found.append(ADOPT_COMPLETED.found(str(left.journal), text))
     for path in left.copies:
         text = say("a copy that an adopt run made and never used; it is removed")
-        found.append(_finding("adopt-leftover", str(path), text))
+        found.append(ADOPT_LEFTOVER.found(str(path), text))
     for path in left.unknown:
         text = say(
             "left by an interrupted adopt run and not in use; it may be the previous bank: check it, then delete it"
         )
-        found.append(_finding("adopt-leftover", str(path), text))
+        found.append(ADOPT_LEFTOVER.found(str(path), text))
     return found
 
 
@@ -195,7 +209,7 @@ def _other_chips(case: _Case, listing: Listing, changes: Sequence[BankChange]) -
         others=names,
         soc=soc,
     )
-    return [_finding("adopt-other-chip", str(bank), text, "warning" if ours else None)]
+    return [ADOPT_OTHER_CHIP.found(str(bank), text, severity="warning" if ours else None)]
 
 
 def _only_soc(bank: Path) -> str:
@@ -215,29 +229,29 @@ def _doubts(case: _Case, digest: str) -> list[Finding]:
     """What speaks against putting the bank into use."""
     found, state, verification = [], case.state, read_verification(case.folder / VERIFY)
     if state is None or not state.status:
-        found.append(case.doubt("adopt-not-tuned", STATE, say("the job was never run by `tune`")))
+        found.append(case.doubt(ADOPT_NOT_TUNED, STATE, say("the job was never run by `tune`")))
     elif state.status != "done":
-        found.append(case.doubt("adopt-not-tuned", STATE, say("the job is {status}", status=say(state.status))))
+        found.append(case.doubt(ADOPT_NOT_TUNED, STATE, say("the job is {status}", status=say(state.status))))
     if verification is None:
         text = say("not verified: measure again (remeasure.md), then `aoe-reports verify`")
-        return [*found, case.doubt("adopt-not-verified", VERIFY, text)]
+        return [*found, case.doubt(ADOPT_NOT_VERIFIED, VERIFY, text)]
     found += _doubts_of_verdict(case, verification)
     found += _other_verdicts(case.folder, verification, digest)
     if verification.bank_digest not in {None, digest}:
-        found.append(case.doubt("adopt-changed-since", BANK, say("the private bank has changed since it was verified")))
+        found.append(case.doubt(ADOPT_CHANGED_SINCE, BANK, say("the private bank has changed since it was verified")))
     return found
 
 
 def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]:
     verdict = say(verification.verdict)
     if not verification.passed:
-        return [case.doubt("adopt-not-verified", VERIFY, say("the verdict is {verdict}", verdict=verdict))]
+        return [case.doubt(ADOPT_NOT_VERIFIED, VERIFY, say("the verdict is {verdict}", verdict=verdict))]
     if verification.damaged:
         text = say("the verdict ({verdict}) is based on damaged files; verify again with intact files", verdict=verdict)
-        return [case.doubt("adopt-not-verified", VERIFY, text)]
+        return [case.doubt(ADOPT_NOT_VERIFIED, VERIFY, text)]
     if verification.verdict == "partly":
         text = say("the measured gain is smaller than claimed, but it is still a gain")
-        return [_finding("adopt-partly", str(case.folder / VERIFY), text)]
+        return [ADOPT_PARTLY.found(str(case.folder / VERIFY), text)]
     return []
 
 
@@ -249,7 +263,7 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
             other = read_verification(path)
         except ReadError as error:
             text = say("its verdict cannot be read: {why}", why=error.what)
-            found.append(_finding("adopt-verdicts-differ", str(path), text))
+            found.append(ADOPT_VERDICTS_DIFFER.found(str(path), text))
             continue
         if (
             other is not None
@@ -266,7 +280,7 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
                 after=other.after or say("an unnamed profile"),
                 newest=say(verification.verdict),
             )
-            found.append(_finding("adopt-verdicts-differ", str(path), text))
+            found.append(ADOPT_VERDICTS_DIFFER.found(str(path), text))
     return found
 
 
@@ -289,12 +303,8 @@ def _losses(layout: BankLayout, changes: list[BankChange]) -> list[Finding]:
             text = say("{path}: is replaced; its content cannot be compared entry by entry", path=change.path)
         else:
             continue
-        found.append(_finding("adopt-replaces", str(layout.operators_root), text))
+        found.append(ADOPT_REPLACES.found(str(layout.operators_root), text))
     return found
-
-
-def _finding(rule: str, path: str, message: str, severity: Severity | None = None) -> Finding:
-    return Finding(severity or ADOPT_RULES[rule][0], rule, path, message)
 
 
 # Putting into use

@@ -28,16 +28,7 @@ from aoe_reports.tuning.bank_files import bank_of_plan, copy_files, list_bank, p
 from aoe_reports.tuning.driver import Attempted, Driver, JobFolder, Listener, OutcomeRow, Results, Stage, command_line
 from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun, Tool
 from aoe_reports.tuning.options import TuneOptions
-from aoe_reports.tuning.plan import (
-    REDACTED,
-    Job,
-    Plan,
-    TuneOps,
-    check_soc,
-    path_problems,
-    to_json,
-    tune_ops_of_plan,
-)
+from aoe_reports.tuning.plan import REDACTED, Job, Plan, TuneOps, check_soc, path_problems, to_json, tune_ops_of_plan
 from aoe_reports.tuning.plan_folder import (
     BANK,
     OUTCOME,
@@ -52,17 +43,17 @@ from aoe_reports.tuning.plan_folder import (
     write_state,
 )
 from aoe_reports.tuning.progress import Progress
-from aoe_reports.tuning.runner import (
-    CannotRunError,
-    Ended,
-    Limits,
-    Stop,
-    run_process,
-    stopping,
+from aoe_reports.tuning.rules import (
+    TUNE_BANK_UNCHANGED,
+    TUNE_FILE_MISSING,
+    TUNE_NOTHING_CHANGED,
+    TUNE_OPS_EDITED,
+    TUNE_OTHER_AOE,
+    TUNE_OTHER_CHIP,
 )
+from aoe_reports.tuning.runner import CannotRunError, Ended, Limits, Stop, run_process, stopping
 from aoe_reports.tuning.secrets import Redactor
 from aoe_reports.tuning.tune_report import PlannedRun, headline
-from aoe_reports.tuning.tune_rules import describe_unended, finding_of
 from aoe_reports.tuning.tuner import bank_of_tuner, driver_of_plan, tuner_of_plan
 
 LOG = "aoe.log"
@@ -366,7 +357,7 @@ class _Job:
                 planned_operators=len(planned.names),
                 planned_types=len(planned.types),
             )
-            self.tuned.findings.append(finding_of("tune-ops-edited", str(self.shown / self.driver.list_file), text))
+            self.tuned.findings.append(TUNE_OPS_EDITED.found(str(self.shown / self.driver.list_file), text))
 
     def _preflight(self) -> list[Finding]:
         """What is certain of the machine: it does not stop a job, unless that is asked for."""
@@ -379,7 +370,7 @@ class _Job:
         before = None if self.state.tool is None else self.state.tool.help_sha256
         if before is not None and found.help_sha256 not in {None, before}:
             text = say("its --help differs from the one at the start of the job: is it another release?")
-            self.tuned.findings.append(finding_of("tune-other-aoe", str(found.path), text))
+            self.tuned.findings.append(TUNE_OTHER_AOE.found(str(found.path), text))
         if found.help_sha256 is not None or before is None:
             self.state.tool = found
 
@@ -500,7 +491,7 @@ class _Job:
             self._save()
             raise
         if ended.unended:
-            self.teller.note(describe_unended(ended.unended))
+            self.teller.note(ended.describe_unended())
         follower.look(force=True)
         return self._judged(stage, entry, _Run(heard, ended, sorted(fresh()), time.monotonic() - began))
 
@@ -614,13 +605,13 @@ class _Job:
                 "no improvement: AOE found nothing to tune, found nothing faster, or all operators are "
                 "already in the bank"
             )
-            self.tuned.findings.append(finding_of("tune-nothing-changed", str(self.shown), text))
+            self.tuned.findings.append(TUNE_NOTHING_CHANGED.found(str(self.shown), text))
         if changed and not bank_changed:
             text = say(
                 "{changed} changes are reported, but no file of the private bank changed",
                 changed=changed,
             )
-            self.tuned.findings.append(finding_of("tune-bank-unchanged", str(self.shown / BANK), text))
+            self.tuned.findings.append(TUNE_BANK_UNCHANGED.found(str(self.shown / BANK), text))
 
     def _say_other_chips(self, changes: Sequence[BankChange]) -> None:
         """The folder of a bank is named after the chip that the tuner finds: where that is not the plan's, `adopt` would miss it."""
@@ -635,13 +626,13 @@ class _Job:
                 others=join(", ", others),
                 soc=soc,
             )
-            self.tuned.findings.append(finding_of("tune-other-chip", str(self.shown / BANK), text))
+            self.tuned.findings.append(TUNE_OTHER_CHIP.found(str(self.shown / BANK), text))
 
     def _say_what_is_missing(self) -> None:
         for pattern in self.plan.expected_files:
             if pattern != OUTCOME and "**" not in pattern and not any(self.here.glob(pattern)):
                 text = say("the plan expects {pattern}, but no such file exists", pattern=pattern)
-                self.tuned.findings.append(finding_of("tune-file-missing", str(self.shown), text))
+                self.tuned.findings.append(TUNE_FILE_MISSING.found(str(self.shown), text))
 
     def _collect_models(self) -> list[str]:
         """The models that the tuner made, in a folder of their own."""

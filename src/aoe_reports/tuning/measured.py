@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks, sources_of
+from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
@@ -78,7 +79,7 @@ def read_devices(
                 ("no table of tasks with their operators here; {name} is used instead (it has no types and no states)"),
                 name=name,
             )
-            findings.append(Finding("info", "stands-in", str(tables[-1].path), message))
+            findings.append(STANDS_IN.found(str(tables[-1].path), message))
         del tables
         while sets:
             tasks = sets.pop(0).as_exported()

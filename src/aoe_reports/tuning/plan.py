@@ -14,7 +14,6 @@ from msgspec import convert
 from aoe_reports.model.classes import made
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Severity
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import Mode, Scenario, Seed
@@ -38,28 +37,6 @@ STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
     "gdat": ("gdat",),
 }
 """What AOE runs, in order."""
-
-
-PLAN_RULES: dict[str, tuple[Severity, str]] = {
-    "plan-empty": ("info", say("nothing is worth tuning or can be tuned: the plan has no candidate")),
-    "plan-device": ("info", say("the plan is made for the device with the longest step if there are several devices")),
-    "plan-step-unknown": (
-        "warning",
-        say("the duration of a step is not known: shares and bounds refer to computing only"),
-    ),
-    "plan-type-undocumented": ("info", say("a candidate's type is not in the (incomplete) lists of what AOE tunes")),
-    "plan-bank-has-type": (
-        "info",
-        say("the bank has entries of a candidate's type; AOE skips operators that are already in the bank"),
-    ),
-    "plan-two-rounds": (
-        "info",
-        say("subgraphs are tuned first; operators are chosen from the profile taken afterwards"),
-    ),
-    "plan-no-communication": ("warning", say("gradient tuning was requested, but no communication was measured")),
-    "bank-entry": ("warning", say("a line of an operator bank is not a JSON object")),
-}
-"""(severity, when it fires) of the rules of `plan`."""
 
 
 @row

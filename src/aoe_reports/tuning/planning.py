@@ -13,6 +13,7 @@ from typing import Any
 from aoe_reports.engine.captures import label_of, read_source
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Answer, one_table
+from aoe_reports.engine.rules import NO_COMMUNICATION, NOTHING_MEASURED
 from aoe_reports.facts.bounds import (
     TASK_COLUMNS,
     CoreCounts,
@@ -36,12 +37,21 @@ from aoe_reports.questions.advice.captures import DYNAMIC_KINDS
 from aoe_reports.tuning.bank_files import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.options import PlanOptions, Scenario
-from aoe_reports.tuning.plan import DEFAULT_TUNER, PLAN_RULES, Job, PlacedCandidate, Plan, document_of_plan
+from aoe_reports.tuning.plan import DEFAULT_TUNER, Job, PlacedCandidate, Plan, document_of_plan
 from aoe_reports.tuning.plan_folder import STATE, read_plan, write_plan
 from aoe_reports.tuning.plan_report import GradientTail, PlanFacts, plan_report
 from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.ranking import Measured, Ranking, exposed_times, rank_operators
+from aoe_reports.tuning.rules import (
+    PLAN_BANK_HAS_TYPE,
+    PLAN_DEVICE,
+    PLAN_EMPTY,
+    PLAN_NO_COMMUNICATION,
+    PLAN_STEP_UNKNOWN,
+    PLAN_TWO_ROUNDS,
+    PLAN_TYPE_UNDOCUMENTED,
+)
 from aoe_reports.tuning.secrets import Redactor
 from aoe_reports.tuning.tuner import tuner
 
@@ -119,9 +129,7 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
         digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(
-                Finding("error", "nothing-measured", str(profile), say("no tasks here from which a plan could be made"))
-            )
+            findings.append(NOTHING_MEASURED.found(str(profile), say("no tasks here from which a plan could be made")))
         return Planned(Plan(scenario, options.mode), None, findings_in_order(findings), unreadable, [])
     prior = _prior_jobs(options, captures, environment)
     findings += prior.findings
@@ -221,7 +229,7 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
             whose=whose,
             devices=devices,
         )
-        findings.append(_finding("plan-device", label_of(captures), message))
+        findings.append(PLAN_DEVICE.found(label_of(captures), message))
     cores = CoreCounts.of_hardware(capture.info.hardware)
     bounds = measure_operators(
         tasks.frame,
@@ -332,22 +340,16 @@ def _expected(plan: Plan) -> tuple[str, ...]:
     return (*results, *gradients, "bank", "outcome.json", "remeasure.sh", "remeasure.md")
 
 
-def _finding(rule: str, path: str, message: str) -> Finding:
-    return Finding(PLAN_RULES[rule][0], rule, path, message)
-
-
 def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: Ranking) -> list[Finding]:
     """What whoever follows the plan has to know beside it."""
     where, shares, found = str(profile), measured.shares, []
     if shares.step_ns is None:
         found.append(
-            _finding(
-                "plan-step-unknown", where, say("no task times and no step table: there is no information on steps")
-            )
+            PLAN_STEP_UNKNOWN.found(where, say("no task times and no step table: there is no information on steps"))
         )
     for name in ranking.undocumented:
         text = say("it is not documented whether AOE tunes {name} (the published list is not complete)", name=name)
-        found.append(_finding("plan-type-undocumented", where, text))
+        found.append(PLAN_TYPE_UNDOCUMENTED.found(where, text))
     for name in ranking.in_bank:
         text = say(
             (
@@ -356,19 +358,19 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
             ),
             name=name,
         )
-        found.append(_finding("plan-bank-has-type", where, text))
+        found.append(PLAN_BANK_HAS_TYPE.found(where, text))
     if options.mode == "gdat":
         if not ((shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)):
             text = say("gradient tuning overlaps communication, but this profile contains no communication")
-            found.append(_finding("plan-no-communication", where, text))
+            found.append(PLAN_NO_COMMUNICATION.found(where, text))
     elif not ranking.candidates:
-        found.append(_finding("plan-empty", where, say("tuning compute cannot help here: no candidate")))
+        found.append(PLAN_EMPTY.found(where, say("tuning compute cannot help here: no candidate")))
     elif options.mode == "both":
         text = say(
             "subgraphs first; then profile again and run `plan AFTER -o OTHER --after` with this folder to "
             "choose the operators"
         )
-        found.append(_finding("plan-two-rounds", where, text))
+        found.append(PLAN_TWO_ROUNDS.found(where, text))
     return found
 
 
@@ -392,7 +394,7 @@ def _gradient_tail(captures: Sequence[Capture], measured: _Measured, findings: l
     said: list[Finding] = []
     for capture in captures:
         read_communication(capture, talk, (), None, said)
-    findings += [finding for finding in said if finding not in findings and finding.rule != "no-communication"]
+    findings += [finding for finding in said if finding not in findings and finding.rule != NO_COMMUNICATION.name]
     whose = (measured.tasks.rank_id, measured.tasks.device_id)
     tails = [tail for tail in talk.tails if (tail.rank_id, tail.device_id) == whose]
     if not tails:

@@ -67,6 +67,10 @@ class Ended:
     guardian_lost: bool = False
     """Whether the process between us and the command was killed: then the command was ended."""
 
+    def describe_unended(self) -> str:
+        """Which processes are still running, though they were killed."""
+        return say("still running and could not be terminated: {processes}", processes=", ".join(self.unended))
+
 
 @contextmanager
 def stopping() -> Iterator[Stop]:

@@ -11,6 +11,7 @@ from aoe_reports.formats.aoe.gradients import GradientBank, bank_of_document
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
+from aoe_reports.formats.rules import JSON_TOO_LARGE
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -46,7 +47,7 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
     sha256 = hashlib.sha256(data).hexdigest()
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        finding = Finding("error", "json-too-large", str(path), message)
+        finding = JSON_TOO_LARGE.found(str(path), message)
         return BankFile(path, name, GradientBank(name.soc, ()), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)

@@ -19,6 +19,7 @@ from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_docum
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.json.text import MemberNames, duplicates, explain, recover
+from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_ENCODING, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, is_below
@@ -56,7 +57,7 @@ class ResultFile:
     @property
     def truncated(self) -> bool:
         """Whether the file ended before its document did."""
-        return any(finding.rule == "json-truncated" for finding in self.findings)
+        return any(finding.rule == JSON_TRUNCATED.name for finding in self.findings)
 
 
 def read_results(path: Path, name: FileName | None = None, *, max_bytes: int | None = None) -> ResultFile:
@@ -97,12 +98,12 @@ def parse_results(path: Path, name: FileName, data: bytes, max_bytes: int | None
     limit = max_bytes or MAX_RESULT_BYTES
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        finding = Finding("error", "json-too-large", str(path), message)
+        finding = JSON_TOO_LARGE.found(str(path), message)
         return ResultFile(path, name, (), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
     text = as_utf8(path, data, findings)
     parsed, document, cut = parse_json(path, text, findings, say("task"))
-    repeated = [finding.pointer for finding in findings if finding.rule == "json-duplicate-key"]
+    repeated = [finding.pointer for finding in findings if finding.rule == JSON_DUPLICATE_KEY.name]
     results = tuple(
         replace(
             result,
@@ -149,7 +150,7 @@ def as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
             text = getincrementaldecoder("gb18030")().decode(data)  # a character that was cut off is left out
         except UnicodeDecodeError:
             return data  # the parser says what it is
-        findings.append(Finding("warning", "json-encoding", str(path), say("not UTF-8; read as GB18030"), line))
+        findings.append(JSON_ENCODING.found(str(path), say("not UTF-8; read as GB18030"), line))
         return text.encode()
     return data
 
@@ -182,12 +183,12 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut
     """What can still be said of a text that is no JSON."""
     if not data.strip():
         message = say("the file is empty; it is not used")
-        findings.append(Finding("error", "json-truncated", str(path), message, 1))
+        findings.append(JSON_TRUNCATED.found(str(path), message, 1))
         return False, None, None
     wrong = None if cut else explain(data)
     if wrong is not None and not wrong.cut:
         message = say("not JSON: {why}; none of this file is used", why=wrong.message)
-        findings.append(Finding("error", "json-syntax", str(path), message, wrong.line, wrong.column))
+        findings.append(JSON_SYNTAX.found(str(path), message, wrong.line, wrong.column))
         return False, None, None
     recovered = recover(data)
     text = say(
@@ -197,7 +198,7 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut
         ),
         part=part,
     )
-    findings.append(Finding("error", "json-truncated", str(path), text, recovered.line, recovered.column))
+    findings.append(JSON_TRUNCATED.found(str(path), text, recovered.line, recovered.column))
     return recovered.document is not None, recovered.document, recovered.inside
 
 
@@ -232,18 +233,10 @@ def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) 
         )
 
     said = [
-        Finding(
-            severity="warning",
-            rule="json-duplicate-key",
-            path=str(path),
-            message=message(key),
-            line=line,
-            column=column,
-            pointer=pointer,
-        )
+        JSON_DUPLICATE_KEY.found(str(path), message(key), line, column, pointer=pointer)
         for pointer, key, line, column in found[:EXAMPLES_PER_RULE]
     ]
     if len(found) > EXAMPLES_PER_RULE:
         more = say("and {count} more keys that appear more than once", count=len(found) - EXAMPLES_PER_RULE)
-        said.append(Finding("warning", "json-duplicate-key", str(path), more))
+        said.append(JSON_DUPLICATE_KEY.found(str(path), more))
     return said

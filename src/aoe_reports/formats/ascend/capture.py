@@ -26,6 +26,7 @@ from aoe_reports.formats.ascend.names import (
 )
 from aoe_reports.formats.capture import Capture, CaptureInfo
 from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.rules import INFO_FILE, SEVERAL_EXPORTS, SLICE_MISSING, SUPERSEDED
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import join, say
@@ -156,11 +157,11 @@ def _slice(file: FoundFile) -> int:
 def _superseded(file: FoundFile) -> Finding:
     if file.name.other is None and file.name.time is not None:
         message = say("a newer export of {kind} is used", kind=file.name.kind)
-        return Finding("info", "superseded", str(file.path), message)
+        return SUPERSEDED.found(str(file.path), message)
     message = say(
         "another export of {kind} is used; this file next to it is not used (is it a copy?)", kind=file.name.kind
     )
-    return Finding("warning", "several-exports", str(file.path), message)
+    return SEVERAL_EXPORTS.found(str(file.path), message)
 
 
 def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
@@ -176,7 +177,7 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
             numbers = join(", ", (str(number) for number in missing[:EXAMPLES_PER_RULE]))
             kind = numbered[0].name.kind
             message = say("slice {numbers} of {kind} is not present: its rows are missing", numbers=numbers, kind=kind)
-            found.append(Finding("error", "slice-missing", str(numbered[0].path), message))
+            found.append(SLICE_MISSING.found(str(numbered[0].path), message))
     return found
 
 
@@ -240,7 +241,7 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
         document = _load(path)
         if document is None:
             message = say("this info file cannot be read as JSON; its information (rank, time) is not known")
-            findings.append(Finding("warning", "info-file", str(path), message))
+            findings.append(INFO_FILE.found(str(path), message))
         elif found := PROFILER_INFO.match(path.name):
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):

@@ -72,7 +72,7 @@ UNREAD_KINDS = frozenset(_MINDSPORE_NAMES)
 """Files that are recognised and not read: they are no exports, and their columns are declared nowhere."""
 NO_TABLES = frozenset({*AOE_KINDS, "record", *UNREAD_KINDS})
 """Files of which no table is read; they belong to no capture."""
-ARCHIVE = re.compile(
+ARCHIVE_NAME = re.compile(
     r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst)|(?:csv|json|db)\.(?:bz2|xz|zst)|db\.gz)$", re.IGNORECASE
 )
 OTHER_TOOLS = re.compile(r"^OPPROF_")

@@ -21,11 +21,26 @@ from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
+from aoe_reports.formats.csv.rules import (
+    COLUMN_ORDER,
+    COLUMN_UNKNOWN,
+    CSV_ENCODING,
+    CSV_MENDED_ROW,
+    CSV_RAGGED_ROW,
+    CSV_SPREAD_ROW,
+    CSV_SYNTAX,
+    CSV_TRUNCATED,
+    DUPLICATE_COLUMN,
+    MISSING_COLUMN,
+    WRAPPED_DURATION,
+)
 from aoe_reports.formats.csv.scan import scan
+from aoe_reports.formats.rules import CSV_UNPARSABLE, EMPTY_FILE, MISSING_VALUE, UNIT_MISMATCH
 from aoe_reports.formats.table import NULL_TOKENS, Column, Field, Match, Table
 from aoe_reports.model.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import Text, say
 
 LOOK_BYTES = 1 << 18
@@ -169,7 +184,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
     if parsed is None:
         message = say("this cannot be split into rows (one longer than 1 MiB?); the file is not used")
-        return nothing_of(path, table, match, Finding("error", "csv-syntax", str(path), message))
+        return nothing_of(path, table, match, CSV_SYNTAX.found(str(path), message))
     return reading.assemble(parsed, looked, whole=whole)
 
 
@@ -180,14 +195,14 @@ def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -
         line = _line_of_offset(path, looked.bad_offset)
         if not usable:
             message = say("the bytes are neither UTF-8 nor GB18030; the file is not used")
-            return [Finding("error", "csv-encoding", str(path), message, line)]
-        found.append(Finding("warning", "csv-encoding", str(path), say("not UTF-8; read as GB18030"), line))
+            return [CSV_ENCODING.found(str(path), message, line, severity="error")]
+        found.append(CSV_ENCODING.found(str(path), say("not UTF-8; read as GB18030"), line))
     if looked.nul_offset is not None:
         message = say(
             "there is a NUL byte here, as after a crash: the content that it replaced is lost, words may be wrong"
         )
         line = _line_of_offset(path, looked.nul_offset)
-        found.append(Finding("warning", "csv-encoding", str(path), message, line))
+        found.append(CSV_ENCODING.found(str(path), message, line))
     if looked.bare_returns and not table.multiline:
         found += _bare_returns(path)
     return found
@@ -196,7 +211,7 @@ def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -
 def _no_header(path: Path, table: Table, header_bytes: int) -> Finding:
     what = say("the first line does not contain a header" if header_bytes else "the file is empty")
     message = say("{what}; expected the header of {table}", what=what, table=table.name)
-    return Finding("error", "empty-file", str(path), message, 1 if header_bytes else None)
+    return EMPTY_FILE.found(str(path), message, 1 if header_bytes else None)
 
 
 def nothing_of(path: Path, table: Table, match: Match, *findings: Finding) -> TableData:
@@ -231,7 +246,7 @@ def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
             column=field.header,
         )
 
-    return [Finding("error", "unit-mismatch", str(path), message(field), 1, field.position + 1) for field in fields]
+    return [UNIT_MISMATCH.found(str(path), message(field), 1, field.position + 1) for field in fields]
 
 
 def _nearly(path: Path, match: Match) -> list[Finding]:
@@ -241,8 +256,7 @@ def _nearly(path: Path, match: Match) -> list[Finding]:
         )
 
     return [
-        Finding("warning", "column-unknown", str(path), message(field, column), 1, field.position + 1)
-        for field, column in match.nearly
+        COLUMN_UNKNOWN.found(str(path), message(field, column), 1, field.position + 1) for field, column in match.nearly
     ]
 
 
@@ -254,7 +268,7 @@ def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
             effect=what,
         )
 
-    return [Finding("error", "duplicate-column", str(path), message(field), 1, field.position + 1) for field in fields]
+    return [DUPLICATE_COLUMN.found(str(path), message(field), 1, field.position + 1) for field in fields]
 
 
 def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
@@ -270,7 +284,7 @@ def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
         column=field.header,
         table=table.name,
     )
-    return [Finding("warning", "column-order", str(path), message, 1, field.position + 1)]
+    return [COLUMN_ORDER.found(str(path), message, 1, field.position + 1)]
 
 
 def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
@@ -290,7 +304,7 @@ def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[
             table=table.name,
             hint=hint,
         )
-        findings.append(Finding("error", "missing-column", str(path), message, 1, near.position + 1 if near else None))
+        findings.append(MISSING_COLUMN.found(str(path), message, 1, near.position + 1 if near else None))
     return findings
 
 
@@ -453,7 +467,7 @@ class _Reading:
                 absent = good & ~converted.bad & ~valid(converted.column)
                 if absent.any():
                     self.findings += places.findings(
-                        "error", "missing-value", np.flatnonzero(absent), partial(_said_of_absent, spec), spec
+                        MISSING_VALUE, np.flatnonzero(absent), partial(_said_of_absent, spec), spec
                     )
                 good &= ~(converted.bad | absent)
         return columns
@@ -473,7 +487,7 @@ class _Reading:
         frame = pa.concat_tables([frame, added]).unify_dictionaries().take(pa.array(order))
         taken = {mend.record for mend in mends}
         found = [(_line(mend.record, self.lines), None, mend.message) for mend in mends]
-        notes = _capped("warning", "csv-mended-row", self.path, found, len(found), mended_rows=True)
+        notes = _capped(CSV_MENDED_ROW, self.path, found, len(found), mended_rows=True)
         return frame, rows[order], [row for row in ragged if row.record not in taken], notes
 
 
@@ -499,7 +513,7 @@ class _Places:
     lines: Ints | None
 
     def findings(
-        self, severity: Severity, rule: str, marked: Ints, message: Callable[[int], Text], spec: Field | None = None
+        self, rule: Rule, marked: Ints, message: Callable[[int], Text], spec: Field | None = None
     ) -> list[Finding]:
         """What is to be said of some rows, or of their cells in one column: of the first ones, and how many there are."""
         column = None if spec is None else spec.position + 1
@@ -507,7 +521,7 @@ class _Places:
             (_line(int(self.rows[row]), self.lines), column, message(int(row)))
             for row in marked[: EXAMPLES_PER_RULE + 1]
         ]
-        return _capped(severity, rule, self.path, found, len(marked))
+        return _capped(rule, self.path, found, len(marked))
 
 
 def _with_certain_end(frame: pa.Table, field: Field, last_byte: bytes) -> tuple[pa.Table, Ending]:
@@ -534,19 +548,19 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         message = say(
             "the file ends in the middle of a row (no line end); that row is left out, later ones are missing"
         )
-        return Finding("error", "csv-truncated", str(path), message, line)
+        return CSV_TRUNCATED.found(str(path), message, line)
     if ending == "whole":
         message = say(
             "the file does not end with a line end; its last row is complete and used, later ones may be missing"
         )
-        return Finding("warning", "csv-truncated", str(path), message, line)
+        return CSV_TRUNCATED.found(str(path), message, line, severity="warning")
     if ending == "cut":
         message = say(
             "the file ends in the middle of a cell ({column}; no line end); the cell is empty in the table, the rest of "
             "the row is used, later ones are missing",
             column=field.header,
         )
-        return Finding("error", "csv-truncated", str(path), message, line, field.position + 1)
+        return CSV_TRUNCATED.found(str(path), message, line, field.position + 1)
     message = say(
         (
             "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
@@ -554,7 +568,7 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         ),
         column=field.header,
     )
-    return Finding("warning", "csv-truncated", str(path), message, line, field.position + 1)
+    return CSV_TRUNCATED.found(str(path), message, line, field.position + 1, severity="warning")
 
 
 def _converted(frame: pa.Table, wanted: Sequence[Field]) -> Iterator[Converted]:
@@ -629,7 +643,7 @@ def _bare_returns(path: Path) -> list[Finding]:
         "there is a carriage return here without a line end: the content that it replaced is lost, words may be wrong"
     )
     places = [(line, None, message) for line in found[: EXAMPLES_PER_RULE + 1]]
-    return _capped("warning", "csv-encoding", path, places, len(found))
+    return _capped(CSV_ENCODING, path, places, len(found))
 
 
 def _spread_rows(places: _Places, good: Mask, heights: Ints) -> list[Finding]:
@@ -642,7 +656,7 @@ def _spread_rows(places: _Places, good: Mask, heights: Ints) -> list[Finding]:
         lines = int(heights[rows[row]])
         return say("the row spans {lines} lines (stray quotes?); all of them are left out", lines=lines)
 
-    return places.findings("error", "csv-spread-row", np.flatnonzero(high), message)
+    return places.findings(CSV_SPREAD_ROW, np.flatnonzero(high), message)
 
 
 def _line(record: int, lines: Ints | None) -> int:
@@ -665,7 +679,7 @@ def _ragged(path: Path, ragged: list[Ragged], cells: int, lines: Ints | None) ->
         )
 
     places = [(_line(row.record, lines), None, message(row)) for row in ragged[: EXAMPLES_PER_RULE + 1]]
-    return _capped("error", "csv-ragged-row", path, places, len(ragged))
+    return _capped(CSV_RAGGED_ROW, path, places, len(ragged))
 
 
 def _bad_cells(spec: Field, words: pa.ChunkedArray, converted: Converted, good: Mask, places: _Places) -> list[Finding]:
@@ -673,10 +687,10 @@ def _bad_cells(spec: Field, words: pa.ChunkedArray, converted: Converted, good: 
     findings: list[Finding] = []
     if converted.bad.any():
         marked = np.flatnonzero(converted.bad & good)
-        findings += places.findings("error", "csv-unparsable", marked, partial(_said_of_bad, spec, words), spec)
+        findings += places.findings(CSV_UNPARSABLE, marked, partial(_said_of_bad, spec, words), spec)
     if converted.wrapped is not None:
         marked = np.flatnonzero(converted.wrapped & good)
-        findings += places.findings("warning", "wrapped-duration", marked, partial(_said_of_wrapped, spec, words), spec)
+        findings += places.findings(WRAPPED_DURATION, marked, partial(_said_of_wrapped, spec, words), spec)
     return findings
 
 
@@ -718,8 +732,7 @@ def _cell(column: pa.ChunkedArray, row: int) -> str:
 
 
 def _capped(
-    severity: Severity,
-    rule: str,
+    rule: Rule,
     path: Path,
     found: Sequence[tuple[int, int | None, str]],
     total: int,
@@ -727,7 +740,7 @@ def _capped(
     mended_rows: bool = False,
 ) -> list[Finding]:
     """Make findings of the first of `total` places; after EXAMPLES_PER_RULE of them one line counts the rest."""
-    shown = [Finding(severity, rule, str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
+    shown = [rule.found(str(path), text, line, column) for line, column, text in found[:EXAMPLES_PER_RULE]]
     if total > EXAMPLES_PER_RULE:
         line, column, _ = found[EXAMPLES_PER_RULE]
         message = say(
@@ -736,5 +749,5 @@ def _capped(
             else "and {count} more of this kind from here on, all left out",
             count=total - EXAMPLES_PER_RULE,
         )
-        shown.append(Finding(severity, rule, str(path), message, line, column))
+        shown.append(rule.found(str(path), message, line, column))
     return shown

@@ -10,6 +10,7 @@ from typing import Any
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.json.summary import Row, read_document, table_of_rows
+from aoe_reports.formats.rules import JSON_ROW, TOTAL_MISMATCH
 from aoe_reports.model.columns import integers
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
@@ -39,7 +40,7 @@ def read_table_of_document(path: Path, kind: str, fields: frozenset[str] | None 
     if len(broken) > EXAMPLES_PER_RULE:
         last = broken[EXAMPLES_PER_RULE]
         message = say("and {count} more of this kind", count=len(broken) - EXAMPLES_PER_RULE)
-        findings.append(Finding("error", "json-row", str(path), message, pointer=last.pointer))
+        findings.append(JSON_ROW.found(str(path), message, pointer=last.pointer))
     if fields is not None:
         fields = fields | {"step", "type"}  # the totals are held against these
     data = table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))
@@ -70,7 +71,7 @@ def _held_against_totals(data: TableData, totals: list[Row]) -> TableData:
                 total=TOTAL,
                 told=total["elapsed_ns"] / 1000,
             )
-            found.append(Finding("warning", "total-mismatch", str(data.path), message))
+            found.append(TOTAL_MISMATCH.found(str(data.path), message))
     return data.with_findings(found)
 
 
@@ -99,7 +100,7 @@ def _operators(
 
 def _broken(path: str, pointer: str, expected: str) -> Finding:
     message = say("expected {expected} here; the value is not used", expected=expected)
-    return Finding("error", "json-row", path, message, pointer=pointer)
+    return JSON_ROW.found(path, message, pointer=pointer)
 
 
 def _times(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:

@@ -23,11 +23,24 @@ from aoe_reports.formats.csv.summary import (
     wanted_of,
 )
 from aoe_reports.formats.json.text import of_parser
+from aoe_reports.formats.rules import (
+    CSV_UNPARSABLE,
+    EMPTY_FILE,
+    JSON_DUPLICATE_KEY,
+    JSON_ENCODING,
+    JSON_ROW,
+    JSON_SHAPE,
+    JSON_SYNTAX,
+    JSON_TOO_LARGE,
+    JSON_TRUNCATED,
+    MISSING_VALUE,
+)
 from aoe_reports.formats.table import NULL_TOKENS, Field, Table
 from aoe_reports.model.columns import Mask, keep_where, valid
 from aoe_reports.model.documents import Json
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import Text, say
 
 MAX_DOCUMENT_BYTES = 1 << 30
@@ -43,10 +56,10 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
         expected_here = say("{expected} was expected", expected=expected)
         raise ReadError(path, error.strerror or str(error), expected_here) from error
     sha256 = hashlib.sha256(data).hexdigest()
-    rule = "json-too-large"
+    rule = JSON_TOO_LARGE
     message = say("{size} bytes; at most {limit} are read", size=size, limit=MAX_DOCUMENT_BYTES)
     if size <= MAX_DOCUMENT_BYTES:
-        rule, message = "empty-file", say("the file is empty; expected {expected}", expected=expected)
+        rule, message = EMPTY_FILE, say("the file is empty; expected {expected}", expected=expected)
         data = _as_utf8(path, data, findings)
         if data.strip():
             try:
@@ -58,26 +71,26 @@ def read_document(path: Path, findings: list[Finding], expected: str) -> tuple[A
             else:
                 if document is not None:
                     return document, sha256
-                rule, message = "json-shape", say("the document is null; expected {expected}", expected=expected)
+                rule, message = JSON_SHAPE, say("the document is null; expected {expected}", expected=expected)
     places = _PLACE.findall(message)  # the last one: a key that stands twice may say anything
     line, column = (int(places[-1][0]), max(int(places[-1][1]), 1)) if places else (None, None)
-    findings.append(Finding("error", rule, str(path), message, line, column))
+    findings.append(rule.found(str(path), message, line, column, severity="error"))
     return None, sha256
 
 
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
 
 
-def _what(error: str) -> tuple[str, Text]:
+def _what(error: str) -> tuple[Rule, Text]:
     told = of_parser(error)
     if error.startswith("EOF"):
-        return "json-truncated", say(
+        return JSON_TRUNCATED, say(
             "the text ends before the document does ({error}); its content is not used", error=told
         )
     if "uplicate key" in error:
         message = say("{error}; it cannot be determined which one is right: the content is not used", error=told)
-        return "json-duplicate-key", message
-    return "json-syntax", say("not JSON: {why}; none of it is used", why=told)
+        return JSON_DUPLICATE_KEY, message
+    return JSON_SYNTAX, say("not JSON: {why}; none of it is used", why=told)
 
 
 def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
@@ -89,7 +102,7 @@ def _as_utf8(path: Path, data: bytes, findings: list[Finding]) -> bytes:
             text = data.decode("gb18030")
         except UnicodeDecodeError:
             return data  # the parser says where it breaks
-        findings.append(Finding("warning", "json-encoding", str(path), say("not UTF-8; read as GB18030")))
+        findings.append(JSON_ENCODING.found(str(path), say("not UTF-8; read as GB18030")))
         return text.encode()
     return data
 
@@ -110,7 +123,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
         return nothing_of(path, table, table.match([]), *findings)
     if not isinstance(document, list) or not all(isinstance(row, dict) for row in document[:1]):
         message = say("expected a list of rows (objects with the table's headers as keys); none of it is used")
-        return nothing_of(path, table, table.match([]), Finding("error", "json-shape", str(path), message))
+        return nothing_of(path, table, table.match([]), JSON_SHAPE.found(str(path), message))
     header = list(document[0]) if document else []
     rows: list[Row] = []
     broken: list[Finding] = []
@@ -119,7 +132,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
             rows.append(Row(row, f"/{i}"))
         else:
             message = say("the keys of this row differ from those of the first row; it is left out")
-            broken.append(Finding("error", "json-row", str(path), message, pointer=f"/{i}"))
+            broken.append(JSON_ROW.found(str(path), message, pointer=f"/{i}"))
     findings += _capped(broken[:_EXAMPLES], len(broken))
     return table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))
 
@@ -175,11 +188,11 @@ def _typed(
         columns[field.name] = converted.column
         bad = np.flatnonzero(converted.bad & good)
         shown = [(rows[int(i)], said_of_cell(field, str(cells[i]), say("a number"))) for i in bad[:_EXAMPLES]]
-        told += _capped([_at(path, "csv-unparsable", row, field, text) for row, text in shown], len(bad))
+        told += _capped([_at(path, CSV_UNPARSABLE, row, field, text) for row, text in shown], len(bad))
         if field.needed:
             absent = np.flatnonzero(good & ~converted.bad & ~valid(converted.column))
             message = say("{column}: no value; the row is left out", column=field.header)
-            found = [_at(path, "missing-value", rows[int(i)], field, message) for i in absent[:_EXAMPLES]]
+            found = [_at(path, MISSING_VALUE, rows[int(i)], field, message) for i in absent[:_EXAMPLES]]
             told += _capped(found, len(absent))
             good &= ~converted.bad & valid(converted.column)
     return columns, good, told
@@ -189,9 +202,9 @@ _EXAMPLES = EXAMPLES_PER_RULE + 1
 """The last one says how many more there are."""
 
 
-def _at(path: Path, rule: str, row: Row, field: Field, message: str) -> Finding:
+def _at(path: Path, rule: Rule, row: Row, field: Field, message: str) -> Finding:
     pointer = f"{row.pointer}/{field.header.replace('~', '~0').replace('/', '~1')}"
-    return Finding("error", rule, str(path), message, pointer=pointer)
+    return rule.found(str(path), message, pointer=pointer)
 
 
 def _capped(found: list[Finding], count: int) -> list[Finding]:

@@ -12,6 +12,7 @@ import jiter
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, as_utf8, read_bytes
 from aoe_reports.formats.json.text import explain, of_parser
+from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -41,7 +42,7 @@ def read_records(path: Path, findings: list[Finding], max_bytes: int | None = No
     data = read_bytes(path, limit)
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        findings.append(Finding("error", "json-too-large", str(path), message))
+        findings.append(JSON_TOO_LARGE.found(str(path), message))
         return
     text = as_utf8(path, data, findings)
     if path.suffix.lower() == ".jsonl":
@@ -93,9 +94,9 @@ def _parsed(path: Path, text: bytes, line: int | None = None) -> tuple[Any, Find
         message = str(error)
     if message.startswith("Detected duplicate key"):
         told = say("{error}; each key may occur only once in a record", error=of_parser(message))
-        return None, Finding("error", "json-duplicate-key", str(path), told, line)
+        return None, JSON_DUPLICATE_KEY.found(str(path), told, line, severity="error")
     wrong = explain(text)
-    rule, told = "json-syntax", say("not JSON: {why}", why=wrong.message)
+    rule, told = JSON_SYNTAX, say("not JSON: {why}", why=wrong.message)
     if message.startswith("EOF"):
-        rule, told = "json-truncated", say("the text ends before the document does")
-    return None, Finding("error", rule, str(path), told, line or wrong.line, wrong.column)
+        rule, told = JSON_TRUNCATED, say("the text ends before the document does")
+    return None, rule.found(str(path), told, line or wrong.line, wrong.column)

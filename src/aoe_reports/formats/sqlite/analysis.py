@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
+from aoe_reports.formats.sqlite.rules import DB_VALUE
 from aoe_reports.formats.sqlite.series import Built, Series, Wanted, listed
 from aoe_reports.formats.sqlite.source import MAX_NS, Cells, CellType, Database, Rows
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
@@ -76,7 +77,7 @@ def _step_numbers(database: Database, table: str, cells: Sequence[str | None]) -
             column=f"{table}.step",
             count=bad,
         )
-        database.report("error", "db-value", message)
+        database.report(DB_VALUE, message)
     return Cells(values, there)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database
 from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.texts import say
@@ -43,7 +44,7 @@ def counters_of(database: Database, ids: Ints, starts: Ints, ends: Ints, computi
                 column="TASK_PMU_INFO.name",
                 id=name_id,
             )
-            database.report("warning", "db-dangling-id", message)
+            database.report(DB_DANGLING_ID, message)
             continue
         mine = np.flatnonzero(rows.good & (rows.ints("name") == name_id))
         times = rows.ints("timestampNs")[mine] if timed else None

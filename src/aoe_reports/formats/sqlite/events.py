@@ -9,6 +9,7 @@ import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.sqlite.marks import thread_of
+from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
 from aoe_reports.formats.sqlite.series import SPAN, Index, Series, cells_of, first_of, nothing, repeated, without_no_id
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.sqlite.statistics import api_level
@@ -251,7 +252,7 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
             table="COMMUNICATION_TASK_INFO",
             count=lost,
         )
-        database.report("warning", "db-dangling-id", message)
+        database.report(DB_DANGLING_ID, message)
     rows, count = index.rows[near[good]], int(good.sum())
     start, everywhere = tasks.ints("startNs")[rows], np.ones(count, dtype=bool)
     plane = parts.cells["planeId"].take(good)

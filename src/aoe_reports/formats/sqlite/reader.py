@@ -19,6 +19,7 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.sqlite.events import EVENT_TYPES, events_of
 from aoe_reports.formats.sqlite.queries import SOURCES
+from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, opened, said_by
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
@@ -73,7 +74,7 @@ def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
         return []
     missing = "StepTraceTime" if analysis else say("TASK (with STRING_IDS)")
     message = say("no usable table {table} here; its information is missing", table=missing)
-    return [Finding("warning", "db-incomplete", str(path), message)]
+    return [DB_INCOMPLETE.found(str(path), message)]
 
 
 def read_database(path: Path, kind: str, fields: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
@@ -142,7 +143,7 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
 
 def _damaged(path: Path, error: sqlite3.Error, effect: str) -> Finding:
     message = say("the database cannot be read: {why}; {effect}", why=said_by(error), effect=effect)
-    return Finding("error", "db-damaged", str(path), message)
+    return DB_DAMAGED.found(str(path), message)
 
 
 def _task_kind_not_meant(database: Database) -> str:

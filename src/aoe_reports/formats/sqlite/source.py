@@ -21,10 +21,13 @@ from urllib.parse import quote
 
 import numpy as np
 
+from aoe_reports.formats.rules import MISSING_VALUE
+from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID, DB_INCOMPLETE, DB_JOURNAL, DB_VALUE, INEXACT_TIMESTAMP
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
 from aoe_reports.model.columns import Floats, Ints, Mask
 from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import Text, say
 
 MAGIC = b"SQLite format 3\0"
@@ -235,17 +238,17 @@ class Database:
                 column=f"{table}.{column}",
                 count=found.inexact,
             )
-            self.report("warning", "inexact-timestamp", message)
+            self.report(INEXACT_TIMESTAMP, message)
 
-    def report(self, severity: Severity, rule: str, message: str) -> None:
+    def report(self, rule: Rule, message: str) -> None:
         """Add a finding about this file."""
-        self.findings.append(Finding(severity, rule, str(self.path), message))
+        self.findings.append(rule.found(str(self.path), message))
 
     def implausible(self, table: str, what: str, bad: Mask) -> None:
         """Report rows that are left out because of a value worked out from several cells."""
         if count := int(bad.sum()):
             message = say("{table}: {count} rows whose {what}; they are left out", table=table, count=count, what=what)
-            self.report("error", "db-value", message)
+            self.report(DB_VALUE, message)
 
     def lookup(self, ids: Cells, where: str, table: str = "STRING_IDS") -> Words:
         """The words that ids of a column stand for; what the file's dictionary does not know is null and reported."""
@@ -265,7 +268,7 @@ class Database:
                 count=dangling,
                 table=table,
             )
-            self.report("warning", "db-incomplete", message)
+            self.report(DB_INCOMPLETE, message)
         elif dangling:
             message = say(
                 "{column}: {count} ids that do not exist in {table}; those cells are empty in the table",
@@ -273,7 +276,7 @@ class Database:
                 count=dangling,
                 table=table,
             )
-            self.report("warning", "db-dangling-id", message)
+            self.report(DB_DANGLING_ID, message)
         return Words(places, words)
 
     def words(self, rows: Rows, column: str, chosen: Mask, table: str = "STRING_IDS") -> Words:
@@ -331,7 +334,7 @@ class Database:
             row=where,
             effect=say("these rows are left out" if left_out else "these cells are empty in the table"),
         )
-        self.report("error", "db-value", message)
+        self.report(DB_VALUE, message)
 
     def _absent(self, table: str, column: str, absent: Mask) -> None:
         if count := int(absent.sum()):
@@ -341,7 +344,7 @@ class Database:
                 count=count,
                 row=int(np.argmax(absent)) + 1,
             )
-            self.report("error", "missing-value", message)
+            self.report(MISSING_VALUE, message)
 
 
 _HARMLESS = ("NULL value in", "CHECK constraint", "non-unique entry", "NUMERIC value in", "TEXT value in")
@@ -415,7 +418,7 @@ def _sound(path: Path, findings: list[Finding]) -> int:
     for name, hot in ((f"{path.name}-wal", None), (f"{path.name}-journal", _HOT_JOURNAL)):
         if _holds(path.with_name(name), hot):
             message = say("{name} exists beside it and was not written back: its content is not read", name=name)
-            findings.append(Finding("warning", "db-journal", str(path), message))
+            findings.append(DB_JOURNAL.found(str(path), message))
     return size
 
 

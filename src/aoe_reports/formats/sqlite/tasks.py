@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.formats.sqlite.counters import counters_of
+from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID, DB_VALUE
 from aoe_reports.formats.sqlite.series import (
     SPAN,
     Built,
@@ -90,7 +91,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
             table="COMPUTE_TASK_INFO",
             count=doubled,
         )
-        database.report("error", "db-value", message)
+        database.report(DB_VALUE, message)
     places = {name: pick for name, pick in _PLACES.items() if pick.column in database.columns("TASK")}
     always: dict[str, CellType] = {**SPAN, "globalTaskId": "integer"}
     tasks, series = read_picked(database, "TASK", places, always, always, wanted)
@@ -106,7 +107,7 @@ def compute_tasks(database: Database, wanted: Wanted) -> _Tasks:
             table="COMPUTE_TASK_INFO",
             count=lost,
         )
-        database.report("warning", "db-dangling-id", message)
+        database.report(DB_DANGLING_ID, message)
     reported = int((~good).sum()) + int((~info.good).sum()) + doubled + lost
     rows = index.rows[near[matched]]
     within = matched[tasks.good]  # (the series hold the good rows alone)

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.trace.json_list import NotAList, has_both_ends
+from aoe_reports.formats.trace.rules import HCCL_STAGE_ROWS, PHASE_UNKNOWN, TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     EVENTS_SCHEMA,
     Names,
@@ -84,7 +85,7 @@ def _phases(path: Path, look: TimelineLook) -> list[Finding]:
     def message(phase: str, count: int) -> Text:
         return say("{count} events of phase {phase!r}, which no profiler writes", count=count, phase=phase)
 
-    return [Finding("warning", "phase-unknown", str(path), message(phase, count)) for phase, count in strange.items()]
+    return [PHASE_UNKNOWN.found(str(path), message(phase, count)) for phase, count in strange.items()]
 
 
 def stream_events(path: Path, columns: Collection[str] | None = None, look: TimelineLook | None = None) -> EventStream:
@@ -199,11 +200,11 @@ def _too_long(path: Path, sums: dict[Key, list[int]]) -> list[Finding]:
     if not lost:
         return []
     message = say("the total duration of {count} events exceeds 64 bits of nanoseconds; they are left out", count=lost)
-    return [Finding("error", "timeline-event", str(path), message)]
+    return [TIMELINE_EVENT.found(str(path), message)]
 
 
 def _second_copies(path: Path, count: int) -> list[Finding]:
     if not count:
         return []
     message = say("{count} events are second copies of hccl tasks (Stage..Step..); sums leave them out", count=count)
-    return [Finding("info", "hccl-stage-rows", str(path), message)]
+    return [HCCL_STAGE_ROWS.found(str(path), message)]

@@ -15,8 +15,10 @@ from typing import Any, BinaryIO
 import jiter
 
 from aoe_reports.formats.json.text import of_parser
+from aoe_reports.formats.rules import EMPTY_FILE, JSON_ENCODING, JSON_SHAPE, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import Text, say
 
 WINDOW_BYTES = 1 << 20
@@ -32,7 +34,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
 class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes a finding
     """This is no whole JSON list: nothing of it may be used."""
 
-    def __init__(self, rule: str, message: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(self, rule: Rule, message: str, line: int | None = None, column: int | None = None) -> None:
         """State the rule that is broken, and where (from 1, columns in bytes)."""
         super().__init__(rule, message, line, column)
         self.rule, self.message, self.line, self.column = rule, message, line, column
@@ -40,7 +42,7 @@ class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes
     def finding(self, path: Path) -> Finding:
         """What to tell about the file."""
         message = say("{what}; its content is not used", what=self.message)
-        return Finding("error", self.rule, str(path), message, self.line, self.column)
+        return self.rule.found(str(path), message, self.line, self.column, severity="error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class _Walk:
             if not end:
                 if len(self._buffer) > MAX_ELEMENT_BYTES:
                     message = say("no element ends within {limit} bytes", limit=MAX_ELEMENT_BYTES)
-                    raise NotAList("json-too-large", message, self._line, self._column)
+                    raise NotAList(JSON_TOO_LARGE, message, self._line, self._column)
                 size = len(self._buffer)
                 continue
             yield from values
@@ -137,19 +139,19 @@ class _Walk:
             self._consume(len(self._buffer))
             self._buffer = self._file.read(WINDOW_BYTES)
             if not self._buffer:
-                raise NotAList("empty-file", say("the file is empty; expected a list of events"))
+                raise NotAList(EMPTY_FILE, say("the file is empty; expected a list of events"))
         self._consume(len(self._buffer) - len(text))
         if text[:1] == b"[":
             self._consume(1)
             return
         place = (self._line, self._column)
         if text[:1] == b"{":
-            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"), *place)
+            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"), *place)
         if text[0] in b"-0123456789" or text.startswith((b'"', b"true", b"false", b"null")):
-            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"), *place)
+            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"), *place)
         if text[0] >= 0x80:  # noqa: PLR2004 -- no ASCII
-            raise NotAList("json-encoding", not_whole(say("the beginning is not UTF-8")), *place)
-        raise NotAList("json-syntax", not_whole(say("the beginning is not JSON")), *place)
+            raise NotAList(JSON_ENCODING, not_whole(say("the beginning is not UTF-8")), *place)
+        raise NotAList(JSON_SYNTAX, not_whole(say("the beginning is not JSON")), *place)
 
     def _front(self) -> tuple[list[Any], int]:
         """As many elements as the buffer holds in full, and where the next one begins; 0 where none ends in it.
@@ -219,13 +221,13 @@ class _Walk:
 
     def _damage(self, what: str, at: int) -> NotAList:
         """What the parser said about a place in the buffer."""
-        rule = "json-truncated" if what.startswith("EOF") else "json-syntax"
+        rule = JSON_TRUNCATED if what.startswith("EOF") else JSON_SYNTAX
         try:
             self._buffer[: at + 4].decode()
         except UnicodeDecodeError as error:
             if error.reason != "unexpected end of data" and error.start <= at:
-                rule, what, at = "json-encoding", say("not UTF-8"), error.start
-        if rule == "json-truncated":
+                rule, what, at = JSON_ENCODING, say("not UTF-8"), error.start
+        if rule is JSON_TRUNCATED:
             at = len(self._buffer)  # where more was expected
         return NotAList(rule, not_whole(of_parser(what)), *self._where(at))
 

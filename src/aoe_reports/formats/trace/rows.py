@@ -16,6 +16,7 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FileName
+from aoe_reports.formats.rules import JSON_SHAPE, JSON_SYNTAX
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, not_whole
 from aoe_reports.formats.trace.walk import unusable_events
@@ -75,9 +76,9 @@ def _tables(rows: Iterator[Row], constants: Mapping[str, int | None], schema: pa
 def _events(path: Path) -> Iterator[Any]:
     for index, event in enumerate(elements(path)):
         if isinstance(event, Broken) and not event.is_json:
-            raise NotAList("json-syntax", not_whole(event.reason), event.line, event.column)
+            raise NotAList(JSON_SYNTAX, not_whole(event.reason), event.line, event.column)
         if index == 0 and isinstance(event, dict) and "ph" not in event:
-            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"))
+            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
         yield event
 
 

@@ -17,8 +17,10 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
+from aoe_reports.formats.rules import JSON_SHAPE
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.json_list import Broken, NotAList, elements
+from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     INTEGER_ARGS,
     LATEST_NS,
@@ -104,7 +106,7 @@ def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | str]]:
     """Each event of a file as a row, as metadata, or why it cannot be used; NotAList where the file is no list."""
     for index, element in enumerate(elements(path)):
         if index == 0 and isinstance(element, dict) and "ph" not in element:
-            raise NotAList("json-shape", say("expected a list of trace events (with 'ph')"))
+            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
         yield index, read_event(element)
 
 
@@ -197,15 +199,13 @@ def durations_by_walking(path: Path, columns: Sequence[str]) -> Iterator[tuple[t
 def unusable_events(path: Path, wrong: Sequence[tuple[int, str]], count: int) -> list[Finding]:
     """Findings for events that are left out; after EXAMPLES_PER_RULE of them one counts the rest."""
     shown = [
-        Finding(
-            "error", "timeline-event", str(path), say("{what}; the event is left out", what=what), pointer=f"/{index}"
-        )
+        TIMELINE_EVENT.found(str(path), say("{what}; the event is left out", what=what), pointer=f"/{index}")
         for index, what in wrong[:EXAMPLES_PER_RULE]
     ]
     if count > EXAMPLES_PER_RULE:
         more = say("and {count} more events that cannot be used", count=count - EXAMPLES_PER_RULE)
         pointer = f"/{wrong[EXAMPLES_PER_RULE][0]}"
-        shown.append(Finding("error", "timeline-event", str(path), more, pointer=pointer))
+        shown.append(TIMELINE_EVENT.found(str(path), more, pointer=pointer))
     return shown
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
-from aoe_reports.model.findings import Finding, has, is_below
+from aoe_reports.model.findings import FAILED_TUNING, Finding, has, is_below
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Rows, column, row, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
@@ -23,7 +23,6 @@ SHOWN_TASKS = 100
 Outcome = Literal["successful", "nothing to tune", "failed", "incomplete", "unknown", "damaged"]
 OUTCOMES: tuple[Outcome, ...] = ("successful", "nothing to tune", "failed", "incomplete", "unknown", "damaged")
 
-_FAILURES = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
 _LARGEST = Decimal("1e15")
 
 COUNTS = {
@@ -72,7 +71,7 @@ class TuningTask:
 
 def summarise(path: str, result: TuningResult, findings: Sequence[Finding]) -> TuningTask:
     """One task of a result file in which `findings` were found; gains only where its numbers may be used."""
-    inside = [f for f in findings if is_below(f.pointer, result.pointer) and f.rule not in _FAILURES]
+    inside = [f for f in findings if is_below(f.pointer, result.pointer) and f.rule not in FAILED_TUNING]
     outcome = _outcome(result, damaged=has(inside, "error"))
     counted = outcome == "successful"
     ranked = sorted(result.modifications, key=_by_saving) if counted else []

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
 from aoe_reports.engine.communication import read_communication
+from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
@@ -228,11 +229,11 @@ def _without_tasks(
         facts = _facts_by_timelines(capture, chosen, findings)
     if facts:
         message = say("no table of tasks here: advice covers whole steps only, not operators")
-        findings.append(Finding("info", "stands-in", str(capture.root), message))
+        findings.append(STANDS_IN.found(str(capture.root), message))
     elif not has(findings, "error"):
         kinds = kinds_of(capture.files)
         message = say("no usable tasks, steps or timeline here; found {kinds}", kinds=kinds)
-        findings.append(Finding("error", "nothing-measured", str(capture.root), message))
+        findings.append(NOTHING_MEASURED.found(str(capture.root), message))
     return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
 
 
@@ -314,4 +315,4 @@ def _stands_in(data: TableData) -> Finding:
         table=data.table.name,
         what=say("it has no types and no counters"),
     )
-    return Finding("info", "stands-in", str(data.path), message)
+    return STANDS_IN.found(str(data.path), message)

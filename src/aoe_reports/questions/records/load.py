@@ -31,6 +31,7 @@ from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
+from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.findings import Finding, is_below
@@ -38,7 +39,9 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.questions.records.naming import lasting_name
 from aoe_reports.questions.records.options import RecordOptions
-from aoe_reports.rules.forms import check_forms, check_no_tasks, check_statistics
+from aoe_reports.questions.rules import TIME_UNKNOWN, TIME_ZONE_ASSUMED
+from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
+from aoe_reports.rules.forms.tasks import check_forms
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import is_communication
@@ -318,9 +321,7 @@ def _model_name(frame: pa.Table | None) -> str | None:
 
 
 def _empty_file(file: FoundFile) -> Finding:
-    return Finding(
-        "error",
-        "empty-file",
+    return EMPTY_FILE.found(
         str(file.path),
         say("the file is empty; expected an export of {kind}", kind=file.name.kind),
     )
@@ -363,8 +364,8 @@ def _time_of(data: CaptureData, options: RecordOptions, findings: list[Finding])
 
 def _no_time(path: Path) -> Finding:
     message = say("neither the content nor the name contains the creation time; the time of the file itself is used")
-    return Finding("warning", "time-unknown", str(path), message)
+    return TIME_UNKNOWN.found(str(path), message)
 
 
 def _zone_assumed(path: Path) -> Finding:
-    return Finding("info", "time-zone-assumed", str(path), say("its time has no time zone; UTC is assumed (see --tz)"))
+    return TIME_ZONE_ASSUMED.found(str(path), say("its time has no time zone; UTC is assumed (see --tz)"))

@@ -20,6 +20,7 @@ from aoe_reports.formats.ascend.names import is_capture
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
+from aoe_reports.questions.rules import WORKLOAD_FROM, WORKLOAD_UNKNOWN
 
 if TYPE_CHECKING:
     from aoe_reports.formats.capture import Capture
@@ -105,7 +106,7 @@ def name_workload(options: RecordOptions, place: Path, told: Iterable[str | None
     if folder is not None:
         return Named(_as_text(folder), "folder", findings)
     message = say("there is no information on what was measured; it is stored as workload 'unknown' (see --workload)")
-    return Named(UNKNOWN, "nothing", (*findings, Finding("info", "workload-unknown", str(place), message)))
+    return Named(UNKNOWN, "nothing", (*findings, WORKLOAD_UNKNOWN.found(str(place), message)))
 
 
 def name_captures(options: RecordOptions, captures: Sequence[Capture], in_tables: Iterable[str | None]) -> Named:
@@ -265,7 +266,7 @@ def _not_mapped(place: Path, rule: WorkloadFrom) -> Finding:
     message = say(
         "--workload-from {pattern!r} does not match this path; the workload is named without it", pattern=rule.text
     )
-    return Finding("warning", "workload-from", str(place), message)
+    return WORKLOAD_FROM.found(str(place), message)
 
 
 def _as_text(name: str) -> str:

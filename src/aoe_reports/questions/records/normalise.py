@@ -17,8 +17,10 @@ from aoe_reports.facts.records.from_profile import (
 from aoe_reports.facts.records.from_result import plain_number, records_from_result
 from aoe_reports.formats.aoe.bank_file import BankFile
 from aoe_reports.formats.aoe.results import TuningResult
+from aoe_reports.formats.csv.rules import CSV_TRUNCATED
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.formats.records.record import Record
+from aoe_reports.formats.rules import JSON_TRUNCATED, UNIT_MISMATCH
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding, has, in_order, is_below
 from aoe_reports.model.texts import say
@@ -26,6 +28,10 @@ from aoe_reports.model.timestamps import night_of
 from aoe_reports.questions.records.load import ProfileRun, TuningRun
 from aoe_reports.questions.records.naming import name_captures, name_workload
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.rules import NO_RECORD, OPERATORS_CAPPED, RAW_CAPPED
+from aoe_reports.rules.results.segments import segment_count, segment_kind
+from aoe_reports.rules.results.status import status_unknown
+from aoe_reports.rules.schema import SCHEMA
 from aoe_reports.store import Run, RunHeader
 
 
@@ -56,7 +62,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
                 count=left_out,
                 most=MAX_OPERATORS,
             )
-            findings.append(Finding("info", "operators-capped", str(profile.path), message))
+            findings.append(OPERATORS_CAPPED.found(str(profile.path), message))
     for sums in profile.communication:
         records += records_from_communication(context, sums)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
@@ -65,7 +71,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
             count=without,
             raw=options.raw,
         )
-        findings.append(Finding("info", "raw-capped", str(profile.path), message))
+        findings.append(RAW_CAPPED.found(str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
     return Run(header, records, in_order(findings), {}, _facts(context), named_by=named.by)
@@ -175,10 +181,12 @@ def _no_record(path: str) -> Finding:
         "gradients are stored as a run without records: v0.1 cannot represent gradients; the time of "
         "the run is that of the file"
     )
-    return Finding("info", "no-record", path, message)
+    return NO_RECORD.found(path, message)
 
 
-UNUSABLE = frozenset({"schema", "unit-mismatch", "status-unknown", "segment-kind", "segment-count"})
+UNUSABLE = frozenset(
+    rule.name for rule in (SCHEMA, UNIT_MISMATCH, status_unknown.rule, segment_kind.rule, segment_count.rule)
+)
 """Rules after which no number of a tuning report is used."""
 
 
@@ -201,7 +209,7 @@ def status(tuning: TuningRun) -> str:
     return "tuning failed" if result.failed else "tuning successful" if result.has_segment else "nothing tunable"
 
 
-CUT_OFF = frozenset({"csv-truncated", "json-truncated"})
+CUT_OFF = frozenset({CSV_TRUNCATED.name, JSON_TRUNCATED.name})
 """Rules that say a file is not whole: means over a part of a step compare with nothing."""
 
 

@@ -16,6 +16,7 @@ from aoe_reports.model.findings import Finding, has, in_order
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of, parse_timestamp
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.rules import REPEATED_RECORD, TIME_ZONE_ASSUMED, WORKLOAD_CONFLICT
 from aoe_reports.rules.records import sound_records
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import NORMALISER_VERSION
@@ -70,19 +71,19 @@ def runs_of_records(
             entries.append(entry)
     if options.tz is None and any(entry.record.source == "foreign" and not entry.zoned for entry in entries):
         message = say("times of records have no time zone; treated as UTC (see --tz)")
-        findings.append(Finding("info", "time-zone-assumed", path, message))
+        findings.append(TIME_ZONE_ASSUMED.found(path, message))
     if repeated := len(file.entries) - len(entries):
         message = say(
             "{count} of these records already appeared here or in another file; each is used once",
             count=repeated,
         )
-        findings.append(Finding("info", "repeated-record", path, message))
+        findings.append(REPEATED_RECORD.found(path, message))
     runs = []
     for group in _grouped(entries, options.zone):
         run_id = group[0].record.run_id
         if run_id in read:
             message = say("these are the records of run {run_id}, which was read from its own files", run_id=run_id)
-            findings.append(Finding("info", "repeated-record", path, message))
+            findings.append(REPEATED_RECORD.found(path, message))
         elif (conflict := _other_workload(group, options, path)) is not None:
             findings.append(conflict)
         else:
@@ -165,4 +166,4 @@ def _other_workload(group: Sequence[_Entry], options: RecordOptions, path: str) 
         run_id=record.run_id,
         workload=options.workload,
     )
-    return Finding("error", "workload-conflict", path, message)
+    return WORKLOAD_CONFLICT.found(path, message)

@@ -17,6 +17,7 @@ from aoe_reports.engine.captures import (
     unread_files,
 )
 from aoe_reports.engine.question import FileUnit, Notes, Reader, Reading, Request
+from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.vendor import TABLES
@@ -27,6 +28,7 @@ from aoe_reports.questions.records.load import load_bank, load_profile, load_tun
 from aoe_reports.questions.records.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.questions.records.record_files import RecordFile, read_records, runs_of_records
+from aoe_reports.questions.rules import NO_RUN
 from aoe_reports.store import Run
 
 MEASURED = frozenset(name for name, table in TABLES.items() if table.facts in {"tasks", "sums", "kernels", "steps"})
@@ -60,7 +62,7 @@ class RunReader(Reader[RecordOptions, Part]):
             message = say(
                 "this ({kind}) is not a run and is not stored; use `check` to examine it", kind=found.name.kind
             )
-            asked.notes.add([Finding("info", "no-run", str(found.path), message)])
+            asked.notes.add([NO_RUN.found(str(found.path), message)])
 
     def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[RunUnit | FileUnit]:
         """Profiles, then banks, tuning reports and records, which may be those of what stands before them."""
@@ -128,9 +130,9 @@ def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
     files = [file for capture in captures for file in capture.files]
     if not any(MEASURED & set(file.holds) for file in files):
         message = say("this command cannot measure anything here; found {kinds}", kinds=kinds_of(files))
-        return Finding("error", "nothing-measured", run.header.path, message)
+        return NOTHING_MEASURED.found(run.header.path, message)
     message = say(
         "no usable time in this capture; expected tasks or steps in op_summary, kernel_details, op_statistic, "
         "task_time or step_trace"
     )
-    return Finding("error", "nothing-measured", run.header.path, message)
+    return NOTHING_MEASURED.found(run.header.path, message)

@@ -6,6 +6,8 @@ the end: of a whole document (FILE_RULES) or of one tuning task (RULES).
 
 from __future__ import annotations
 
+from aoe_reports.model.rules import CheckedRule, checked_rules_in
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results import (
     counts,
     duplicates,
@@ -23,10 +25,9 @@ from aoe_reports.rules.results import (
 )
 from aoe_reports.rules.results.document import Document
 from aoe_reports.rules.results.task import Task
-from aoe_reports.rules.rule import CheckedRule, rules_of
 
-FILE_RULES: dict[str, CheckedRule[Document]] = rules_of(segments, units, keys, vocabulary, sizes)
+FILE_RULES: dict[str, CheckedRule[Document, Found]] = checked_rules_in(segments, units, keys, vocabulary, sizes)
 
-RULES: dict[str, CheckedRule[Task]] = rules_of(
+RULES: dict[str, CheckedRule[Task, Found]] = checked_rules_in(
     report_key, status, counts, duplicates, times, improvement, operators, parts_and_whole
 )

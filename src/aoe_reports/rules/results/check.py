@@ -23,10 +23,10 @@ from aoe_reports.formats.found import FileName
 from aoe_reports.model.documents import object_of
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.rules import Rule
+from aoe_reports.rules.found import Found, findings_of, with_places
 from aoe_reports.rules.results import FILE_RULES, RULES
 from aoe_reports.rules.results.document import Document, mistaken_keys, pointer_to
 from aoe_reports.rules.results.task import Task, task_of_floats, task_of_result
-from aoe_reports.rules.rule import Found, findings_of, with_places
 from aoe_reports.rules.schema import SCHEMA, is_documented, schema_errors
 
 
@@ -113,9 +113,9 @@ def _check_read(file: ResultFile) -> list[Finding]:
 def _try_rules(document: Document, path: str) -> list[Finding]:
     """What the rules say of a document and its tasks."""
     findings = []
-    for rule in FILE_RULES.values():
-        if found := list(rule.check(document)):
-            findings += _by_task(rule, path, found, _task_places([task.facts for task in document.tasks]))
+    for checked in FILE_RULES.values():
+        if found := list(checked.check(document)):
+            findings += _by_task(checked.rule, path, found, _task_places([task.facts for task in document.tasks]))
     for task in document.fitting:
         findings += _check_task(task, path)
     return findings
@@ -123,9 +123,9 @@ def _try_rules(document: Document, path: str) -> list[Finding]:
 
 def _check_task(task: Task, path: str) -> list[Finding]:
     findings = []
-    for rule in RULES.values():
-        if found := list(rule.check(task)):
-            findings += findings_of(rule, path, found, task.facts.pointer)
+    for checked in RULES.values():
+        if found := list(checked.check(task)):
+            findings += findings_of(checked.rule, path, found, task.facts.pointer)
     return findings
 
 

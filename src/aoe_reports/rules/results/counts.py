@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import DOCS, RESULTS, SAMPLES, Task
-from aoe_reports.rules.rule import Found, rule
 
 _UPDATES = ("add", "update")
 
 
-@rule("warning", say("hit = reserved + update"), SAMPLES, on=RESULTS)
+@RESULTS.rule("hit-sum", "warning", "hit = reserved + update", SAMPLES).checked_by
 def hit_sum(task: Task) -> Found:
     """What was found in the bank was kept or replaced."""
     count = task.facts.summary.get
@@ -26,7 +26,7 @@ def hit_sum(task: Task) -> Found:
         )
 
 
-@rule("warning", say("total = hit + add + unsatisfied"), SAMPLES, on=RESULTS)
+@RESULTS.rule("total-sum", "warning", "total = hit + add + unsatisfied", SAMPLES).checked_by
 def total_sum(task: Task) -> Found:
     """Every case was found in the bank, added to it, or not satisfied."""
     count = task.facts.summary.get
@@ -47,7 +47,7 @@ def total_sum(task: Task) -> Found:
         )
 
 
-@rule("warning", say("the counts match the lists"), SAMPLES, on=RESULTS)
+@RESULTS.rule("list-length", "warning", "the counts match the lists", SAMPLES).checked_by
 def list_length(task: Task) -> Found:
     """As many cases are listed as were added and updated; an operator with several modes may count once or each time."""
     updates = task.columns.updates
@@ -66,7 +66,7 @@ def list_length(task: Task) -> Found:
             )
 
 
-@rule("warning", say("the documents show 'add'; the counts imply 'update'"), DOCS, on=RESULTS)
+@RESULTS.rule("update-mode", "warning", "the documents show 'add'; the counts imply 'update'", DOCS).checked_by
 def update_mode(task: Task) -> Found:
     """A modification was added to the bank or updated in it."""
     if set(task.columns.updates).issubset(_UPDATES):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-from aoe_reports.rules.rule import Found, rule
 
 
-@rule("warning", say("one case has one outcome"), DOCS, on=RESULTS)
+@RESULTS.rule("duplicate-operator", "warning", "one case has one outcome", DOCS).checked_by
 def duplicate_operator(task: Task) -> Found:
     """No operator (in one mode) or subgraph is listed twice, or as failed and as modified."""
     names = task.columns.distinct_names

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from aoe_reports.model.texts import join, say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import RESULTS, SAMPLES, Task, printed
-from aoe_reports.rules.rule import Found, rule
 
 IMPROVEMENT_TOLERANCE = Decimal("0.01")
 """Points of a percentage: OPAT rounds the last digit, SGAT truncates it (measured on the documented samples)."""
@@ -17,13 +17,15 @@ _CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
 """An improvement as AOE prints it."""
 
 
-@rule("warning", say("every sample is before/after - 1"), SAMPLES, on=RESULTS)
+@RESULTS.rule("improvement-mismatch", "warning", "every sample is before/after - 1", SAMPLES).checked_by
 def improvement_mismatch(task: Task) -> Found:
     """A claim is the speed-up of its two times, within the digits of all three."""
     return ((at, text) for at, text, is_other in _unproven(task) if not is_other)
 
 
-@rule("warning", say("the documents say 'time reduced' and print a speed-up"), SAMPLES, on=RESULTS)
+@RESULTS.rule(
+    "improvement-convention", "warning", "the documents say 'time reduced' and print a speed-up", SAMPLES
+).checked_by
 def improvement_convention(task: Task) -> Found:
     """A claim is the speed-up of its two times, not the share of time that was saved."""
     return ((at, text) for at, text, is_other in _unproven(task) if is_other)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.document import UNITS, Document
 from aoe_reports.rules.results.task import DOCS, RESULTS
-from aoe_reports.rules.rule import Found, rule
 from aoe_reports.rules.schema import unknown_keys
 
 
-@rule("info", say("an undocumented key: the schema is open"), DOCS, on=RESULTS)
+@RESULTS.rule("unknown-key", "info", "an undocumented key: the schema is open", DOCS).checked_by
 def unknown_key(document: Document) -> Found:
     """Every key of a task of the right shape is one that its schema names."""
     if document.is_documented:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from aoe_reports.formats.aoe.operators import is_tunable
 from aoe_reports.formats.aoe.results import types_of
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found, listed
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-from aoe_reports.rules.rule import Found, listed, rule
 
 _LISTS = say("torch_npu's list of 112 types, Operator List of CANN 9.0")
 
@@ -17,7 +17,7 @@ MAX_DIGITS = 20
 """Of an unsigned 64-bit number."""
 
 
-@rule("error", say("a 64-bit hash in decimal digits"), DOCS, on=RESULTS)
+@RESULTS.rule("repo-key", "error", "a 64-bit hash in decimal digits", DOCS).checked_by
 def repo_key(task: Task) -> Found:
     """The key of a subgraph is an unsigned 64-bit number."""
     if task.facts.kind != "sgat" or _are_keys(task.columns.names):
@@ -44,7 +44,7 @@ def _are_keys(names: Sequence[str]) -> bool:
     return max(map(int, names)) < 2**64
 
 
-@rule("info", say("types outside the list cannot be tuned"), _LISTS, on=RESULTS)
+@RESULTS.rule("op-type-unknown", "info", "types outside the list cannot be tuned", _LISTS).checked_by
 def op_type_unknown(task: Task) -> Found:
     """Every type of operator stands in the published lists of those that AOE tunes."""
     strange = {name for op_type in task.columns.op_types for name in _strange(op_type)}

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from aoe_reports.formats.aoe.results import MODEL_KEYS
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import RESULTS, SAMPLES, Task
-from aoe_reports.rules.rule import Found, rule
 
 PARTS_TOLERANCE = Decimal("1.1")
 """How many times larger one of two savings may be before it is worth a word."""
@@ -17,7 +17,9 @@ _FLOAT_ERROR = 1e-9
 """More than sums of floats are beside the exact ones, as a share of what was added up."""
 
 
-@rule("info", say("operators overlap and repeat; a gain from elsewhere would show here"), SAMPLES, on=RESULTS)
+@RESULTS.rule(
+    "parts-and-whole", "info", "operators overlap and repeat; a gain from elsewhere would show here", SAMPLES
+).checked_by
 def parts_and_whole(task: Task) -> Found:
     """What the modifications save together is about what the model saves."""
     if not set(MODEL_KEYS[:2]) <= task.facts.present or _clearly_agree(task):

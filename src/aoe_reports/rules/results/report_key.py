@@ -6,14 +6,14 @@ import re
 
 from aoe_reports.formats.json.text import without_count
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-from aoe_reports.rules.rule import Found, rule
 
 _REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
 """The key of one task in a report file: a time and a thread id."""
 
 
-@rule("warning", say("the key contains the time at which the task was tuned"), DOCS, on=RESULTS)
+@RESULTS.rule("report-key", "warning", "the key contains the time at which the task was tuned", DOCS).checked_by
 def report_key(task: Task) -> Found:
     """The key of a task in a report is `report_<time>_<thread>`."""
     if task.facts.report_key is None:

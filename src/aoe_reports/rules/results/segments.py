@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from aoe_reports.formats.json.text import without_count
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.document import Document
 from aoe_reports.rules.results.task import DOCS, RESULTS
-from aoe_reports.rules.rule import Found, rule
 
 
-@rule("error", say("the file name says opat and the segment SGAT, or the reverse"), DOCS, on=RESULTS)
+@RESULTS.rule("segment-kind", "error", "the file name says opat and the segment SGAT, or the reverse", DOCS).checked_by
 def segment_kind(document: Document) -> Found:
     """The segment of a task is the one that the file's name tells."""
     kind = document.kind
@@ -22,7 +22,7 @@ def segment_kind(document: Document) -> Found:
             )
 
 
-@rule("error", say("exactly one basic, at most one OPAT or SGAT"), DOCS, on=RESULTS)
+@RESULTS.rule("segment-count", "error", "exactly one basic, at most one OPAT or SGAT", DOCS).checked_by
 def segment_count(document: Document) -> Found:
     """A task has one segment `basic`, unless it was cut off before it, and one of `OPAT` and `SGAT` at most."""
     for task in document.tasks:

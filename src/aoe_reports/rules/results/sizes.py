@@ -7,16 +7,16 @@ from decimal import Decimal
 from aoe_reports.formats.aoe.results import MODEL_KEYS, is_plausible
 from aoe_reports.model.findings import is_below
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.document import TIME_KEYS, Document, pointer_to, times_in
 from aoe_reports.rules.results.task import RESULTS, Task
-from aoe_reports.rules.rule import Found, rule
 
 _SHORTEST, _LONGEST = 2e-9, 9e14
 """Times that are plausible by a margin: at the limits a float may be on the other side than its digits."""
 _OTHER_KEYS = frozenset({*MODEL_KEYS[:2], "tuning_time(s)"})
 
 
-@rule("error", say("a tuning time of 31 years is impossible"), say("arithmetic"), on=RESULTS)
+@RESULTS.rule("implausible-time", "error", "a tuning time of 31 years is impossible", "arithmetic").checked_by
 def implausible_time(document: Document) -> Found:
     """A time is 0, or between 10^-9 and 10^15 of its unit."""
     if document.is_documented and all(map(_is_clearly_plausible, document.fitting)):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from aoe_reports.formats.aoe.results import MODEL_KEYS, STATUS_ALIASES, STATUSES, status_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.model.texts import join, say
+from aoe_reports.rules.found import Found, listed
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-from aoe_reports.rules.rule import Found, listed, rule
 
 
-@rule("error", say("only the documented statuses describe the result"), DOCS, on=RESULTS)
+@RESULTS.rule("status-unknown", "error", "only the documented statuses describe the result", DOCS).checked_by
 def status_unknown(task: Task) -> Found:
     """A status is one of those that AOE is documented to write."""
     status = task.facts.status
@@ -26,7 +26,7 @@ def status_unknown(task: Task) -> Found:
         )
 
 
-@rule("warning", say("the English page prints 'tune tuning incomplete'"), DOCS, on=RESULTS)
+@RESULTS.rule("status-alias", "warning", "the English page prints 'tune tuning incomplete'", DOCS).checked_by
 def status_alias(task: Task) -> Found:
     """A status is not one that stands in the documents by mistake."""
     status = task.facts.status
@@ -39,7 +39,7 @@ def status_alias(task: Task) -> Found:
         )
 
 
-@rule("error", say("a failed tuning run must not be taken as a result"), DOCS, on=RESULTS)
+@RESULTS.rule("tuning-failed", "error", "a failed tuning run must not be taken as a result", DOCS).checked_by
 def tuning_failed(task: Task) -> Found:
     """No tuning of operators failed."""
     facts = task.facts
@@ -51,7 +51,7 @@ def tuning_failed(task: Task) -> Found:
         )
 
 
-@rule("warning", say("an interrupted run proves nothing"), DOCS, on=RESULTS)
+@RESULTS.rule("tuning-incomplete", "warning", "an interrupted run proves nothing", DOCS).checked_by
 def tuning_incomplete(task: Task) -> Found:
     """No tuning was broken off: operators tell it by their status, subgraphs by the tuning time that is missing."""
     facts = task.facts
@@ -67,7 +67,9 @@ def tuning_incomplete(task: Task) -> Found:
         )
 
 
-@rule("warning", say("the fields that an interrupted run leaves out are documented"), DOCS, on=RESULTS)
+@RESULTS.rule(
+    "interrupted-fields", "warning", "the fields that an interrupted run leaves out are documented", DOCS
+).checked_by
 def interrupted_fields(task: Task) -> Found:
     """Tuning of operators that was broken off leaves out its time and the model's result, and no other does."""
     facts = task.facts
@@ -101,7 +103,7 @@ def _missing_fields(task: Task) -> Iterator[tuple[str, str]]:
             )
 
 
-@rule("error", say("SGAT has no status: failure is a missing segment"), DOCS, on=RESULTS)
+@RESULTS.rule("subgraph-failed", "error", "SGAT has no status: failure is a missing segment", DOCS).checked_by
 def subgraph_failed(task: Task) -> Found:
     """No tuning of subgraphs failed: the segment is there."""
     facts = task.facts
@@ -109,7 +111,7 @@ def subgraph_failed(task: Task) -> Found:
         yield facts.pointer, say("no SGAT segment: subgraph tuning of {name!r} failed", name=facts.tuning_name)
 
 
-@rule("info", say("no OPAT segment means no operator to tune"), DOCS, on=RESULTS)
+@RESULTS.rule("nothing-tunable", "info", "no OPAT segment means no operator to tune", DOCS).checked_by
 def nothing_tunable(task: Task) -> Found:
     """The model had an operator that can be tuned."""
     facts = task.facts
@@ -117,7 +119,7 @@ def nothing_tunable(task: Task) -> Found:
         yield facts.pointer, say("no OPAT segment: {name!r} has no operator that can be tuned", name=facts.tuning_name)
 
 
-@rule("info", say("valid; no bank is written in this case"), DOCS, on=RESULTS)
+@RESULTS.rule("nothing-improved", "info", "valid; no bank is written in this case", DOCS).checked_by
 def nothing_improved(task: Task) -> Found:
     """A tuning that went to its end found something better."""
     facts = task.facts
@@ -126,14 +128,14 @@ def nothing_improved(task: Task) -> Found:
         yield task.summary_at, say("tuning of {name!r} found nothing better", name=facts.tuning_name)
 
 
-@rule("error", say("failed operators are listed on failure"), DOCS, on=RESULTS)
+@RESULTS.rule("failed-without-list", "error", "failed operators are listed on failure", DOCS).checked_by
 def failed_without_list(task: Task) -> Found:
     """A tuning that failed names the operators that did."""
     if status_of(task.facts.status) == "failed" and task.facts.failed_key is None:
         yield task.status_at, say("failed, but no failed operator is named")
 
 
-@rule("warning", say("the list belongs to failed tasks only"), DOCS, on=RESULTS)
+@RESULTS.rule("list-without-failure", "warning", "the list belongs to failed tasks only", DOCS).checked_by
 def list_without_failure(task: Task) -> Found:
     """Operators are named as failed only where tuning failed."""
     facts = task.facts

@@ -18,12 +18,13 @@ from aoe_reports.formats.aoe.results import (
     TaskFacts,
     TuningResult,
 )
+from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import say
 
+RESULTS = Scope("AOE results")
 DOCS = say("AOE result documents, CANN 6.0 to 8.0")
 SAMPLES = say("measured on the five documented samples")
-RESULTS = say("AOE results")
-"""What rules are on, and where their facts come from."""
+"""What the rules apply to, and where their facts come from."""
 
 _MIN_BESIDE, _MAX_BESIDE = 1 - 0.000099, 1 + 0.000099
 """What is left of before/after without the claim where it is right by a margin: 0.01 points of a percentage are allowed."""

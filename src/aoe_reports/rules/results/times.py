@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task, key_of, printed
-from aoe_reports.rules.rule import Found, rule
 
 
-@rule("error", say("every operator takes time"), DOCS, on=RESULTS)
+@RESULTS.rule("non-positive-time", "error", "every operator takes time", DOCS).checked_by
 def non_positive_time(task: Task) -> Found:
     """Every time is above 0."""
     if task.columns.shortest > 0:
@@ -31,7 +31,7 @@ def non_positive_time(task: Task) -> Found:
             )
 
 
-@rule("warning", say("only a better policy is stored"), DOCS, on=RESULTS)
+@RESULTS.rule("not-faster", "warning", "only a better policy is stored", DOCS).checked_by
 def not_faster(task: Task) -> Found:
     """What was modified is faster than before; the model as a whole may take as long."""
     if task.columns.is_clearly_faster:

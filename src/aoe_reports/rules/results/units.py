@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from aoe_reports.formats.rules import UNIT_MISMATCH
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.document import UNITS, Document, Link, mistaken_keys, pointer_to
-from aoe_reports.rules.results.task import DOCS
-from aoe_reports.rules.rule import Found, rule
 
 
-@rule(
-    "error",
-    say("operators are in us, subgraphs in ms; columns in units that exporters write"),
-    DOCS,
-    on=say("AOE results, tables"),
-)
+@UNIT_MISMATCH.checked_by
 def unit_mismatch(document: Document) -> Found:
     """Times of operators stand under keys that end with `(us)`, those of subgraphs and models with `(ms)`."""
     if document.is_documented:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
+from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.document import Document
 from aoe_reports.rules.results.task import DOCS, RESULTS
-from aoe_reports.rules.rule import Found, rule
 
 
-@rule("warning", say("one version of AOE uses one vocabulary"), DOCS, on=RESULTS)
+@RESULTS.rule("mixed-vocabulary", "warning", "one version of AOE uses one vocabulary", DOCS).checked_by
 def mixed_vocabulary(document: Document) -> Found:
     """All tasks of a file use the words of one version of CANN, and each of them only those."""
     spoken: dict[str, str] = {}

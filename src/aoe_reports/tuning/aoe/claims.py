@@ -8,6 +8,7 @@ from pathlib import Path
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.discovery import result_files
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.model.texts import join
@@ -27,7 +28,7 @@ def read_claims(paths: Sequence[Path]) -> ClaimsRead:
             file = read_results(path)
         except ReadError as error:
             unreadable = True
-            findings.append(Finding("error", "unreadable", str(path), join("; ", (error.what, error.expected))))
+            findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
             continue
         found = check_result_file(file)
         findings += found

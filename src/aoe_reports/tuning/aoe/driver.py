@@ -11,6 +11,7 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import TuningResult
+from aoe_reports.formats.rules import JSON_TRUNCATED, UNREADABLE
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.model.texts import Language, join, say
@@ -112,14 +113,12 @@ class AoeDriver:
             try:
                 file = read_results(path)
             except ReadError as error:
-                read.findings.append(
-                    Finding("error", "unreadable", str(path), join("; ", (error.what, error.expected)))
-                )
+                read.findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
                 read.damaged.append(path.name)
                 continue
             found = check_result_file(file)
             if interrupted:
-                found = [replace(f, severity="warning") if f.rule == "json-truncated" else f for f in found]
+                found = [replace(f, severity="warning") if f.rule == JSON_TRUNCATED.name else f for f in found]
             read.findings += found
             read.tasks += [result for result in file.results if not result.ambiguous]
             if any(f.severity == "error" and f.rule not in FAILED_TUNING for f in found):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
@@ -15,8 +16,25 @@ from aoe_reports.tuning.aoe.progress import gain_of
 from aoe_reports.tuning.driver import OutcomeRow, Status
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
+from aoe_reports.tuning.rules import (
+    TUNE_BAD_RESULT,
+    TUNE_BANK_NOT_TUNED,
+    TUNE_CLAIM_MISMATCH,
+    TUNE_ERROR_CODE,
+    TUNE_EXIT_CODE,
+    TUNE_GUARDIAN_LOST,
+    TUNE_INCOMPLETE,
+    TUNE_INTERRUPTED,
+    TUNE_KILLED,
+    TUNE_LEFT_RUNNING,
+    TUNE_LOG_CAPPED,
+    TUNE_MEMORY,
+    TUNE_NO_FINISH_LINE,
+    TUNE_NO_RESULT,
+    TUNE_NOT_ENDED,
+    TUNE_TIMEOUT,
+)
 from aoe_reports.tuning.runner import Ended
-from aoe_reports.tuning.tune_rules import describe_unended, finding_of
 
 _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 
@@ -296,12 +314,12 @@ def judge_stage(
     `damaged` are fresh result files with errors in them; `gradients` says of gradient tuning whether its bank is tuned.
     """
     return [
-        finding_of(rule, path, text, severity)
+        rule.found(path, text, severity=severity)
         for rule, text, severity in _judged(console, ended, results, damaged, gradients)
     ]
 
 
-_Judged = Iterator[tuple[str, str, Severity | None]]
+_Judged = Iterator[tuple[Rule, str, Severity | None]]
 
 
 def _judged(
@@ -309,19 +327,19 @@ def _judged(
 ) -> _Judged:
     yield from _end_judged(console, ended)
     for code, line in console.codes.items():
-        rule = "tune-error-code" if is_failure(code) else "tune-memory"
+        rule = TUNE_ERROR_CODE if is_failure(code) else TUNE_MEMORY
         yield rule, say("{explained}; first in: {line}", explained=explain_code(code), line=line), None
     if gradients is None:
         yield from _results_judged(console, ended, results, damaged)
     elif not gradients:
         yield (
-            "tune-bank-not-tuned",
+            TUNE_BANK_NOT_TUNED,
             say("the private bank contains no <soc>_gradient_fusion.json with a tuned model"),
             None,
         )
     if ended.left_running:
         yield (
-            "tune-left-running",
+            TUNE_LEFT_RUNNING,
             say(
                 "{left_running} processes were still running after it had ended, and were terminated",
                 left_running=ended.left_running,
@@ -329,10 +347,10 @@ def _judged(
             None,
         )
     if ended.unended:
-        yield ("tune-not-ended", describe_unended(ended.unended), None)
+        yield (TUNE_NOT_ENDED, ended.describe_unended(), None)
     if ended.log_dropped_bytes:
         yield (
-            "tune-log-capped",
+            TUNE_LOG_CAPPED,
             say(
                 "{log_dropped_bytes} bytes in the middle of the log were left out",
                 log_dropped_bytes=ended.log_dropped_bytes,
@@ -344,10 +362,10 @@ def _judged(
 def _end_judged(console: Console, ended: Ended) -> _Judged:
     if ended.because == "timeout":
         text = say("it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues")
-        yield "tune-timeout", text, None
+        yield TUNE_TIMEOUT, text, None
     elif ended.because == "interrupted":
         yield (
-            "tune-interrupted",
+            TUNE_INTERRUPTED,
             say("received a signal to end; what is in the bank is kept: continue with `tune --resume`"),
             None,
         )
@@ -355,7 +373,7 @@ def _end_judged(console: Console, ended: Ended) -> _Judged:
         text = say(
             "the process that monitors the command was killed, and all known processes of the command were terminated"
         )
-        yield "tune-guardian-lost", text, None
+        yield TUNE_GUARDIAN_LOST, text, None
     elif ended.signal is not None:
         text = say(
             "terminated by signal {signal} (the system does this when memory runs out: see preflight)"
@@ -363,25 +381,25 @@ def _end_judged(console: Console, ended: Ended) -> _Judged:
             else "terminated by signal {signal}",
             signal=ended.signal,
         )
-        yield "tune-killed", text, None
+        yield TUNE_KILLED, text, None
     elif ended.exit_code:
         text = say("exit code {exit_code}", exit_code=ended.exit_code)
-        yield "tune-exit-code", text, "warning" if console.runs == "tuner" else "error"
+        yield TUNE_EXIT_CODE, text, "warning" if console.runs == "tuner" else "error"
 
 
 def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str]) -> _Judged:
     if ended.because == "exited" and console.missing:
-        yield "tune-no-finish-line", console.missing, None
+        yield TUNE_NO_FINISH_LINE, console.missing, None
     if not results and not damaged:
         yield (
-            "tune-no-result",
+            TUNE_NO_RESULT,
             say("no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder"),
             None,
         )
     if ended.because == "exited" and results and not came_to_its_end(results):
-        yield "tune-incomplete", say("a task is incomplete: `tune --resume` continues it"), None
+        yield TUNE_INCOMPLETE, say("a task is incomplete: `tune --resume` continues it"), None
     for name in damaged:
-        yield "tune-bad-result", say("{name}: see its findings", name=name), None
+        yield TUNE_BAD_RESULT, say("{name}: see its findings", name=name), None
     yield from _mismatches(console, results)
 
 
@@ -404,7 +422,7 @@ def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
                 name=claim.name or say("the model"),
                 others=join(", ", named[:5]),
             )
-            yield "tune-claim-mismatch", text, None
+            yield TUNE_CLAIM_MISMATCH, text, None
 
 
 _PERCENT = re.compile(r"-?[0-9]{1,12}([.][0-9]{1,12})?%")

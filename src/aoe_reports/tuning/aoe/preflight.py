@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_type_hints
 
@@ -13,6 +13,7 @@ from aoe_reports.formats.records.payloads import Count
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
+from aoe_reports.model.rules import CheckedRule, Scope
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
@@ -23,6 +24,7 @@ GUIDE = say("AOE guide: before tuning (8.0 to 9.0)")
 TF_GUIDE = say("AOE guide: tuning in TensorFlow training, precautions")
 INI = say("AOE reference: aoe.ini")
 ENVIRONMENT = say("AOE reference: environment variables")
+_PREFLIGHT = Scope("preflight")
 
 GB = 10**9
 """The guide says GB; which of the two it means it does not say: the smaller is taken."""
@@ -281,31 +283,22 @@ Found = tuple[str, str, Verdict, str | None]
 """(seen, needed, verdict, what to declare)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreflightRule:
-    """One rule: why, where from; `check` gives None where the rule is not about such a job."""
-
-    check: Callable[[_Case], Found | None]
-    reason: str
-    source: str
-
-
 def check_host(plan: Plan, host: Host, declared: Declared) -> list[Check]:
-    """What each rule that is about such a job says of a host; see PREFLIGHT_RULES."""
+    """What each rule that is about such a job says of a host."""
     case = _Case(plan, host, declared)
     checks = []
-    for name, rule in PREFLIGHT_RULES.items():
-        found = rule.check(case)
+    for checked in _RULES:
+        found = checked.check(case)
         if found is not None:
             seen, needed, verdict, declare = found
             checks.append(
                 Check(
-                    rule=name,
+                    rule=checked.rule.name,
                     seen=seen,
                     needed=needed,
                     verdict=verdict,
-                    reason=rule.reason,
-                    source=rule.source,
+                    reason=checked.rule.reason,
+                    source=checked.rule.source,
                     declare=declare if verdict == "unknown" else None,
                 )
             )
@@ -316,6 +309,7 @@ def _gb(size: float) -> str:
     return f"{size / GB:.1f} GB"
 
 
+@_PREFLIGHT.rule("preflight-aoe", "error", "the command aoe must be found", GUIDE).checked_by
 def _aoe(case: _Case) -> Found | None:
     if not case.runs_aoe:
         return None
@@ -324,6 +318,12 @@ def _aoe(case: _Case) -> Found | None:
     return case.host.aoe or say("none"), say("the command aoe on PATH"), "ok" if case.host.aoe else "fail", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-aoe-options",
+    "error",
+    "another release of aoe may reject an option of the plan and end with exit code 2",
+    "AOE reference: command line",
+).checked_by
 def _aoe_options(case: _Case) -> Found | None:
     given = options_of_aoe(case.plan)
     if not case.runs_aoe or not given:
@@ -382,6 +382,12 @@ def _kinds_of_cores(case: _Case) -> list[_Cores]:
     return found
 
 
+@_PREFLIGHT.rule(
+    "preflight-device-cores",
+    "error",
+    "an operator that uses more cores than the device has cannot be tuned there",
+    TF_GUIDE,
+).checked_by
 def _device_cores(case: _Case) -> Found:
     kinds = _kinds_of_cores(case)
     if not kinds:
@@ -401,6 +407,9 @@ def _device_cores(case: _Case) -> Found:
     return seen or say("not known"), needed, verdict, missing or None
 
 
+@_PREFLIGHT.rule(
+    "preflight-device-memory", "error", "AOE runs the model on the device while it tunes", GUIDE
+).checked_by
 def _device_memory(case: _Case) -> Found:
     used = case.plan.device_memory_used_bytes or case.declared.device_memory_used
     free = case.device_memory_free
@@ -418,6 +427,9 @@ def _device_memory(case: _Case) -> Found:
     return seen, needed, "ok" if free >= used else "fail", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-home-disk", "error", "AOE stores its working files and its bank in the home folder", GUIDE
+).checked_by
 def _disk(case: _Case) -> Found:
     free, needed = case.host.home_free_bytes, say("at least {size} GB free in the home folder", size=HOME_GB)
     if free is None:
@@ -426,6 +438,9 @@ def _disk(case: _Case) -> Found:
     return seen, needed, "ok" if free >= HOME_GB * GB else "fail", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-memory", "error", "AOE compiles and runs many variants at once", join("; ", (GUIDE, TF_GUIDE))
+).checked_by
 def _memory(case: _Case) -> Found | None:
     if case.plan.mode == "gdat":
         return None  # no document says what gradient tuning takes
@@ -453,6 +468,12 @@ def _seen(available: int | None) -> str:
     return say("not known") if available is None else say("{size} available", size=_gb(available))
 
 
+@_PREFLIGHT.rule(
+    "preflight-cpus",
+    "error",
+    "P operators are compiled and T are tuned in parallel; with fewer CPUs, tuning is slow",
+    join("; ", (GUIDE, TF_GUIDE)),
+).checked_by
 def _cpus(case: _Case) -> Found | None:
     modes = [stage for stage in case.plan.stages() if stage != "gdat"]
     if not modes:
@@ -487,6 +508,9 @@ def _cpu_count(cores: int) -> Text:
     return say("{cores} CPUs", cores=cores)
 
 
+@_PREFLIGHT.rule(
+    "preflight-te-parallel", "error", "number of operators that are compiled at the same time", ENVIRONMENT
+).checked_by
 def _te_parallel(case: _Case) -> Found:
     needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MAX_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
@@ -514,6 +538,9 @@ def _te_parallel(case: _Case) -> Found:
     )
 
 
+@_PREFLIGHT.rule(
+    "preflight-tuning-parallel", "error", "number of variants that are tuned at the same time", INI
+).checked_by
 def _tuning_parallel(case: _Case) -> Found:
     part, whole = ADVISED_SHARE
     needed = say(
@@ -535,6 +562,9 @@ def _tuning_parallel(case: _Case) -> Found:
     return seen, needed, "ok" if value * ADVISED_SHARE[1] <= cores * ADVISED_SHARE[0] else "warn", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-bank", "error", "AOE stops with an error if it has no access to its bank", ENVIRONMENT
+).checked_by
 def _bank(case: _Case) -> Found:
     needed = say("a folder with the permission to read, write and enter it")
     access, where = case.host.bank_access, case.host.bank or say("the bank in use")
@@ -548,6 +578,9 @@ def _bank(case: _Case) -> Found:
     return seen, needed, "ok" if access == "rwx" else "fail", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-folder", "error", "the private bank and all results are stored there", ENVIRONMENT
+).checked_by
 def _folder(case: _Case) -> Found:
     needed = say("writable, and only letters, digits, _ - . / in its name")
     if case.host.folder is None or case.host.folder_writable is None:
@@ -560,6 +593,7 @@ def _folder(case: _Case) -> Found:
     return case.host.folder, needed, "ok", None
 
 
+@_PREFLIGHT.rule("preflight-profiling", "error", "profiling distorts what AOE measures", TF_GUIDE).checked_by
 def _profiling(case: _Case) -> Found:
     needed = say("off, both in the environment and in the script")
     mode = case.host.environment.get("PROFILING_MODE", "").lower()
@@ -572,6 +606,9 @@ def _profiling(case: _Case) -> Found:
     return say("off") if not case.has_script else say("declared off"), needed, "ok", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-static-memory", "error", "static memory allocation distorts what AOE measures", TF_GUIDE
+).checked_by
 def _static_memory(case: _Case) -> Found | None:
     if case.plan.scenario not in TENSORFLOW:
         return None
@@ -581,6 +618,7 @@ def _static_memory(case: _Case) -> Found | None:
     return say("declared {value}", value=value), "0", "ok" if value == 0 else "fail", None
 
 
+@_PREFLIGHT.rule("preflight-static-shapes", "error", "operators with dynamic shapes are not tuned", TF_GUIDE).checked_by
 def _static_shapes(case: _Case) -> Found:
     needed = say("static shapes only")
     if case.declared.static_shapes is None:
@@ -592,6 +630,7 @@ def _static_shapes(case: _Case) -> Found:
     )
 
 
+@_PREFLIGHT.rule("preflight-devices", "error", "tuning of operators and subgraphs uses one device", TF_GUIDE).checked_by
 def _single_device(case: _Case) -> Found | None:
     if not case.has_script:
         return None
@@ -607,6 +646,7 @@ def _single_device(case: _Case) -> Found | None:
     return say("declared {value}", value=devices), needed, "ok" if (devices > 1) == several else "fail", None
 
 
+@_PREFLIGHT.rule("preflight-cpu-binding", "error", "CPU binding degrades AOE's measurements", TF_GUIDE).checked_by
 def _binding(case: _Case) -> Found:
     needed = say("no CPU binding")
     cores, usable = case.host.cpu_count, case.host.usable_cpu_count
@@ -621,6 +661,7 @@ def _binding(case: _Case) -> Found:
     return say("all {cores} CPUs may be used", cores=cores), needed, "ok", None
 
 
+@_PREFLIGHT.rule("preflight-device-free", "error", "two users on one device are not allowed", TF_GUIDE).checked_by
 def _device_free(case: _Case) -> Found:
     needed = say("no other user tunes on the device")
     users, said = case.host.device_users, case.declared.device_free
@@ -633,6 +674,9 @@ def _device_free(case: _Case) -> Found:
     return say("no process of another user uses a device"), needed, "ok", None
 
 
+@_PREFLIGHT.rule(
+    "preflight-mode", "error", "not every product tunes everything", "environment variable reference: AOE_MODE"
+).checked_by
 def _mode(case: _Case) -> Found | None:
     soc, scenario = case.plan.soc or case.declared.soc, case.plan.scenario
     if scenario not in {"tf-training", "pytorch", "mindspore"}:
@@ -665,6 +709,9 @@ _FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1
 _TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("sgat", "opat", "gdat")}
 
 
+@_PREFLIGHT.rule(
+    "preflight-config-file", "error", "AOE_MODE alone tunes everything", "TFAdapter's reference: aoe_config_file"
+).checked_by
 def _config_file(case: _Case) -> Found | None:
     if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
         return None
@@ -675,55 +722,8 @@ def _config_file(case: _Case) -> Found | None:
     return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "warn", None)
 
 
-PREFLIGHT_RULES: dict[str, PreflightRule] = {
-    "preflight-aoe": PreflightRule(_aoe, say("the command aoe must be found"), GUIDE),
-    "preflight-aoe-options": PreflightRule(
-        _aoe_options,
-        say("another release of aoe may reject an option of the plan and end with exit code 2"),
-        say("AOE reference: command line"),
-    ),
-    "preflight-device-cores": PreflightRule(
-        _device_cores, say("an operator that uses more cores than the device has cannot be tuned there"), TF_GUIDE
-    ),
-    "preflight-device-memory": PreflightRule(
-        _device_memory, say("AOE runs the model on the device while it tunes"), GUIDE
-    ),
-    "preflight-home-disk": PreflightRule(
-        _disk, say("AOE stores its working files and its bank in the home folder"), GUIDE
-    ),
-    "preflight-memory": PreflightRule(
-        _memory, say("AOE compiles and runs many variants at once"), join("; ", (GUIDE, TF_GUIDE))
-    ),
-    "preflight-cpus": PreflightRule(
-        _cpus,
-        say("P operators are compiled and T are tuned in parallel; with fewer CPUs, tuning is slow"),
-        join("; ", (GUIDE, TF_GUIDE)),
-    ),
-    "preflight-te-parallel": PreflightRule(
-        _te_parallel, say("number of operators that are compiled at the same time"), ENVIRONMENT
-    ),
-    "preflight-tuning-parallel": PreflightRule(
-        _tuning_parallel, say("number of variants that are tuned at the same time"), INI
-    ),
-    "preflight-bank": PreflightRule(_bank, say("AOE stops with an error if it has no access to its bank"), ENVIRONMENT),
-    "preflight-folder": PreflightRule(_folder, say("the private bank and all results are stored there"), ENVIRONMENT),
-    "preflight-profiling": PreflightRule(_profiling, say("profiling distorts what AOE measures"), TF_GUIDE),
-    "preflight-static-memory": PreflightRule(
-        _static_memory, say("static memory allocation distorts what AOE measures"), TF_GUIDE
-    ),
-    "preflight-static-shapes": PreflightRule(
-        _static_shapes, say("operators with dynamic shapes are not tuned"), TF_GUIDE
-    ),
-    "preflight-devices": PreflightRule(
-        _single_device, say("tuning of operators and subgraphs uses one device"), TF_GUIDE
-    ),
-    "preflight-cpu-binding": PreflightRule(_binding, say("CPU binding degrades AOE's measurements"), TF_GUIDE),
-    "preflight-device-free": PreflightRule(_device_free, say("two users on one device are not allowed"), TF_GUIDE),
-    "preflight-mode": PreflightRule(
-        _mode, say("not every product tunes everything"), say("environment variable reference: AOE_MODE")
-    ),
-    "preflight-config-file": PreflightRule(
-        _config_file, say("AOE_MODE alone tunes everything"), say("TFAdapter's reference: aoe_config_file")
-    ),
-}
+_RULES: tuple[CheckedRule[_Case, Found | None], ...] = (
+    _aoe, _aoe_options, _device_cores, _device_memory, _disk, _memory, _cpus, _te_parallel, _tuning_parallel, _bank, _folder,
+    _profiling, _static_memory, _static_shapes, _single_device, _binding, _device_free, _mode, _config_file,
+)  # fmt: skip
 """The rules of preflight, in the order in which they are told."""

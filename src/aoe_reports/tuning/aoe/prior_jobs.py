@@ -15,8 +15,9 @@ from aoe_reports.formats.aoe.result_files import read_bytes, read_results
 from aoe_reports.formats.aoe.results import TuningResult, join_name
 from aoe_reports.formats.discovery import result_files
 from aoe_reports.formats.records.payloads import Number, body_of, number_in, object_in, text_in
+from aoe_reports.formats.rules import NOTHING_FOUND, UNREADABLE
 from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import FAILED_TUNING, Finding, has
+from aoe_reports.model.findings import FAILED_TUNING, has
 from aoe_reports.model.texts import join, say
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.store import History, equals
@@ -24,6 +25,7 @@ from aoe_reports.tuning.aoe.bank import RUNTIME_KB
 from aoe_reports.tuning.bank_files import MAX_BANK_FILE_BYTES
 from aoe_reports.tuning.prior import Gain, cost_of_summary, saved_share
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.rules import BANK_ENTRY
 
 
 def read_prior_jobs(sources: PriorSources) -> PriorJobs:
@@ -56,7 +58,7 @@ class _Reading(PriorJobs):
             if not path.exists():
                 self._cannot(path, say("no such file or folder"))
             elif not any(found == path or found.is_relative_to(path) for found, _ in files):
-                self.findings.append(Finding("error", "nothing-found", str(path), say("no AOE result here")))
+                self.findings.append(NOTHING_FOUND.found(str(path), say("no AOE result here")))
         for path, name in sorted(files, key=lambda found: (found[0].name, str(found[0]))):
             try:
                 file = read_results(path, name)
@@ -72,7 +74,7 @@ class _Reading(PriorJobs):
 
     def _cannot(self, path: Path, why: str) -> None:
         self.unreadable = True
-        self.findings.append(Finding("error", "unreadable", str(path), why))
+        self.findings.append(UNREADABLE.found(str(path), why))
 
     def _take(self, result: TuningResult, source: str) -> None:
         if result.ambiguous:
@@ -144,7 +146,7 @@ class _Reading(PriorJobs):
             entry = json.loads(line)
         except (ValueError, RecursionError):  # or nested without end
             message = say("not a JSON object; an operator bank has one entry per line")
-            self.findings.append(Finding("warning", "bank-entry", str(path), message, line=number))
+            self.findings.append(BANK_ENTRY.found(str(path), message, number))
             return
         word = entry.get("op") if isinstance(entry, dict) else None
         if isinstance(word, str) and word:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
-from aoe_reports.model.texts import say
+from aoe_reports.tuning.triton.rules import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME
 
 SUFFIX = ".autotune.json"
 
@@ -26,26 +26,12 @@ def _read(path: Path, most: int | None) -> TunerFile:
     return read_file(path, most)
 
 
-_SOURCE = say("Triton, python/triton/runtime/autotuner.py")
 FILES: tuple[TunerFileKind, ...] = (
     TunerFileKind(
         kind="triton_autotune",
         form="json",
         fits=is_autotune,
         read=_read,
-        rules={
-            "autotune-form": (
-                "error",
-                say("not the key and the timed configurations that Triton's autotuner saves"),
-                _SOURCE,
-            ),
-            "autotune-time": ("error", say("a configuration without valid times"), _SOURCE),
-            "autotune-nothing-ran": ("warning", say("none of the configurations could be run"), _SOURCE),
-            "autotune-duplicate": (
-                "warning",
-                say("a configuration appears twice; Triton uses the later one"),
-                _SOURCE,
-            ),
-        },
+        rules=(AUTOTUNE_FORM, AUTOTUNE_TIME, AUTOTUNE_NOTHING_RAN, AUTOTUNE_DUPLICATE),
     ),
 )

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, read_bytes
+from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.documents import Json, JsonObject, object_of
-from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.triton import FILES, SUFFIX
+from aoe_reports.tuning.triton import SUFFIX
+from aoe_reports.tuning.triton.rules import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME
 
 US_PER_MS = 1000
 
@@ -73,7 +75,7 @@ def read_autotuned(path: Path, most: int | None = None) -> Autotuned:
     document = None
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        found.append(Finding("error", "json-too-large", str(path), message))
+        found.append(JSON_TOO_LARGE.found(str(path), message))
     else:
         document = _parsed(path, data, found)
     configs = _configs(path, document, found) if not has(found, "error") else ()
@@ -105,7 +107,7 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
         for key, count in Counter(key for key, _ in members).items():
             if count > 1:
                 text = say("the key {key!r} occurs more than once in one object; Triton uses the last", key=key[:200])
-                found.append(Finding("warning", "json-duplicate-key", str(path), text))
+                found.append(JSON_DUPLICATE_KEY.found(str(path), text))
         return dict(members)
 
     try:
@@ -113,10 +115,10 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
     except json.JSONDecodeError as error:
         cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
         what = say("the text ends before the document does; its content is not used") if cut else _not_json(error.msg)
-        rule = "json-truncated" if cut else "json-syntax"
-        found.append(Finding("error", rule, str(path), what, error.lineno, error.colno))
+        rule = JSON_TRUNCATED if cut else JSON_SYNTAX
+        found.append(rule.found(str(path), what, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError) as error:
-        found.append(Finding("error", "json-syntax", str(path), _not_json(str(error))))
+        found.append(JSON_SYNTAX.found(str(path), _not_json(str(error))))
     return None
 
 
@@ -128,23 +130,25 @@ def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConf
     timings = document.get("configs_timings") if isinstance(document, dict) else None
     if not isinstance(timings, list) or not timings or not isinstance(document.get("key"), list):
         text = say("expected an object with a list `key` and a non-empty list `configs_timings`")
-        found.append(_finding("autotune-form", path, text))
+        found.append(AUTOTUNE_FORM.found(str(path), text))
         return ()
     configs: dict[str, TimedConfig] = {}
     for number, entry in enumerate(timings):
         at = f"/configs_timings/{number}"
         if not _is_pair(entry):
-            found.append(_finding("autotune-form", path, say("expected a configuration and its times"), at))
+            found.append(AUTOTUNE_FORM.found(str(path), say("expected a configuration and its times"), pointer=at))
             continue
         config, times = _words(entry[0]), _times(entry[1])
         if times is None:
-            found.append(_finding("autotune-time", path, say("expected times above 0 in ms, or Infinity"), f"{at}/1"))
+            found.append(
+                AUTOTUNE_TIME.found(str(path), say("expected times above 0 in ms, or Infinity"), pointer=f"{at}/1")
+            )
             continue
         if config in configs:
-            found.append(_finding("autotune-duplicate", path, say("{config}: occurs twice", config=config), at))
+            found.append(AUTOTUNE_DUPLICATE.found(str(path), say("{config}: occurs twice", config=config), pointer=at))
         configs[config] = TimedConfig(config, times[0] if math.isfinite(times[0]) else None, times)
     if configs and not any(one.median_ms is not None for one in configs.values()):
-        found.append(_finding("autotune-nothing-ran", path, say("all times are infinite")))
+        found.append(AUTOTUNE_NOTHING_RAN.found(str(path), say("all times are infinite")))
     return tuple(configs.values())
 
 
@@ -168,8 +172,3 @@ def _words(config: JsonObject) -> str:
         key: value for key, value in config.items() if key not in {"kwargs", "pre_hook"} and value is not None
     }
     return ", ".join(f"{key}: {value}" for key, value in named.items())
-
-
-def _finding(rule: str, path: Path, message: str, pointer: str | None = None) -> Finding:
-    severity: Severity = FILES[0].rules[rule][0]
-    return Finding(severity, rule, str(path), message, pointer=pointer)

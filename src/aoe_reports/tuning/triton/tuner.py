@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join
@@ -38,7 +39,7 @@ class Triton:
                 one = read_autotuned(path)
             except ReadError as error:
                 unreadable = True
-                findings.append(Finding("error", "unreadable", str(path), join("; ", (error.what, error.expected))))
+                findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
                 continue
             findings += one.findings
             if one.sound:

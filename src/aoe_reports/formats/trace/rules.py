@@ -1,0 +1,11 @@
+"""Rules on timelines."""
+
+from aoe_reports.model.rules import TIMELINES
+
+TIMELINE_EVENT = TIMELINES.rule("timeline-event", "error", "an event without times")
+PHASE_UNKNOWN = TIMELINES.rule(
+    "phase-unknown", "warning", "events with a phase that no profiler writes: they are not included in any sum"
+)
+HCCL_STAGE_ROWS = TIMELINES.rule(
+    "hccl-stage-rows", "info", "tasks that exporters wrote a second time under their stage, until 2023-05"
+)

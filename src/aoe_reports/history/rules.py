@@ -1,0 +1,65 @@
+"""Rules on runs in the store."""
+
+from aoe_reports.model.rules import RUNS, THE_STORE
+
+LESS_COMPLETE = RUNS.rule("less-complete", "warning", "the store has a more complete version of the run and keeps it")
+OLDER_NORMALISER = RUNS.rule(
+    "older-normaliser", "info", "runs in the store that an older version normalised (see --renew)"
+)
+STORE_BODY = THE_STORE.rule(
+    "store-body",
+    "error",
+    "the JSON that a row contains beside its columns differs from what was written; pages and reports "
+    "leave it out, `regressions` leaves out such a change and exits with 3",
+)
+STORE_ROW = THE_STORE.rule(
+    "store-row",
+    "error",
+    "a value that the column cannot have; readers skip the row and exit with code 3, `store import` skips the run",
+)
+IMPORT_REFUSED = THE_STORE.rule(
+    "import-refused", "error", "a run that `store import` skips: one of its rows cannot be used"
+)
+STORE_NOT_COMPACTED = THE_STORE.rule(
+    "store-not-compacted", "warning", "small files could not be merged: one of them is damaged"
+)
+WORKLOAD_CONTINUED = THE_STORE.rule(
+    "workload-continued",
+    "info",
+    "runs keep the workload name that they have in the store, not the name that is inferred now",
+)
+WORKLOAD_CHANGED = RUNS.rule(
+    "workload-changed",
+    "warning",
+    "the operators differ from those of the previous night, and --workload states that it is the same workload",
+)
+WORKLOAD_ALIKE = THE_STORE.rule(
+    "workload-alike",
+    "warning",
+    "an inferred name starts a new history, and another workload has the same operators on other nights",
+)
+WORKLOAD_UNCHECKED = THE_STORE.rule(
+    "workload-unchecked", "warning", "the stored data of a workload cannot be read: nothing was compared with it"
+)
+CLOCK_JUMP = RUNS.rule(
+    "clock-jump",
+    "warning",
+    "one or two nights are more than a year away from all other nights of the workload (at least ten): "
+    "they are not compared with anything",
+)
+SEVERAL_HARDWARE = THE_STORE.rule(
+    "several-hardware", "info", "a workload measured on several kinds of hardware: each kind has its own series"
+)
+HARDWARE_UNNAMED = THE_STORE.rule(
+    "hardware-unnamed",
+    "warning",
+    "some nights of a workload name their hardware, others do not: they form separate series, which are not compared",
+)
+CHANGE_WITHDRAWN = THE_STORE.rule(
+    "change-withdrawn",
+    "warning",
+    "a reported change that the nights now in the store (added later or undone) no longer support",
+)
+NOT_ENOUGH_DATA = THE_STORE.rule(
+    "not-enough-data", "warning", "no series has enough nights to distinguish a change from noise"
+)

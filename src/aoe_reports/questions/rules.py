@@ -1,0 +1,39 @@
+"""Rules that answers to questions add to those of the files."""
+
+from aoe_reports.model.rules import COMPARISONS, RECORDS, RUNS, TIMELINES
+
+NO_TIMELINE = RUNS.rule(
+    "no-timeline", "warning", "neither a timeline of the whole device nor a database that contains one"
+)
+DEVICE_UNKNOWN = TIMELINES.rule(
+    "device-unknown", "warning", "several devices: the device that communicates cannot be determined"
+)
+RANK_SKEW = RUNS.rule("rank-skew", "info", "spread between the ranks of a job in a step, and the slowest rank")
+NOT_COMPARABLE = COMPARISONS.rule(
+    "not-comparable",
+    "error",
+    "the known conditions of two captures differ (a warning with --force): a difference in time would mean little",
+)
+COMPARABILITY_UNKNOWN = COMPARISONS.rule(
+    "comparability-unknown", "warning", "the information that decides whether two captures are comparable is missing"
+)
+STEPS_BY_PLACE = COMPARISONS.rule(
+    "steps-by-place", "info", "no step number occurs in both captures: steps are paired in order"
+)
+NO_RECORD = RUNS.rule("no-record", "info", "a run for which v0.1 has no record: its content is in the run's own row")
+RAW_CAPPED = RUNS.rule(
+    "raw-capped", "info", "records of more tasks or steps than --raw: their individual times are left out"
+)
+OPERATORS_CAPPED = RUNS.rule("operators-capped", "info", "more operators than the maximum number of records")
+REPEATED_RECORD = RECORDS.rule("repeated-record", "info", "a record that was already read; it is used only once")
+TIME_UNKNOWN = RUNS.rule("time-unknown", "warning", "there is no information on when it was created")
+NO_RUN = RUNS.rule("no-run", "info", "a file that `check` reads but that produces no record")
+TIME_ZONE_ASSUMED = RUNS.rule("time-zone-assumed", "info", "a time without a zone was taken as UTC")
+WORKLOAD_UNKNOWN = RUNS.rule("workload-unknown", "info", "there is no information on what was measured")
+WORKLOAD_CONFLICT = RUNS.rule(
+    "workload-conflict",
+    "error",
+    "the same content is stored under another workload, or the operators of a capture differ from those of "
+    "the workload whose series it would share",
+)
+WORKLOAD_FROM = RUNS.rule("workload-from", "warning", "the pattern of --workload-from does not fit the path")

@@ -1,0 +1,173 @@
+"""The rule on statistics of tasks: they are the tasks grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.model.columns import Ints, codes, exact_sum, integers, keep_where, words_in
+from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.rules import TABLES
+from aoe_reports.model.texts import say
+from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS, capped
+
+STATISTIC_MISMATCH = TABLES.rule(
+    "statistic-mismatch", "warning", "op_statistic differs from the tasks grouped by type: rows were lost or damaged"
+)
+
+
+def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[Finding]:
+    """Whether op_statistic is the tasks grouped by device, operator type and core type: counts exact, totals to 0.02 us.
+
+    Every type among the tasks has a row in one of its files.
+    """
+    compute = _computing(tasks)
+    groups = cache(lambda keys: _grouped(compute, keys))  # tasks are many: each grouping is made once
+    found = []
+    for data in statistics:
+        named = tuple(_with_device(["op_type", "task_type"], data, compute))
+        found += capped(_held_against(data, groups(named), named) if data.frame.num_rows else [])
+    usable = [data for data in statistics if data.frame.num_rows]
+    if not usable or any(data.rows_reported for data in statistics):
+        return found  # why rows are missing there is said already
+    keys = ["op_type", "task_type"]
+    if all(_with_device(keys, data, compute) != keys for data in usable):
+        keys = ["device_id", *keys]
+    return found + capped(_without_row(usable, groups(tuple(keys)), keys))
+
+
+def _without_row(usable: Sequence[TableData], groups: Groups, keys: list[str]) -> list[Finding]:
+    """Groups of tasks for which no file has a row."""
+    stated = {tuple(row[key] for key in keys) for data in usable for row in data.frame.to_pylist()}
+    absent = []
+    for key, (count, total) in sorted(groups.items(), key=str):
+        if key not in stated and None not in key[-2:]:
+            where = say("{core} of device {device}", core=key[-1], device=key[0]) if keys[0] == "device_id" else key[-1]
+            message = say(
+                "{op_type} on {core}: {count} tasks, {time:.3f} us in the table of tasks, no row here",
+                op_type=key[-2],
+                core=where,
+                count=count,
+                time=total / 1000,
+            )
+            absent.append(STATISTIC_MISMATCH.found(str(usable[0].path), message))
+    return absent
+
+
+def _computing(tasks: pa.Table) -> pa.Table:
+    needed = [name for name in ("device_id", "op_type", "task_type", "task_duration_ns") if name in tasks.column_names]
+    talk = words_in(tasks["task_type"], COMMUNICATION_TASKS)
+    return tasks.select(needed).filter(keep_where(~talk)) if talk.any() else tasks.select(needed)
+
+
+def _with_device(keys: list[str], statistic: TableData, tasks: pa.Table) -> list[str]:
+    """The keys, and the device where both tables tell it."""
+    both = "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names
+    return ["device_id", *keys] if both else keys
+
+
+def check_no_tasks(tasks: Sequence[TableData], statistics: Sequence[TableData]) -> list[Finding]:
+    """Whether a table of tasks without a row stands beside a statistic of tasks."""
+    if any(data.rows_read or has(data.findings, "error") for data in tasks):
+        return []  # why its rows are not used is said already
+    return [
+        STATISTIC_MISMATCH.found(
+            str(data.path),
+            say("counts tasks, but {file} contains none", file=tasks[0].path.name),
+        )
+        for data in statistics
+        if tasks and data.frame.num_rows
+    ]
+
+
+def check_communication(statistic: TableData, tasks: pa.Table) -> list[Finding]:
+    """Whether communication_statistic counts the communication operators among the tasks."""
+    talk = tasks.filter(keep_where(words_in(tasks["task_type"], COMMUNICATION_TASKS)))
+    if not talk.num_rows:
+        return []
+    return capped(_of_groups(statistic, talk, ["op_type"]))
+
+
+def _of_groups(statistic: TableData, tasks: pa.Table, keys: list[str]) -> list[Finding]:
+    if not statistic.frame.num_rows:
+        return []  # why it has no row is said already
+    keys = _with_device(keys, statistic, tasks)
+    return _held_against(statistic, _grouped(tasks, keys), keys)
+
+
+Groups = dict[tuple[object, ...], tuple[int, int]]
+
+
+def _held_against(statistic: TableData, grouped: Groups, keys: Sequence[str]) -> list[Finding]:
+    found = []
+    for row, stated in enumerate(statistic.frame.to_pylist()):
+        count, total = stated["count"], stated["total_time_ns"]
+        tasks_count, tasks_total = grouped.get(tuple(stated[key] for key in keys), (0, 0))
+        if count != tasks_count or abs(total - tasks_total) > COUNTED_TOLERANCE_NS:
+            op_type, core = stated["op_type"], stated.get("task_type")
+            message = say(
+                "{operators}: {count} tasks, {time:.3f} us here, but {tasks} tasks, {of_tasks:.3f} us in the table of tasks",
+                operators=say("{op_type} on {core}", op_type=op_type, core=core) if "task_type" in keys else op_type,
+                count=count,
+                time=total / 1000,
+                tasks=tasks_count,
+                of_tasks=tasks_total / 1000,
+            )
+            found.append(STATISTIC_MISMATCH.found(str(statistic.path), message, statistic.line(row)))
+    return found
+
+
+def _grouped(tasks: pa.Table, keys: Sequence[str]) -> Groups:
+    """(count, time in ns) of the tasks by some of their words and their device."""
+    groups: Ints = np.zeros(tasks.num_rows, dtype=np.int64)
+    words: list[list[Any]] = []
+    for key in keys:
+        numbers, of_key = _numbered(tasks[key])
+        groups = groups * len(of_key) + numbers
+        words.append(of_key)
+    durations, _ = integers(tasks["task_duration_ns"])
+    places, counts, totals = _sums(groups, durations)
+    found: Groups = {}
+    for place, count, total in zip(places.tolist(), counts.tolist(), totals, strict=True):
+        cells: list[object] = []
+        for of_key in reversed(words):
+            place, number = divmod(place, len(of_key))  # noqa: PLW2901 -- digit by digit
+            cells.append(of_key[number])
+        found[tuple(reversed(cells))] = (count, total)
+    return found
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
+    """(a number for the value of each row, the values by their numbers; null among them)."""
+    if pa.types.is_integer(column.type):
+        values, there = integers(column)
+        if there.all() and len(values) and (values == values[0]).all():
+            return np.zeros(len(values), dtype=np.int64), [int(values[0])]
+        distinct, places = np.unique(values, return_inverse=True)
+        return np.where(there, places + 1, 0), [None, *distinct.tolist()]
+    numbers, known = codes(column)
+    return numbers, [None, *known]
+
+
+def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
+    """(the groups that occur, how many rows each has, their exact sums)."""
+    size = int(groups.max()) + 1 if len(groups) else 0
+    if size > _MAX_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
+        places, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+        order = np.argsort(inverse, kind="stable")
+        parts = np.split(durations[order], np.cumsum(counts)[:-1]) if len(places) else []
+        return places, counts, [exact_sum(part) for part in parts]
+    counts = np.bincount(groups)
+    places = np.flatnonzero(counts)
+    # of floats, and exact: no sum needs more than the 53 bits that a float has
+    return places, counts[places], [int(total) for total in np.bincount(groups, durations)[places]]
+
+
+_MAX_GROUPS = 1 << 20
+_EXACT_IN_FLOAT = 2**53

@@ -1,0 +1,96 @@
+"""The rule on rows that are there twice: in one table, or in several files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.csv.summary import START, TableData
+from aoe_reports.model.columns import Mask, integers
+from aoe_reports.model.texts import say
+from aoe_reports.rules.rules import DUPLICATE_ROW
+from aoe_reports.rules.tables.rows import as_integers, findings_of_rows
+
+
+def without_copies(data: TableData) -> TableData:
+    """A row that stands there twice would count twice."""
+    present = [name for name in data.table.identity if name in data.frame.column_names]
+    if not present:
+        return data
+    mask = ~_copies(data.frame, present)
+    if mask.all():
+        return data
+    message = say("an identical row appears above; this one is left out")
+    return data.keep(mask, findings_of_rows(data, DUPLICATE_ROW, message, ~mask))
+
+
+def without_copies_between(tables: Sequence[TableData]) -> list[TableData]:
+    """Tables of several files without the tasks that an earlier file holds already: copies would count twice."""
+    if not tables:
+        return []
+    names = [name for name in tables[0].table.identity if all(name in data.frame.column_names for data in tables)]
+    if "task_start_ns" not in names:
+        return list(tables)
+    whole = pa.concat_tables([data.frame.select(names) for data in tables], promote_options="permissive")
+    first = first_of_each(whole, names)
+    if first.all():
+        return list(tables)
+    kept, start = [], 0
+    for data in tables:
+        mask = first[start : start + data.frame.num_rows]
+        start += data.frame.num_rows
+        if not mask.all():
+            message = say(
+                "{count} of these rows also appear in another file of this kind; they are left out here",
+                count=int((~mask).sum()),
+            )
+            data = data.keep(mask, (DUPLICATE_ROW.found(str(data.path), message),))  # noqa: PLW2901
+        kept.append(data)
+    return kept
+
+
+def cannot_repeat(tables: Sequence[TableData]) -> bool:
+    """Whether no row of some tables can stand there twice, since no two start at one time: else that is looked at."""
+    if len(tables) == 1 and tables[0].rows_differ:
+        return True
+    spans = [_span_of_starts(data) for data in tables if data.frame.num_rows]
+    known = sorted(span for span in spans if span is not None)
+    return len(known) == len(spans) and all(one[1] < other[0] for one, other in pairwise(known))
+
+
+def _span_of_starts(data: TableData) -> tuple[int, int] | None:
+    """The first and the last start of a table in which each is another one; None where that is not known."""
+    if data.span is not None or START not in data.frame.column_names:
+        return data.span
+    starts, there = integers(data.frame[START])
+    ordered = np.sort(starts)
+    return (int(ordered[0]), int(ordered[-1])) if there.all() and (np.diff(ordered) > 0).all() else None
+
+
+def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
+    """The rows that no earlier row equals in these columns."""
+    return ~_copies(frame, [name for name in names if name in frame.column_names])
+
+
+def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
+    """Rows that an earlier row equals in all these columns."""
+    columns = [as_integers(frame[name]) for name in names]
+    mixed = np.zeros(frame.num_rows, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for values, there in columns:
+            mixed = (mixed * np.uint64(0x9E3779B97F4A7C15)) ^ (np.where(there, values, -1).astype(np.uint64))
+    _, first, groups, counts = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
+    copies = np.zeros(frame.num_rows, dtype=bool)
+    if (counts == 1).all():
+        return copies
+    seen: dict[int, set[tuple[Any, ...]]] = {}
+    for row in np.flatnonzero(counts[groups] > 1):
+        key = tuple((int(values[row]), bool(there[row])) for values, there in columns)
+        earlier = seen.setdefault(int(first[groups[row]]), set())
+        copies[row] = key in earlier
+        earlier.add(key)
+    return copies

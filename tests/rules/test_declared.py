@@ -1,0 +1,52 @@
+"""Every rule is declared once, listed, and raised by its declaration alone."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import aoe_reports
+from aoe_reports.jobs.rules import list_rules
+from aoe_reports.rules.results import FILE_RULES, RULES
+
+SOURCE = Path(aoe_reports.__file__).parent
+TREES = {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def _declarations() -> Iterator[tuple[str, str]]:
+    """(name of a rule, name of the constant or function that it is) of each declaration."""
+    for tree in TREES.values():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=owner)], value=made):
+                    pass
+                case ast.FunctionDef(name=owner, decorator_list=[ast.Attribute(attr="checked_by", value=made)]):
+                    pass
+                case _:
+                    continue
+            match made:
+                case ast.Call(func=ast.Attribute(attr="rule"), args=[ast.Constant(value=str(name)), *_]):
+                    yield name, owner
+
+
+def test_the_list_is_what_is_declared() -> None:
+    declared = Counter(name for name, _ in _declarations())
+    assert declared == Counter(one.rule for one in list_rules())
+
+
+def test_no_rule_is_left_that_nobody_raises() -> None:
+    used = {
+        node.id
+        for tree in TREES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    tried = {*FILE_RULES, *RULES}
+    assert [name for name, owner in _declarations() if owner not in used and name not in tried] == []
+
+
+def test_rules_are_listed_by_what_they_are_about_then_by_name() -> None:
+    listed = [(one.on, one.rule) for one in list_rules()]
+    assert listed == sorted(listed)
