@@ -126,7 +126,7 @@ NO_SMALL_TEXT = {
     "workload-alike", "workload-changed", "workload-continued", "workload-from", "workload-unchecked", "time-unknown", "time-zone-assumed",
     "rank-skew", "no-timeline", "device-unknown", "not-comparable", "comparability-unknown", "steps-by-place",
     "store-missing", "store-truncated", "store-damaged", "store-unreadable", "store-log", "store-doubled", "store-half-run", "store-body", "store-row", "import-refused", "store-not-covered", "store-not-compacted", "not-enough-data",
-    "clock-jump", "several-hardware", "hardware-unnamed", "change-withdrawn",
+    "clock-jump", "several-hardware", "hardware-unnamed", "change-withdrawn", "advice-limited", "plan-unknown",
 }  # fmt: skip
 """Rules that take a large file, a database, links, a store, words, a second capture or another command: they are tested elsewhere."""
 

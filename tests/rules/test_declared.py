@@ -13,6 +13,13 @@ from aoe_reports.rules.results import FILE_RULES, RULES
 
 SOURCE = Path(aoe_reports.__file__).parent
 TREES = {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+REMADE = {
+    "model/rules.py": "by a rule",
+    "model/findings.py": "that there are more of one rule",
+    "jobs/report.py": "of a row of the store",
+    "tuning/aoe/machine.py": "of what a rule of preflight said",
+}
+"""Where findings are made, and of what."""
 
 
 def _declarations() -> Iterator[tuple[str, str]]:
@@ -34,6 +41,16 @@ def _declarations() -> Iterator[tuple[str, str]]:
 def test_the_list_is_what_is_declared() -> None:
     declared = Counter(name for name, _ in _declarations())
     assert declared == Counter(one.rule for one in list_rules())
+
+
+def test_findings_are_made_by_rules() -> None:
+    making = {
+        module
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+    }
+    assert making == set(REMADE)
 
 
 def test_no_rule_is_left_that_nobody_raises() -> None:

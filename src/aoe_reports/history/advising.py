@@ -20,6 +20,7 @@ from aoe_reports.formats.ascend.names import PROFILER_DB
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.history.rules import ADVICE_LIMITED, PLAN_UNKNOWN
 from aoe_reports.history.stored_advice import SAID
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
@@ -139,7 +140,7 @@ class Advising:
             ),
             size_mb=size / 1e6,
         )
-        said = Finding("info", "advice-limited", label_of(self.captures), message)
+        said = ADVICE_LIMITED.found(label_of(self.captures), message)
         if said not in self._findings:
             self._findings.append(said)
         return replace(capture, files=tuple(file for file in capture.files if not _is_more(file)))
@@ -196,7 +197,7 @@ class Advising:
             return next_plan(self.captures, longest.tasks, longest.shares, longest.bounds, known)
         except (AoeReportsError, OSError) as error:
             message = say("no plan could be made: {why}", why=_reason(error))
-            self._findings.append(Finding("warning", "plan-unknown", label_of(self.captures), message))
+            self._findings.append(PLAN_UNKNOWN.found(label_of(self.captures), message))
             return None
 
 

@@ -63,3 +63,7 @@ CHANGE_WITHDRAWN = THE_STORE.rule(
 NOT_ENOUGH_DATA = THE_STORE.rule(
     "not-enough-data", "warning", "no series has enough nights to distinguish a change from noise"
 )
+ADVICE_LIMITED = RUNS.rule(
+    "advice-limited", "info", "timelines, databases and communication tables too large to be examined for stored advice"
+)
+PLAN_UNKNOWN = RUNS.rule("plan-unknown", "warning", "no tuning plan could be made for stored advice")
