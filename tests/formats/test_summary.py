@@ -145,6 +145,29 @@ def test_bytes_of_no_encoding_refuse_the_file(tmp_path: Path) -> None:
     assert data.frame.num_rows == 0
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("fields", [None, frozenset({"op_type"})])
+def test_utf_16_is_said_once(tmp_path: Path, encoding: str, fields: frozenset[str] | None) -> None:
+    text = f"{HEADER}\na,T,AI_CORE,1,2,3\n".encode(encoding)
+    data = read(tmp_path, text, header="", fields=fields)
+    assert found(data) == [("csv-encoding", 1, None)]
+    form = "UTF-16BE" if encoding == "utf-16-be" else "UTF-16LE"
+    assert data.findings[0].message == (
+        f"the text is {form}, not UTF-8: convert it (iconv -f {form} -t UTF-8); the file is not used"
+    )
+    assert data.findings[0].severity == "error"
+    assert data.frame.num_rows == 0
+    converted = tmp_path / "converted.csv"
+    converted.write_bytes(text.decode(form).encode())  # what iconv makes of it
+    assert read_table(converted, TABLE).frame["op_name"].to_pylist() == ["a"]
+
+
+def test_zeros_in_place_of_a_header_are_not_utf_16(tmp_path: Path) -> None:
+    assert {rule for rule, *_ in found(read(tmp_path, b"\0" * 100 + b"\na,T,AI_CORE,1,2,3\n", header=""))} == {
+        "missing-column"
+    }
+
+
 def test_a_projection_sees_ragged_rows(tmp_path: Path) -> None:
     data = read(tmp_path, "a,T,AI_CORE,1,2,3\n7,a,T,AI_CORE,1,2,3\n", fields=frozenset({"op_type"}))
     assert found(data) == [("csv-ragged-row", 3, None)]

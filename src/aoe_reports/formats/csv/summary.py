@@ -166,7 +166,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         said_of_header(path, table, match, header) if header else ([_no_header(path, table, header_bytes)], [])
     )
     if refused:
-        return nothing_of(path, table, match, *refused)
+        return nothing_of(path, table, match, *(_said_of_utf_16(path) or refused))
     reading = _Reading(path, table, match, wanted_of(match, fields), said)
     if fields is not None and not hashed:
         start = next((field for field in match.fields if field.name == START and START in table.identity), None)
@@ -186,6 +186,20 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         message = say("this cannot be split into rows (one longer than 1 MiB?); the file is not used")
         return nothing_of(path, table, match, CSV_SYNTAX.found(str(path), message))
     return reading.assemble(parsed, looked, whole=whole)
+
+
+def _said_of_utf_16(path: Path) -> list[Finding]:
+    """That a file is UTF-16, as spreadsheets save text: every second byte of its header is 0."""
+    with path.open("rb") as file:
+        line = file.readline(MAX_HEADER_BYTES)
+    even, odd = (2 * half.count(0) > len(half) for half in (line[::2], line[1::2]))
+    if even == odd:
+        return []
+    message = say(
+        "the text is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8); the file is not used",
+        encoding="UTF-16BE" if even else "UTF-16LE",
+    )
+    return [CSV_ENCODING.found(str(path), message, 1, severity="error")]
 
 
 def _said_of_bytes(path: Path, table: Table, looked: _Looked, *, usable: bool) -> list[Finding]:
