@@ -20,6 +20,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as read_prometheus
 from stores import store_at_once
 
+from aoe_reports.history.options import RegressionOptions
+from aoe_reports.history.regressions import find_regressions
 from aoe_reports.model.findings import Finding
 from aoe_reports.present import REGRESSION_RENDERERS
 from aoe_reports.present.reports.changes import Changes
@@ -246,14 +248,13 @@ def test_markdown_is_a_summary_without_markup_from_outside(cli: Cli, stores: dic
 LINES = "a\n# EOF\r\nb\u2028c\x00\udcff"
 
 
-def test_line_ends_in_names_end_no_line(cli: Cli, stores: dict[str, Path]) -> None:
+def test_line_ends_in_names_end_no_line(stores: dict[str, Path]) -> None:
     """No CSV brings them, records of others may."""
-    asked = ("--store", stores["slow"])
     odd = {"workload": LINES, "op_name": LINES, "op_type": LINES, "hardware": LINES}
-    told = cli("regressions", *asked, "--format", "json").json
-    rows = [{**row, **odd} for row in told["rows"]]
+    told = find_regressions(str(stores["slow"]), RegressionOptions())
+    rows = [replace(row, **odd) for row in told.rows]
     findings = [Finding("warning", "not-enough-data", LINES, LINES)]
-    changes = Changes(rows, told["budget"], findings, ["regression"], "s3://bucket/a b\n", "0")
+    changes = Changes(rows, told.budget, findings, ["regression"], "s3://bucket/a b\n", "0")
     made = {name: render(changes) for name, render in REGRESSION_RENDERERS.items()}
     assert not any(re.search(r"[\x00-\x09\x0b-\x1f\u2028]|^b", text, re.MULTILINE) for text in made.values())
     assert len(list(junit_of(made["junit"]))) == len(rows)

@@ -4,6 +4,7 @@ from aoe_reports.cli.output import ChosenForm, Output, Paths, progress_line, rep
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
 from aoe_reports.model.rows import Rows
+from aoe_reports.model.runs import IngestedRun
 from aoe_reports.questions.records.options import IngestOptions
 
 
@@ -16,14 +17,14 @@ def ingest(
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
     from aoe_reports.engine.question import Notes
-    from aoe_reports.history.ingest import StoredRow, stored_row
     from aoe_reports.history.ingest import ingest as ingest_paths
+    from aoe_reports.history.ingest import stored_row
     from aoe_reports.model.findings import in_order
 
     notes = Notes()
     with progress_line() as progress:
         stored = ingest_paths(paths, place.store, chosen, notes, progress=progress)
     findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
-    rows = Rows(type=StoredRow, rows=[stored_row(item) for item in stored])
+    rows = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))
     answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=notes.unreadable)
     reply(answer, form, output, strict=chosen.strict)

@@ -25,7 +25,7 @@ def regressions(
     if form in RENDERERS:
         from aoe_reports.present.reports.regressions import regressions_report
 
-        report = regressions_report(answer.tables[0].mappings(), answer.more, answer.remark)
+        report = regressions_report(answer.rows, answer.incidents, answer.budget, answer.remark)
         answer = replace(answer, headline=report.headline, sections=report.sections)
     if form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
@@ -33,8 +33,8 @@ def regressions(
     from aoe_reports.present.reports.changes import Changes
 
     changes = Changes(
-        rows=answer.tables[0].mappings(),
-        budget=answer.more["budget"],
+        rows=answer.rows,
+        budget=answer.budget,
         findings=answer.findings,
         reasons=answer.reasons(strict=strict),
         store=place.store,

@@ -17,7 +17,7 @@ from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT
 from aoe_reports.history.sharing import Sharing
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.rows import column, row
+from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import say
 from aoe_reports.questions.records.load import load_profile
 from aoe_reports.questions.records.naming import INFERRED
@@ -164,27 +164,11 @@ def _less_complete(run: Run) -> Finding:
     return LESS_COMPLETE.found(run.header.path, message)
 
 
-@row
-class StoredRow:
-    """One run: what it is, what was made of it, what the store did with it."""
-
-    night: str = column("Night")
-    run: str = column("Run")
-    kind: str = column("Kind", "word")
-    workload: str = column("Workload")
-    hardware: str | None = column()
-    records: int = column("Records", "integer")
-    step_ms: float | None = column()
-    outcome: str = column("Store", "word")
-    status: str | None = column()
-    path: str = column("Path")
-
-
-def stored_row(item: Stored) -> StoredRow:
-    """One run that was ingested, as a row; its step is the longest of its ranks."""
+def stored_row(item: Stored) -> IngestedRun:
+    """One run that was ingested, as a row."""
     header = item.run.header
     steps = [record.runtime_ms_mean for record in item.run.records if record.scope == "step"]
-    return StoredRow(
+    return IngestedRun(
         night=header.night,
         run=header.run_id,
         kind=header.run_kind,

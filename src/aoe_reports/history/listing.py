@@ -149,6 +149,8 @@ def _words(
     return found
 
 
+VERDICT = ("run_id", "night", "timestamp_ns", "model", "hardware", "rank_id", "scope", "subject", "state", "body")
+"""The columns that rows of kind verdict have."""
 _OF_VERDICT = (
     "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us", "measured_before_us", "measured_after_us",
     "claim", "claimed_change", "change", "ci_low", "ci_high", "reason", "verdict_of_job", "bank_digest",
@@ -159,13 +161,13 @@ def verdict_rows(
     history: History, where: Where, workload: str | None = None, scope: str | None = None
 ) -> list[ListedVerdict]:
     """What `verify` said, oldest first: the step, then types and operators by name."""
-    columns = ("run_id", "night", "timestamp_ns", "model", "hardware", "rank_id", "scope", "subject", "state", "body")
-    rows = history.rows("verdict", columns, where).to_pylist()
+    rows = history.rows("verdict", VERDICT, where).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"], row["scope"] != "step", str(row["subject"])))
-    return [_verdict(row) for row in rows if workload in {None, row["model"]} and scope in {None, row["scope"]}]
+    return [listed_verdict(row) for row in rows if workload in {None, row["model"]} and scope in {None, row["scope"]}]
 
 
-def _verdict(row: Mapping[str, Any]) -> ListedVerdict:
+def listed_verdict(row: Mapping[str, Any]) -> ListedVerdict:
+    """What one of them says."""
     body: Any = verdict_of(row["body"])
     return ListedVerdict(
         job=row["run_id"],

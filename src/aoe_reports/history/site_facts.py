@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
+
 Row = Mapping[str, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
@@ -36,7 +41,7 @@ class PlacedShift:
 class SeriesFacts:
     """One series: the row that `regressions` prints, and its whole history."""
 
-    row: Row
+    row: SeriesChange
     model: str
     engine: str
     source: str
@@ -64,7 +69,7 @@ class SeriesFacts:
     @property
     def id(self) -> str:
         """Its identity."""
-        return str(self.row["series_id"])
+        return self.row.series_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,7 @@ class RunFacts:
     facts: Mapping[str, str]
     """What else is known of how it ran: one level of names and texts."""
     body: Mapping[str, Any]
-    findings: Sequence[Row] = ()
+    findings: Sequence[Finding] = ()
     content: str = ""
     """What its records come from: content hash and version of the normaliser."""
 
@@ -129,19 +134,17 @@ class Groups:
 class RunDetails:
     """The records of one run, as far as its page shows them."""
 
-    steps: Sequence[Row] = ()
-    """step_ms, std_ms, and of what is known computing_ms, communication_ms, free_ms; rank_id, device_id, series_id."""
-    types: Sequence[Row] = ()
-    """Operator types by total: rank_id, device_id, op_type, task_type, count, total_us, mean_us, share of its rank and device."""
-    operators: Sequence[Row] = ()
-    """The longest operators: op_name, op_type, input_shapes, count, total_us, mean_us, share, series_id."""
+    steps: Sequence[StepTimes] = ()
+    types: Sequence[GroupTotal] = ()
+    """Operator types by total."""
+    operators: Sequence[GroupTotal] = ()
+    """The longest operators."""
     type_count: int = 0
     """Different ones: a type of two ranks is one."""
     operator_count: int = 0
     computing_us: float | None = None
     """All compute tasks of all ranks."""
-    claims: Sequence[Row] = ()
-    """AOE's parts: name, op_type, claimed_before_us, claimed_after_us, speed_up."""
+    claims: Sequence[Stored[TuningClaim]] = ()
     groups: Groups = Groups()
     """Everything of the run that can be held against another run."""
     untimed: int = 0
@@ -172,28 +175,27 @@ class StoreFacts:
     """In the order in which `regressions` tells of them."""
     runs: Sequence[RunFacts]
     """Oldest first."""
-    verdicts: Sequence[Row]
-    """What `verify` stored: model, night, scope, op_type, op_name, verdict, and its row."""
-    budget: Row
+    verdicts: Sequence[Stored[ListedVerdict]]
+    budget: AlarmBudget
     nights: Sequence[str]
     """Every date with a run, oldest first."""
     watched_nights: int
-    regressions: Sequence[Row] = ()
+    regressions: Sequence[SeriesChange] = ()
     """The rows that `regressions` prints: series that changed."""
     remark: str | None = None
     """Why nothing can be said of changes, where that is so."""
-    findings: Sequence[Row] = ()
+    findings: Sequence[Finding] = ()
     by_id: Mapping[str, RunFacts] = field(default_factory=dict)
     claims: Mapping[str, Sequence[Claim]] = field(default_factory=dict)
     """Of each tuning run what AOE says it changed."""
     failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
-    incidents: Mapping[str, Row] = field(default_factory=dict)
+    incidents: Mapping[str, IncidentChange] = field(default_factory=dict)
     """What changed together, by its name, as `regressions` tells it."""
 
     def slowest_of(self, model: str) -> SeriesFacts | None:
         """The series of the longest step of a model, for want of steps of the whole model."""
         measured = [series for series in self.series if series.model == model and series.nights]
-        steps = [series for series in measured if series.row["scope"] == "step"]
-        wholes = steps or [series for series in measured if series.row["scope"] == "model"]
+        steps = [series for series in measured if series.row.scope == "step"]
+        wholes = steps or [series for series in measured if series.row.scope == "model"]
         return max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +41,5 @@ def run_demo(folder: Path, language: Language = "en") -> DemoResult:
 
 def _names(result: NightlyAnswer, operator: str, since: str) -> bool:
     """Whether the operator, and no other one, is said to be slower since that night."""
-    slower: Sequence[tuple[object, str]] = [
-        (change["op_name"], change["since"])
-        for change in result.changes
-        if change["state"] == "confirmed" and change["op_name"]
-    ]
-    return list(slower) == [(operator, since)]
+    slower = [(one.op_name, one.since) for one in result.changes if one.state == "confirmed" and one.op_name]
+    return slower == [(operator, since)]

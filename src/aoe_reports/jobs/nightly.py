@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
-from aoe_reports.history.ingest import Stored, StoredRow, ingest, stored_row
+from aoe_reports.history.ingest import Stored, ingest, stored_row
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
+from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
-from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import Language, say
 from aoe_reports.present.forms import FORMS, Shown
 from aoe_reports.present.night import night_report
@@ -33,7 +34,7 @@ from aoe_reports.store import History, equals
 class NightlyAnswer(Answer):
     """The report of what was read, as `nightly` shows it, and the changes in it (rows of `regressions`)."""
 
-    changes: Sequence[Mapping[str, Any]]
+    changes: Sequence[SeriesChange]
     why: Sequence[str]
     """Why the exit code is not 0."""
 
@@ -71,9 +72,7 @@ def run_nightly(
     found = _compared(stored, chosen, progress)
     findings = _findings(notes, stored, found)
     rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
-    content = replace(
-        _night_of(chosen.store, stored, found), findings=findings, job=Job(list(map(as_mapping, rows)), simulated)
-    )
+    content = replace(_night_of(chosen.store, stored, found), findings=findings, job=Job(rows, simulated))
     shown = night_report(content)
     answer = NightlyAnswer(
         command="nightly",
@@ -81,12 +80,12 @@ def run_nightly(
         headline=shown.headline,
         sections=shown.sections,
         inputs=tuple(map(str, paths)),
-        tables=(Rows(type=StoredRow, rows=rows),),
+        tables=(Rows(type=IngestedRun, rows=rows),),
         more={
             "night": content.night,
-            "changes": list(content.changes),
-            "incidents": list(content.incidents),
-            "budget": dict(content.budget or {}),
+            "changes": content.changes,
+            "incidents": content.incidents,
+            "budget": content.budget or {},
             "headline": shown.headline,
         },
         findings=findings,

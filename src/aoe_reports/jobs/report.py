@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -24,11 +24,13 @@ from aoe_reports.history.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts
 from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
+from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.report import BarChart
-from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.runs import Stored, TuningClaim
 from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.as_json import FORMAT_VERSION
 from aoe_reports.present.night import night_report
@@ -77,18 +79,18 @@ def _data_of(content: Night, headline: str) -> Row:
         "night": content.night,
         "workload": content.workload,
         "headline": headline,
-        "lead": None if lead is None else lead["series_id"],
-        "budget": dict(content.budget or {}),
-        "incidents": list(content.incidents),
+        "lead": None if lead is None else lead.series_id,
+        "budget": content.budget or {},
+        "incidents": content.incidents,
         "history": None if trend is None else _trend_data(trend),
         "hotspots": None if hot is None else _hotspots_data(hot),
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
-        "tunings": [asdict(one) for one in content.tunings],
-        "claims": list(content.claims),
-        "verdicts": list(content.verdicts),
-        "runs": [asdict(one) for one in content.runs],
-        "other_workloads": list(content.others),
-        "later_nights": list(content.later),
+        "tunings": content.tunings,
+        "claims": [{"run": one.row.run, **one.document} for one in content.claims],
+        "verdicts": content.verdicts,
+        "runs": content.runs,
+        "other_workloads": content.others,
+        "later_nights": content.later,
         "figures": [],
     }
 
@@ -98,8 +100,7 @@ def _trend_data(trend: Trend) -> Row:
 
 
 def _hotspots_data(hot: Hotspots) -> Row:
-    types = [asdict(one) for one in hot.types]
-    return {"run": hot.run, "workload": hot.model, "ranks": hot.ranks, "total_us": hot.total_us, "types": types}
+    return {"run": hot.run, "workload": hot.model, "ranks": hot.ranks, "total_us": hot.total_us, "types": hot.types}
 
 
 def report_night(store: str, options: ReportOptions | None = None) -> NightReport:
@@ -153,8 +154,9 @@ def read_night(
     """What the store knows of some runs of a night beside what changed, which is `found`; None where nothing was measured."""
     content = Night(night=night, least_nights=Parameters().least_nights)
     if found is not None:
-        changes = found.tables[0].mappings()
-        content = replace(content, changes=changes, **found.more, remark=found.remark)
+        content = replace(
+            content, changes=found.rows, incidents=found.incidents, budget=found.budget, remark=found.remark
+        )
     if night is None:
         return content
     trend = _trend(history, content.changes, night, runs, incomplete)
@@ -255,12 +257,12 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *LA
 
 
 def _trend(
-    history: History, rows: Sequence[Mapping[str, Any]], night: str, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, rows: Sequence[SeriesChange], night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Trend | None:
     """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
     lead = lead_of(rows)
-    series = lead["series_id"] if lead is not None else _slowest(history, night, runs, incomplete)
-    series = series or next((row["series_id"] for row in rows), None)
+    series = lead.series_id if lead is not None else _slowest(history, night, runs, incomplete)
+    series = series or next((row.series_id for row in rows), None)
     if series is None:
         return None
     columns = [name for name in _TIMES if name in ROWS.names]
@@ -344,10 +346,10 @@ def _advised(history: History, runs: Sequence[Row], model: str | None) -> Stored
     return None
 
 
-def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[Row]:
+def _verdicts(history: History, night: str, runs: Sequence[Row]) -> list[ListedVerdict]:
     """What `verify` stored of a night for the workloads that ran in it."""
     models = {run["model"] for run in runs}
-    return [as_mapping(row) for row in verdict_rows(history, [equals("night", night)]) if row.workload in models]
+    return [row for row in verdict_rows(history, [equals("night", night)]) if row.workload in models]
 
 
 def _facts_of(run: Row) -> RunFacts:
@@ -357,20 +359,19 @@ def _facts_of(run: Row) -> RunFacts:
     )  # fmt: skip
 
 
-def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], list[Row]]:
+def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], list[Stored[TuningClaim]]]:
     """AOE's runs of the night with what they claim of the model, and their claims on parts, the largest saving first."""
     facts = [one for one in map(_facts_of, runs) if one.kind == "tuning" and one.body.get("kind") in {"opat", "sgat"}]
-    rows, claims = [], []
+    rows, claims = [], list[Stored[TuningClaim]]()
     for run, details in read_details(history, facts):
-        rows.append(_tuning(run, next((one for one in details.claims if one["scope"] == "model"), {})))
-        claims += [{"run": run.run_id, **one} for one in details.claims if one["scope"] != "model"]
-    claims.sort(key=lambda one: -((one["claimed_before_us"] or 0) - (one["claimed_after_us"] or 0)))
-    return rows, claims
+        rows.append(_tuning(run, next((one.row for one in details.claims if one.row.scope == "model"), None)))
+        claims += [one for one in details.claims if one.row.scope != "model"]
+    return rows, sorted(claims, key=lambda one: -one.row.saved_us)
 
 
-def _tuning(run: RunFacts, whole: Mapping[str, Any]) -> TuningRun:
+def _tuning(run: RunFacts, whole: TuningClaim | None) -> TuningRun:
     """A run of AOE with what it claims of the model, if it does."""
-    before, after = (whole.get(f"claimed_{side}_us") for side in ("before", "after"))
+    before, after = (None, None) if whole is None else (whole.claimed_before_us, whole.claimed_after_us)
     return TuningRun(
         night=run.night,
         run=run.run_id,
@@ -381,7 +382,7 @@ def _tuning(run: RunFacts, whole: Mapping[str, Any]) -> TuningRun:
         modified=run.body.get("modified"),
         before_ms=None if before is None else before / 1000,
         after_ms=None if after is None else after / 1000,
-        speed_up=whole.get("speed_up"),
+        speed_up=None if whole is None else whole.speed_up,
     )
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
 
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language
 
+Value = str | int | float | Decimal | Sequence["Value"] | None
+"""What stands in a cell; shares and changes are fractions."""
+Cells = Mapping[str, Value]
+"""The cells of a row by the keys of their columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table: columns and rows of plain values (shares and changes as fractions)."""
+    """A table."""
 
     columns: tuple[Column, ...]
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Cells]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,5 @@ class Report:
     title: str
     headline: str
     sections: Sequence[Section]
-    data: Mapping[str, Any] = field(default_factory=dict)
-    """The same facts for programs: what the JSON form adds to its rows."""
     language: Language = "en"
     """What it is told in."""

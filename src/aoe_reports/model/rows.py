@@ -197,8 +197,9 @@ def _as_shown(every: Sequence[Field]) -> list[Field]:
 
 @once_a_class
 def _rows_within(cls: type[Any]) -> tuple[str, ...]:
-    """The keys of columns that may hold a row within the row."""
-    return tuple(each.key for each in fields_of(cls) if _row_within(each.type) is not None)
+    """The keys of columns that may hold a row within the row of which people are shown anything."""
+    inner = {each.key: _row_within(each.type) for each in fields_of(cls)}
+    return tuple(key for key, kind in inner.items() if kind is not None and columns_of(kind))
 
 
 def shown(one: object) -> Mapping[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, overload
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.report import Cells, Grid, Report, Section
 from aoe_reports.model.rows import Rows, columns_of, shown, telling_columns
 from aoe_reports.model.texts import say
 
@@ -33,15 +33,20 @@ def section_of(table: Rows[Any]) -> Section:
     """A table under its title, without what is said above; where all its rows are of one run, no column repeats that."""
     if not table.rows:
         return Section(table.title, table.sentences, None)
-    rows = _Cells(table.rows)
-    runs = {row.get("run") for row in rows} if table.of_runs else set()
+    runs = {row.run for row in table.rows} if table.of_runs else set()
     said = [say("Run: {run}", run=run) for run in runs] if len(runs) == 1 else []
     without = table.without | {"run"} if said else table.without
-    columns = tuple(one for one in telling_columns(columns_of(table.type), rows) if one.key not in without)
-    return Section(table.title, list(table.sentences) or said, Grid(columns, rows))
+    return Section(table.title, list(table.sentences) or said, grid_of(table.type, table.rows, without))
 
 
-class _Cells(Sequence[Mapping[str, Any]]):
+def grid_of(kind: type[object], rows: Sequence[object], without: Collection[str] = (), *, whole: bool = False) -> Grid:
+    """Rows of a class under those of its columns that say anything in any of them; under all if `whole`."""
+    cells = _Rows(rows)
+    columns = tuple(one for one in columns_of(kind) if one.key not in without)
+    return Grid(columns if whole else telling_columns(columns, cells), cells)
+
+
+class _Rows(Sequence[Cells]):
     """Rows as people are shown them, made while they are gone through: there may be too many to be held."""
 
     def __init__(self, rows: Sequence[object]) -> None:
@@ -50,12 +55,12 @@ class _Cells(Sequence[Mapping[str, Any]]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Cells]:
         return map(shown, self._rows)
 
     @overload
-    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    def __getitem__(self, index: int) -> Cells: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
-        return _Cells(self._rows[index]) if isinstance(index, slice) else shown(self._rows[index])
+    def __getitem__(self, index: slice) -> Sequence[Cells]: ...
+    def __getitem__(self, index: int | slice) -> Cells | Sequence[Cells]:
+        return _Rows(self._rows[index]) if isinstance(index, slice) else shown(self._rows[index])

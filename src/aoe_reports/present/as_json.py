@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from aoe_reports.model.classes import is_record
+from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import as_mapping
 
 FORMAT_VERSION = 1
 
@@ -15,12 +18,12 @@ FORMAT_VERSION = 1
 def render_rows(
     command: str,
     inputs: Sequence[str],
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[object],
     findings: Iterable[Finding],
     reasons: Sequence[str],
     more: Mapping[str, Any] | None = None,
 ) -> str:
-    """One object, NaN and infinities as null; ends with a line end."""
+    """One object, rows under their keys, NaN and infinities as null; ends with a line end."""
     document = {
         "command": command,
         "format_version": FORMAT_VERSION,
@@ -34,7 +37,10 @@ def render_rows(
 
 
 def render_pieces(
-    command: str, inputs: Sequence[str], batches: Iterable[Sequence[Mapping[str, Any]]], findings: Callable[[], Any]
+    command: str,
+    inputs: Sequence[str],
+    batches: Iterable[Sequence[object]],
+    findings: Callable[[], tuple[Sequence[Finding], Sequence[str]]],
 ) -> Iterator[str]:
     """The same object piece by piece, for rows that are too many to be held; `findings` gives (findings, reasons)."""
     lead = {"command": command, "format_version": FORMAT_VERSION, "inputs": list(inputs)}
@@ -53,7 +59,7 @@ def render_pieces(
     yield '\n], "reasons": ' + json.dumps(list(reasons), ensure_ascii=False) + "}\n"
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Any) -> Json:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -62,4 +68,4 @@ def _finite(value: Any) -> Any:
         return [_finite(inner) for inner in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()  # a lone surrogate (an odd file name) is no JSON text
-    return value
+    return _finite(as_mapping(value)) if is_record(type(value)) else cast("Json", value)

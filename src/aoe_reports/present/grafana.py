@@ -6,10 +6,10 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
 
+from aoe_reports.model.changes import SeriesChange
 from aoe_reports.present.reports.changes import Changes, describe_attribution, describe_change
 from aoe_reports.present.values import plain
 
@@ -19,33 +19,43 @@ _TAGGED = ("state", "scope", "workload", "op_type", "op_name", "hardware", "rank
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Annotation:
+    """The body of a POST."""
+
+    time: int
+    """Unix time in ms."""
+    tags: list[str]
+    text: str
+    """Grafana shows it as HTML."""
+
+
 def render(changes: Changes) -> str:
     """An annotation a changed series, at the run since which it is changed; oldest first."""
-    found = [_annotation(row) for row in changes.rows if row["state"] is not None and row["since"] is not None]
-    found.sort(key=lambda one: (one["time"], one["tags"]))
-    return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    found = [_annotation(row, row.since) for row in changes.rows if row.state is not None and row.since is not None]
+    return json.dumps([asdict(one) for one in sorted(found)], ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
+def _annotation(row: SeriesChange, since: str) -> _Annotation:
     lines = [describe_change(row), *describe_attribution(row)]
-    return {
-        "time": _milliseconds(row),
-        "tags": ["aoe-reports", *(f"{name}:{_tag(row[name])}" for name in _TAGGED if row[name] is not None)],
-        # Grafana shows the text as HTML
-        "text": "<br>".join(html.escape(plain(line)) for line in lines),
-    }
+    known = {name: value for name in _TAGGED if (value := getattr(row, name)) is not None}
+    return _Annotation(
+        time=_milliseconds(row.since_run or "", since),
+        tags=["aoe-reports", *(f"{name}:{_tag(str(value))}" for name, value in known.items())],
+        text="<br>".join(html.escape(plain(line)) for line in lines),
+    )
 
 
-def _milliseconds(row: Mapping[str, Any]) -> int:
-    """Unix time of the run, which its id begins with; of one without, the beginning of its night (UTC)."""
-    told = _RUN_ID.match(row["since_run"] or "")
-    when = datetime.strptime(told[1], "%Y%m%dT%H%M%S") if told else datetime.fromisoformat(row["since"])  # noqa: DTZ007
+def _milliseconds(run: str, night: str) -> int:
+    """Unix time of a run, which its id begins with; of one without, the beginning of its night (UTC)."""
+    told = _RUN_ID.match(run)
+    when = datetime.strptime(told[1], "%Y%m%dT%H%M%S") if told else datetime.fromisoformat(night)  # noqa: DTZ007
     return int(when.replace(tzinfo=UTC).timestamp()) * 1000
 
 
-def _tag(value: Any) -> str:
+def _tag(value: str) -> str:
     """What stands behind the colon of a tag; the end of what is too long is a hash, so that two names stay two."""
-    text = plain(str(value))
+    text = plain(value)
     if len(text) <= LONGEST_TAG:
         return text
     return text[: LONGEST_TAG - 9] + "~" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]

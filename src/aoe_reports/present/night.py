@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aoe_reports.model.changes import OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Report
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.reports.findings import findings_section
@@ -16,7 +17,6 @@ from aoe_reports.present.reports.night_changes import attribution_of_lead, chang
 from aoe_reports.present.reports.night_content import (
     WHOLE,
     Night,
-    Row,
     is_news,
     lead_of,
 )
@@ -44,7 +44,7 @@ def night_report(night: Night) -> Report:
     sections = [
         *changes_sections(night),
         *([trend_section(night, night.trend)] if night.trend is not None and night.trend.nights else []),
-        *([attribution_of_lead(night, lead, lead["attribution"])] if lead is not None and lead["attribution"] else []),
+        *([attribution_of_lead(night, lead, lead.attribution)] if lead is not None and lead.attribution else []),
         *([hotspots_section(night)] if night.night is not None else []),
         *(advice_sections(night.advised) if night.advised is not None else []),
         *tuning_sections(night),
@@ -76,7 +76,7 @@ def headline(night: Night) -> str:
     return night_headline(night.changes, night.remark)
 
 
-def night_headline(changes: Sequence[Row], remark: str | None = None) -> str:
+def night_headline(changes: Sequence[SeriesChange], remark: str | None = None) -> str:
     """The night in one sentence: the regression of the step and the operator that explains it, else that there is none.
 
     `changes` are rows of `regressions`, `remark` says why nothing can be said of changes, where that is so.
@@ -98,15 +98,15 @@ def night_headline(changes: Sequence[Row], remark: str | None = None) -> str:
     return join(" ", (said, others))
 
 
-def _without_regression(changes: Sequence[Row], remark: str | None) -> str:
+def _without_regression(changes: Sequence[SeriesChange], remark: str | None) -> str:
     """The headline of a night with no regression that is open: what else changed, as far as it is news."""
     if remark is not None:
         return say("{text}.", text=capital(remark))
     slower = [row for row in changes if is_slower(row)]
-    news = [row["state"] for row in changes if is_news(row)]
+    news = [row.state for row in changes if is_news(row)]
     counts = [
         say("{count} series with a suspected regression (run the night again)", count=news.count("suspect")),
-        say("{count} slower and acknowledged", count=sum(row["acknowledged"] is not None for row in slower)),
+        say("{count} slower and acknowledged", count=sum(row.acknowledged is not None for row in slower)),
         say("{count} recovered", count=news.count("recovered")),
         say("{count} improved", count=news.count("improved")),
     ]
@@ -116,15 +116,15 @@ def _without_regression(changes: Sequence[Row], remark: str | None) -> str:
     return say("No open regression: {changed}.", changed=join(", ", known))
 
 
-def _level(row: Row) -> str:
+def _level(row: SeriesChange) -> str:
     """What changed by how much, since when, from which level to which."""
-    since = say(" since {since}", since=row["since"]) if row["since"] else ""
+    since = say(" since {since}", since=row.since) if row.since else ""
     levels: str = ""
-    if row["before"] and row["after"]:
-        (before, after), unit = times_in_one_unit(row["before"] * 1e6, row["after"] * 1e6)
+    if row.before and row.after:
+        (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)
         levels = say(" ({before} → {after} {unit})", before=before, after=after, unit=unit)
     return say(
-        "{what} {change:+.1%}{since}{levels}", what=subject_words(row), change=row["change"], since=since, levels=levels
+        "{what} {change:+.1%}{since}{levels}", what=subject_words(row), change=row.change, since=since, levels=levels
     )
 
 
@@ -133,45 +133,41 @@ class _Explanation:
     """What explains a slower step, in words; of an operator its names."""
 
     words: str
-    step: Row
+    step: SeriesChange
     op_type: str | None = None
     op_name: str | None = None
 
-    def is_about(self, row: Row) -> bool:
+    def is_about(self, row: SeriesChange) -> bool:
         """Whether a row is the series of the operator that is named."""
         if self.op_type is None and self.op_name is None:
             return False
-        model = str(self.step["workload"]).removesuffix("/step")
-        same_scope = row["scope"] == ("op" if self.op_name else "op_type") and row["workload"].startswith(f"{model}/")
-        same_place = all(row[name] == self.step[name] for name in ("rank_id", "device_id"))
-        return same_scope and same_place and (row["op_type"], row["op_name"]) == (self.op_type, self.op_name)
+        model = self.step.workload.removesuffix("/step")
+        same_scope = row.scope == ("op" if self.op_name else "op_type") and row.workload.startswith(f"{model}/")
+        same_place = (row.rank_id, row.device_id) == (self.step.rank_id, self.step.device_id)
+        return same_scope and same_place and (row.op_type, row.op_name) == (self.op_type, self.op_name)
 
 
-def _explanation(lead: Row, slower: Sequence[Row]) -> _Explanation | None:
+def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange]) -> _Explanation | None:
     """What explains that a step is slower: by its attribution, else the operator that is slower since the same night."""
-    if lead["attribution"]:
-        return _largest_part(lead)
-    if lead["scope"] not in WHOLE:
+    if lead.attribution:
+        return _largest_part(lead, lead.attribution)
+    if lead.scope not in WHOLE:
         return None
-    one = next((row for row in slower if row["scope"] == "op" and row["since"] == lead["since"]), None)
+    one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
     if one is None:
         return None
-    words = say("{operator} {change:+.1%} since the same night", operator=operator_words(one), change=one["change"])
-    return _Explanation(words, lead, one["op_type"], one["op_name"])
+    words = say("{operator} {change:+.1%} since the same night", operator=operator_words(one), change=one.change)
+    return _Explanation(words, lead, one.op_type, one.op_name)
 
 
-def _largest_part(lead: Row) -> _Explanation | None:
+def _largest_part(lead: SeriesChange, attribution: StepAttribution) -> _Explanation | None:
     """The part of a slower step that grew most: an operator, communication or free time; None where the newest step is no slower."""
-    attribution = lead["attribution"]
-    total_us = attribution["total_us"]
-    operators = sorted(attribution["operators"], key=lambda one: -one["difference_us"])[:1]
-    parts = [(one["difference_us"], _changed_operator(one), one["op_type"], one["op_name"]) for one in operators]
-    parts += [
-        (attribution[key] or 0.0, words, None, None)
-        for key, words in (
-            ("communication_not_overlapped_us", say("communication that is not overlapped")),
-            ("free_us", say("free time")),
-        )
+    total_us = attribution.total_us
+    operators = sorted(attribution.operators, key=lambda one: -one.difference_us)[:1]
+    parts: list[tuple[float, str, str | None, str | None]] = [
+        *((one.difference_us, _changed_operator(one), one.op_type, one.op_name) for one in operators),
+        (attribution.communication_not_overlapped_us or 0.0, say("communication that is not overlapped"), None, None),
+        (attribution.free_us or 0.0, say("free time"), None, None),
     ]
     part_us, what, op_type, op_name = max(parts, key=lambda part: part[0])
     if part_us <= 0 or total_us <= 0:
@@ -185,9 +181,9 @@ def _largest_part(lead: Row) -> _Explanation | None:
     return _Explanation(words, lead, op_type, op_name)
 
 
-def _changed_operator(one: Row) -> str:
+def _changed_operator(one: OperatorChange) -> str:
     """An operator of an attribution, with its change where it ran before, too."""
-    if not one["before_us"]:
+    if not one.before_us:
         return say("{operator} (new)", operator=operator_words(one))
-    change = one["after_us"] / one["before_us"] - 1
+    change = one.after_us / one.before_us - 1
     return say("{operator} {change:+.1%}", operator=operator_words(one), change=change)

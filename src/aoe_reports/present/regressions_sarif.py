@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
+from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding
 from aoe_reports.present.reports.changes import (
     STATES,
@@ -51,14 +51,16 @@ def render(changes: Changes) -> str:
         },
         "invocations": [invocation],
         "columnKind": "unicodeCodePoints",
-        "artifacts": [{"location": store, "roles": ["analysisTarget", "directory"]}],
-        "results": [_result(row, store) for row in changes.rows if row["state"] in _HELP and is_slower(row)],
+        "artifacts": [{"location": {**store}, "roles": ["analysisTarget", "directory"]}],
+        "results": [
+            _result(row, state, store) for row in changes.rows if (state := row.state) in _HELP and is_slower(row)
+        ],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _rule(state: str) -> dict[str, Any]:
+def _rule(state: str) -> JsonObject:
     about = f"A series of measured times is {state}: {STATES[state]}."
     return {
         "id": f"series-{state}",
@@ -69,30 +71,29 @@ def _rule(state: str) -> dict[str, Any]:
     }
 
 
-def _result(row: Mapping[str, Any], store: Mapping[str, Any]) -> dict[str, Any]:
+def _result(row: SeriesChange, state: str, store: dict[str, str]) -> JsonObject:
     """A series; `error` where it makes the exit code other than 0, so that both say the same."""
-    rules = list(_HELP)
     words = "; ".join([describe_change(row), *(line.strip() for line in describe_attribution(row))])
-    name = row["op_name"] or row["op_type"] or row["workload"]
+    name = row.op_name or row.op_type or row.workload
     return {
-        "ruleId": f"series-{row['state']}",
-        "ruleIndex": rules.index(row["state"]),
-        "level": "error" if row["fails"] else "note" if row["state"] == "suspect" else "warning",
+        "ruleId": f"series-{state}",
+        "ruleIndex": [*_HELP].index(state),
+        "level": "error" if row.fails else "note" if state == "suspect" else "warning",
         "message": {"text": message_text(words)},
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": {**store, "index": 0}},
-                "logicalLocations": [{"name": plain(name), "fullyQualifiedName": plain(row["workload"])}],
+                "logicalLocations": [{"name": plain(name), "fullyQualifiedName": plain(row.workload)}],
             }
         ],
         # the same change of the same series is the same alert, night after night
-        "partialFingerprints": {"seriesSince/v1": f"{row['series_id']}:{row['first_since'] or row['since']}"},
+        "partialFingerprints": {"seriesSince/v1": f"{row.series_id}:{row.first_since or row.since}"},
         **_suppressions(row),
-        "properties": {name: plain(v) if isinstance(v := row[name], str) else v for name in _FACTS},
+        "properties": {name: plain(v) if isinstance(v := getattr(row, name), str) else v for name in _FACTS},
     }
 
 
-def _suppressions(row: Mapping[str, Any]) -> dict[str, Any]:
+def _suppressions(row: SeriesChange) -> JsonObject:
     """That somebody accepted a change, where somebody did."""
     accepted = describe_acknowledgement(row)
     if accepted is None:
@@ -100,7 +101,7 @@ def _suppressions(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": plain(accepted)}]}
 
 
-def _notification(finding: Finding) -> dict[str, Any]:
+def _notification(finding: Finding) -> JsonObject:
     return {
         "descriptor": {"id": finding.rule},
         "level": LEVELS[finding.severity],

@@ -15,8 +15,10 @@ from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
+from aoe_reports.model.changes import IncidentChange
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.model.rows import column, row
+from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.comparison import (
@@ -39,7 +41,6 @@ from aoe_reports.site.series import (
     Look,
     differences_of,
     hindsight_of,
-    incident_of,
     recorded_words,
     series_page,
     together_with,
@@ -129,9 +130,7 @@ class _Builder:
         self.report = report
         self.counts = {kind: {"pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS}
         self.pages = frozenset(series.id for series in facts.series)
-        self.accepted = {
-            series.id: series.row["acknowledged"] for series in facts.series if state_of(series.row) == "acknowledged"
-        }
+        self.accepted = frozenset(series.id for series in facts.series if state_of(series.row) == "acknowledged")
         nights = facts.nights
         self.made_from = (
             text(
@@ -191,7 +190,7 @@ class _Builder:
         runs = self.facts.by_id
         differences = differences_of(series, runs)
         together = together_with(series, self.facts.incidents, self.accepted)
-        incident = incident_of(series, self.facts.incidents)
+        incident = self.facts.incidents.get(series.row.incident or "")
         paths = [
             runs[series.runs[place]].path
             for shift in series.shifts[-1:]
@@ -202,7 +201,7 @@ class _Builder:
         twin = {
             "format_version": 1,
             "page": "series",
-            "row": series.row,
+            "row": as_mapping(series.row),
             "model": series.model,
             "engine": series.engine,
             "source": series.source,
@@ -214,8 +213,8 @@ class _Builder:
             **_look(series, watch_of(series)),
             "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
-            "incident": incident,
-            "together": [one["series_id"] for one in together],
+            "incident": None if incident is None else _beginning_of(incident),
+            "together": [one.change.series_id for one in together],
             "nights": series.nights,
             "values_ms": values,
             "newest_runs": series.runs[len(series.runs) - series.watched :],
@@ -329,6 +328,12 @@ def _look(series: SeriesFacts, look: Look) -> dict[str, Any]:
     }
 
 
+def _beginning_of(incident: IncidentChange) -> JsonObject:
+    """An incident as it was first recorded, and what the nights say otherwise now."""
+    told = as_mapping(incident)
+    return {name: told[name] for name in ("incident", "since", "since_run", "since_now", "metadata")}
+
+
 def _change(series: SeriesFacts, start: int, until: int, **values: Any) -> dict[str, Any]:
     return {"night": series.nights[start], "run": series.runs[start], "last_night": series.nights[until - 1], **values}
 
@@ -355,7 +360,7 @@ def _run_key(run: RunFacts, around: Surroundings) -> str:
         run_row(run), run.content, run.body, list(run.findings),
         [one and (one.run_id, one.night) for one in (around.before, around.after)],
         [(run_row(one), one.body) for one in around.tunings],
-        [[*(row[name] for name in ("series_id", "workload", "change", "ci_low", "ci_high")), state] for row, state in changes],
+        [[row.series_id, row.workload, row.change, row.ci_low, row.ci_high, state] for row, state in changes],
         list(around.verdicts),
     )  # fmt: skip
 
@@ -371,18 +376,23 @@ def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: 
         "steps": details.steps,
         "steps_by_tasks": steps_by_tasks(details.steps, advice),
         "computing_us": details.computing_us,
-        "types": details.types,
+        "types": [_without(row, "input_shapes") for row in details.types],
         "type_count": details.type_count,
-        "operators": details.operators,
+        "operators": [_without(row, "task_type") for row in details.operators],
         "operator_count": details.operator_count,
-        "claims": details.claims,
+        "claims": [claim.document for claim in details.claims],
         "advice": None if advice is None else asdict(advice),
         "tunings": [one.run_id for one in around.tunings],
-        "verdicts": around.verdicts,
+        "verdicts": [one.document for one in around.verdicts],
         "changed": [series.id for series in around.changes],
-        "findings": run.findings,
+        "findings": [finding.as_dict() for finding in run.findings],
     }
     return _as_json(told)
+
+
+def _without(row: object, name: str) -> JsonObject:
+    """A row without a value that none of its kind has."""
+    return {key: value for key, value in as_mapping(row).items() if key != name}
 
 
 def _as_json(told: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,8 @@ from typing import Any, Literal
 import orjson
 
 from aoe_reports.formats.records.payloads import object_in
-from aoe_reports.history.site_facts import Groups, Row, RunDetails, RunFacts, StoreFacts, differing_facts
+from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
+from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, stated
@@ -195,7 +196,7 @@ def _comparable_facts(run: RunFacts, details: RunDetails) -> dict[str, str | int
     ranks = {"?" if key[1] is None else str(key[1]) for key in details.groups.keys}
     return {
         **{name: run.facts.get(key) for name, key in MUST_MATCH.items()},
-        "steps": max((step["steps"] for step in details.steps if step["steps"]), default=None),
+        "steps": max((step.steps for step in details.steps if step.steps), default=None),
         "ranks": ", ".join(sorted(ranks)) or None,
     }
 
@@ -249,17 +250,21 @@ def _groups(before: Totals, after: Totals) -> list[GroupDifference]:
 _NAMES = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
 
 
-def _steps(before: Sequence[Row], after: Sequence[Row]) -> Iterator[StepDifference]:
-    sides = [
-        {(step["rank_id"], step["device_id"], step["workload"]): step for step in steps} for steps in (before, after)
-    ]
+def _steps(before: Sequence[StepTimes], after: Sequence[StepTimes]) -> Iterator[StepDifference]:
+    sides = [{(step.rank_id, step.device_id, step.workload): step for step in steps} for steps in (before, after)]
     for key in {**sides[0], **sides[1]}:
-        was, became = (side.get(key, {}) for side in sides)
+        was, became = (side.get(key) for side in sides)
         for part in PARTS:
-            values = [side.get(f"{part}_ms") for side in (was, became)]
+            values = [None if side is None else _part_ms(side, part) for side in (was, became)]
             if values != [None, None]:
                 told = _difference(values[0], values[1], 1, stored=None not in values)
-                yield StepDifference(*key, part, was.get("steps"), became.get("steps"), *told)
+                steps = [None if side is None else side.steps for side in (was, became)]
+                yield StepDifference(*key, part, steps[0], steps[1], *told)
+
+
+def _part_ms(step: StepTimes, part: str) -> float | None:
+    time_ms: float | None = getattr(step, f"{part}_ms")
+    return time_ms
 
 
 @lru_cache(maxsize=64)
@@ -274,8 +279,8 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     """A run's numbers for `compare.js`: the name of its keys comes first."""
     steps = [
         [
-            *(step[name] for name in ("rank_id", "device_id", "workload", "steps")),
-            *(step[f"{part}_ms"] for part in PARTS),
+            *(step.rank_id, step.device_id, step.workload, step.steps),
+            *(_part_ms(step, part) for part in PARTS),
         ]
         for step in details.steps
     ]

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
-from aoe_reports.model.findings import SEVERITIES
+from aoe_reports.model.findings import SEVERITIES, Finding
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.incidents import is_open
@@ -105,7 +106,7 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
     said = plain(text.told(night_headline(facts.regressions, facts.remark)))
     if any(is_open(row) for row in facts.regressions):
         return said, "", "bad"
-    return said, "", "odd" if any(row["state"] == "suspect" for row in facts.regressions) else "calm"
+    return said, "", "odd" if any(row.state == "suspect" for row in facts.regressions) else "calm"
 
 
 def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
@@ -115,33 +116,33 @@ def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
         (text("Models"), show(len(_models(facts)), "integer")),
         (
             text("Series judged"),
-            text(
-                "{part} of {whole}", part=show(budget["eligible"], "integer"), whole=show(budget["series"], "integer")
-            ),
+            text("{part} of {whole}", part=show(budget.eligible, "integer"), whole=show(budget.series, "integer")),
         ),
         (
             text("Allowed false alarms"),
-            text("{number} a year, all series together", number=f"{budget['false_alarms_per_year']:g}"),
+            text("{number} a year, all series together", number=f"{budget.false_alarms_per_year:g}"),
         ),
     ]
 
 
 def cause_of(series: SeriesFacts, text: Texts) -> str:
     """The operators that a step's change went on, in a line; of what is no step nothing."""
-    told = series.row.get("attribution")
+    told = series.row.attribution
     if not told:
         return ""
     named = [
         text(
             "{part} ({cause})",
-            part=f"{short(one['op_name'] or one['op_type'] or '?')} {one['difference_us']:+,.1f} us",
-            cause=text.word(one["cause"]),
+            part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
+            cause=text.word(one.cause),
         )
-        for one in told["operators"][:2]
+        for one in told.operators[:2]
     ]
-    total = abs(told["total_us"])
-    for key in ("communication_not_overlapped", "free"):
-        value = told[f"{key}_us"]
+    total = abs(told.total_us)
+    for key, value in (
+        ("communication_not_overlapped", told.communication_not_overlapped_us),
+        ("free", told.free_us),
+    ):
         if value is not None and total and abs(value) >= total / 4:
             named.append(f"{text.word(key)} {value:+,.1f} us")
     return text.joined("; ", named)
@@ -171,23 +172,23 @@ def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, A
 
 def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
-    share = 1.0 if row["scope"] == "step" else series.share_of_step
+    share = 1.0 if row.scope == "step" else series.share_of_step
     part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
-    named = " ".join(part for part in (row["op_type"], row["op_name"]) if part)
+    named = " ".join(part for part in (row.op_type, row.op_name) if part)
     return [
-        head(row["workload"], f"series/{file_name(series.id)}.html", _where(series, text)),
-        changed(row["change"], interval(row["ci_low"], row["ci_high"])),
-        linked(row["since"], f"runs/{file_name(row['since_run'])}.html" if row["since_run"] else None),
+        head(row.workload, f"series/{file_name(series.id)}.html", _where(series, text)),
+        changed(row.change, interval(row.ci_low, row.ci_high)),
+        linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
         cell(sure_effect(series), "change", part),
-        cell(show(row["after"], "ms"), "ms", show(row["before"], "ms")),
+        cell(show(row.after, "ms"), "ms", show(row.before, "ms")),
         cell(cause_of(series, text) or named),
     ]
 
 
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
-    place = text.place(row["rank_id"], row["device_id"])
-    return " · ".join([text.told(row["scope"]), str(row["hardware"]), *([place] if place else [])])
+    place = text.place(row.rank_id, row.device_id)
+    return " · ".join([text.told(row.scope), str(row.hardware), *([place] if place else [])])
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -212,7 +213,7 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     ran = [cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
     if slowest is None:
         return [head(model), cell(None), cell(None, "ms"), cell(None), *ran]
-    state, change = state_of(slowest.row), slowest.row["change"]
+    state, change = state_of(slowest.row), slowest.row.change
     return [
         head(model, f"series/{file_name(slowest.id)}.html", _where(slowest, text)),
         drawn(_spark(slowest, text)),
@@ -228,7 +229,7 @@ def _spark(series: SeriesFacts, text: Texts) -> Markup:
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
     said = text(
         "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms",
-        what=short(str(series.row["workload"])),
+        what=short(str(series.row.workload)),
         count=len(values),
         night=series.nights[-1],
         low=show(min(values), "ms"),
@@ -248,7 +249,7 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.told(last.status))
     gain = speed_up(*last.claimed_ms)
     more = [] if gain is None else [text("claims {gain}", gain=show(gain, "change"))]
-    verdicts = [row["verdict"] for row in facts.verdicts if row["model"] == model and row.get("scope") == "step"]
+    verdicts = [one.row.verdict for one in facts.verdicts if one.row.workload == model and one.row.scope == "step"]
     more += [text("measured: {verdict}", verdict=text.told(verdict)) for verdict in verdicts[-1:]]
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
@@ -275,14 +276,14 @@ def _not_whole(facts: StoreFacts, text: Texts) -> dict[str, Any]:
 def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
     """When it was, how it ended, and the worst that was found in it."""
     yield from (run.night, run.model, text.told(run.status))
-    yield from (text.told(finding["message"]) for finding in _worst(run.findings)[:1])
+    yield from (text.told(finding.message) for finding in _worst(run.findings)[:1])
 
 
 def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
     """What was read in the newest night, and which nights are missing."""
     if not facts.nights:
         return
-    findings = [finding["severity"] for run in tonight for finding in run.findings]
+    findings = [finding.severity for run in tonight for finding in run.findings]
     yield text(
         "Newest night, {night}: runs {runs}, errors {errors}, warnings {warnings}, remarks {infos}.",
         night=facts.nights[-1],
@@ -330,8 +331,8 @@ def _dates(first: str, last: str) -> Iterator[str]:
         day += timedelta(days=1)
 
 
-def _worst(findings: Sequence[Any]) -> list[Any]:
-    return sorted(findings, key=lambda finding: SEVERITIES.index(finding["severity"]))
+def _worst(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def finding_columns(text: Texts) -> Columns:
@@ -339,14 +340,14 @@ def finding_columns(text: Texts) -> Columns:
     return [(text("Severity"), "text"), (text("Finding"), "text"), (text("Location"), "text"), (text("Rule"), "text")]
 
 
-def finding_cells(finding: Any, text: Texts) -> list[str]:
+def finding_cells(finding: Finding, text: Texts) -> list[str]:
     """A finding as cells."""
-    place = ":".join(str(part) for part in (finding["path"], finding["line"], finding["column"]) if part is not None)
+    place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
     return [
-        stated(finding["severity"], text.word(finding["severity"])),
-        cell(text.told(finding["message"])),
-        cell(place, "text", finding["pointer"]),
-        cell(finding["rule"]),
+        stated(finding.severity, text.word(finding.severity)),
+        cell(text.told(finding.message)),
+        cell(place, "text", finding.pointer),
+        cell(finding.rule),
     ]
 
 
@@ -407,7 +408,7 @@ def all_series(facts: StoreFacts, text: Texts) -> Content:
     return context, {
         "rows": [
             {
-                **one.row,
+                **as_mapping(one.row),
                 "group": group_of(one.row, facts.nights),
                 "sure_effect": sure_effect(one),
                 "share_of_step": one.share_of_step,
@@ -420,16 +421,16 @@ def all_series(facts: StoreFacts, text: Texts) -> Content:
 
 def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
-    state = state_of(row) if row["state"] or row["reason"] else None
+    state = state_of(row) if row.state or row.reason else None
     return [
-        head(row["workload"], f"{file_name(series.id)}.html", _where(series, text)),
+        head(row.workload, f"{file_name(series.id)}.html", _where(series, text)),
         stated(state, text.word(state)) if state else cell(None),
-        changed(row["change"]),
-        cell(row["since"]),
-        cell(row["before"], "ms"),
-        cell(row["after"] if row["after"] is not None else series.level, "ms"),
-        cell(row["smallest_detectable"], "percent"),
-        cell(row["nights"], "integer"),
+        changed(row.change),
+        cell(row.since),
+        cell(row.before, "ms"),
+        cell(row.after if row.after is not None else series.level, "ms"),
+        cell(row.smallest_detectable, "percent"),
+        cell(row.nights, "integer"),
     ]
 
 

@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.classes import record
+from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.advice import advice_part, longest_only
 from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
@@ -31,23 +34,23 @@ class Surroundings:
     after: RunFacts | None
     tunings: Sequence[RunFacts]
     changes: Sequence[SeriesFacts]
-    verdicts: Sequence[Row]
+    verdicts: Sequence[Stored[ListedVerdict]]
 
 
 def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
     """What stands beside each run; measurements and tunings each have neighbours of their own kind."""
     of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
     tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
-    verdicts: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    verdicts: dict[tuple[str | None, str], list[Stored[ListedVerdict]]] = defaultdict(list)
     changes: dict[str | None, list[SeriesFacts]] = defaultdict(list)
     for run in facts.runs:
         of_model[run.model, run.is_tuning].append(run)
         if run.is_tuning:
             tunings[run.model, run.night].append(run)
-    for row in facts.verdicts:
-        verdicts[row["model"], row["night"]].append(row)
+    for verdict in facts.verdicts:
+        verdicts[verdict.row.workload, verdict.row.night].append(verdict)
     for series in facts.series:
-        changes[series.row["since_run"]].append(series)
+        changes[series.row.since_run].append(series)
     found = {}
     for members in of_model.values():
         for before, run, after in zip([None, *members], members, [*members[1:], None], strict=False):
@@ -66,7 +69,7 @@ def run_page(
     advice: RunAdvice | None,
 ) -> dict[str, Any]:
     """The context of the page of a run; `pages` are the series that have one."""
-    before = around.before
+    before, claims = around.before, [claim.row for claim in details.claims]
     return {
         "title": text("{model}, {night}", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
@@ -88,13 +91,13 @@ def run_page(
             (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
             (text("Speed-up (before/after - 1)"), "number"),
         ],
-        "claims": [_claim_cells(row, _most(details.claims, row), text) for row in details.claims],
+        "claims": [_claim_cells(row, _most(claims, row), text) for row in claims],
         "verdict_columns": [
             (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"),
             (text("Claimed change (after/before - 1)"), "number"), (text("Measured before (us)"), "number"), (text("Measured after (us)"), "number"),
             ("", "text"), (text("Measured change"), "number"), (text("Verdict"), "text"),
         ],
-        "verdicts": [_verdict_cells(row, text) for row in around.verdicts],
+        "verdicts": [_verdict_cells(one.row, text) for one in around.verdicts],
         "finding_columns": finding_columns(text),
         "findings": [finding_cells(finding, text) for finding in run.findings[:SHOWN_FINDINGS]],
     }  # fmt: skip
@@ -102,7 +105,7 @@ def run_page(
 
 def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice: RunAdvice | None) -> dict[str, Any]:
     counted = steps_by_tasks(details.steps, advice)
-    steps = [*details.steps, *counted]
+    steps: list[Step] = [*details.steps, *counted]
     return {
         "step_charts": [chart for step in steps if (chart := _step_chart(step, text))],
         "counted": _about_counted(advice, text) if counted and advice is not None else "",
@@ -116,7 +119,9 @@ def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice:
 
 def _hotspots_part(details: RunDetails, pages: frozenset[str], text: Texts) -> dict[str, Any]:
     types, operators = details.types, details.operators[:SHOWN_OPERATORS]
-    ranks = len({(row["rank_id"], row["device_id"]) for row in [*details.steps, *types, *details.operators]})
+    ran_on = [*((step.rank_id, step.device_id) for step in details.steps)]
+    ran_on += [(row.rank_id, row.device_id) for row in (*types, *details.operators)]
+    ranks = len(set(ran_on))
     counts = {"shown": len(types), "count": details.type_count, "total": show(details.computing_us, "us")}
     operator_counts = {"shown": len(operators), "count": details.operator_count}
     return {
@@ -124,11 +129,15 @@ def _hotspots_part(details: RunDetails, pages: frozenset[str], text: Texts) -> d
                             "longest of {count} types on {ranks} devices, {total} us in all. Shares are of the "
                             "computing of the same rank and device."), ranks=ranks, **counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts),
         "type_columns": _group_columns("op_type", "core", text),
-        "types": _group_rows(types, types, ("op_type", "task_type"), pages, text),
+        "types": [
+            _group_cells(row, row.op_type, row.task_type, _longest(types), _series(row.series_id, pages), text) for row in types
+        ],
         "operators_about": text(("The {shown} longest of {count} operators on {ranks} devices, separately for "
                                 "each rank and device."), ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
         "operator_columns": _group_columns("op_name", "op_type", text),
-        "operators": _group_rows(operators, details.operators, ("op_name", "op_type"), pages, text),
+        "operators": [
+            _group_cells(row, row.op_name, row.op_type, _longest(details.operators), _series(row.series_id, pages), text) for row in operators
+        ],
     }  # fmt: skip
 
 
@@ -154,24 +163,40 @@ def _neighbour(run: RunFacts | None) -> dict[str, str] | None:
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     return [
-        head(row["workload"], f"../series/{file_name(series.id)}.html"),
-        changed(row["change"], interval(row["ci_low"], row["ci_high"])),
+        head(row.workload, f"../series/{file_name(series.id)}.html"),
+        changed(row.change, interval(row.ci_low, row.ci_high)),
         stated(state_of(row), text.word(state_of(row))),
     ]
 
 
-def _where(row: Row, text: Texts) -> str:
-    return text.place(row["rank_id"], row["device_id"]) or text("the step")
+def _where(row: Step, text: Texts) -> str:
+    return text.place(row.rank_id, row.device_id) or text("the step")
 
 
-def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
-    """What advice counted of the devices of which no stored step tells what it went on; as steps are, times in ms.
+@record
+class CountedStep:
+    """What advice counted of a device of which no stored step tells what it went on; as steps are, times in ms."""
 
-    `steps_counted` is how many steps the capture was divided by; 1 also where nothing tells of steps.
-    """
-    told = [(step["rank_id"], step["device_id"]) for step in steps if step["computing_ms"] is not None]
+    step_ms: float
+    std_ms: None = None
+    computing_ms: float
+    communication_ms: float
+    free_ms: float
+    rank_id: int | None
+    device_id: int | None
+    series_id: None = None
+    steps_counted: int
+    """How many steps the capture was divided by; 1 also where nothing tells of steps."""
+
+
+Step = StepTimes | CountedStep
+
+
+def steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
+    """The steps that only advice tells of."""
+    told = [(step.rank_id, step.device_id) for step in steps if step.computing_ms is not None]
     found = {
-        (step["rank_id"], step["device_id"]): step
+        (step.rank_id, step.device_id): step
         for row in (advice.summary["headlines"] if advice is not None else ())
         if (step := _step_by_tasks(row)) is not None and not _is_told(step, told)
     }
@@ -179,34 +204,35 @@ def steps_by_tasks(steps: Sequence[Row], advice: RunAdvice | None) -> list[Row]:
     return [found[place] for place in ordered[:SHOWN_DEVICES]]
 
 
-def _is_told(step: Row, told: Sequence[tuple[int | None, int | None]]) -> bool:
+def _is_told(step: CountedStep, told: Sequence[tuple[int | None, int | None]]) -> bool:
     """Whether a stored step is of the same device; a table of steps names no device where the framework wrote it."""
-    device = step["device_id"]
-    return any(rank == step["rank_id"] and (other == device or None in {other, device}) for rank, other in told)
+    device = step.device_id
+    return any(rank == step.rank_id and (other == device or None in {other, device}) for rank, other in told)
 
 
-def _step_by_tasks(headline: Row) -> Row | None:
+def _step_by_tasks(headline: Row) -> CountedStep | None:
     """A device's step as advice counted its tasks; None where it did not, or where that is no step."""
-    shares: list[Any] = [headline.get(f"{part}_share") for part in _PARTS.values()]
+    shares: list[Any] = [
+        headline.get(f"{part}_share") for part in ("computing", "communication_not_overlapped", "free")
+    ]
     step_us = headline.get("step_us")
     if headline.get("source") not in _COUNTED or step_us is None or not 0 < step_us < _LONGEST_US:
         return None
     if None in shares or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
         return None
-    return {
-        "step_ms": step_us / 1000,
-        "std_ms": None,
-        **{f"{name}_ms": round(share * step_us / 1000, 6) for name, share in zip(_PARTS, shares, strict=True)},
-        "rank_id": headline.get("rank_id"),
-        "device_id": headline.get("device_id"),
-        "series_id": None,
-        "steps_counted": headline.get("steps") or 1,
-    }
+    computing, communication, free = (round(share * step_us / 1000, 6) for share in shares)
+    return CountedStep(
+        step_ms=step_us / 1000,
+        computing_ms=computing,
+        communication_ms=communication,
+        free_ms=free,
+        rank_id=headline.get("rank_id"),
+        device_id=headline.get("device_id"),
+        steps_counted=headline.get("steps") or 1,
+    )
 
 
 SHOWN_DEVICES = 16
-_PARTS = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
-"""The parts of a step, as advice calls them."""
 _COUNTED = frozenset({"tasks", "timeline"})
 """Where advice has the parts of a step from, when not from a table of steps."""
 _LONGEST_US = 1e15
@@ -223,15 +249,15 @@ def _about_counted(advice: RunAdvice, text: Texts) -> str:
     return " ".join([said, *longest_only(advice.summary, text)])
 
 
-def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
+def _step_chart(step: Step, text: Texts) -> dict[str, Any] | None:
     """A step as one bar of its parts; None where the store knows no parts."""
-    sizes = {name: step[f"{name}_ms"] for name in _PARTS}
-    if sizes["computing"] is None or sizes["free"] is None:
+    if step.computing_ms is None or step.free_ms is None:
         return None
+    sizes = {"computing": step.computing_ms, "communication": step.communication_ms, "free": step.free_ms}
     shown = {name: text("not stored") if size is None else show(size, "ms") for name, size in sizes.items()}
     said = text(
         "Capture of {what}: computing {computing}, non-overlapped communication {communication}, free {free} (ms)"
-        if step.get("steps_counted") == 1
+        if _is_capture(step)
         else ("Step of {what}: computing {computing}, non-overlapped communication {communication}, free {free} (ms)"),
         what=_where(step, text),
         **shown,
@@ -239,20 +265,23 @@ def _step_chart(step: Row, text: Texts) -> dict[str, Any] | None:
     return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
 
 
-def _step_cells(step: Row, pages: frozenset[str], text: Texts) -> list[str]:
-    names = ("step_ms", "std_ms", "computing_ms", "communication_ms", "free_ms")
-    about = (
-        text("computed from the tasks, steps: {steps}", steps=step["steps_counted"])
-        if "steps_counted" in step
-        else None
-    )
-    if step.get("steps_counted") == 1:
+def _is_capture(step: Step) -> bool:
+    """Whether it is a whole capture, which nothing divides into steps."""
+    return isinstance(step, CountedStep) and step.steps_counted == 1
+
+
+def _step_cells(step: Step, pages: frozenset[str], text: Texts) -> list[str]:
+    about = None
+    if isinstance(step, CountedStep):
+        about = text("computed from the tasks, steps: {steps}", steps=step.steps_counted)
+    if _is_capture(step):
         about = text("computed from the tasks, the whole capture")
-    return [head(_where(step, text), _series(step, pages), about), *(cell(step[name], "ms") for name in names)]
+    times = (step.step_ms, step.std_ms, step.computing_ms, step.communication_ms, step.free_ms)
+    return [head(_where(step, text), _series(step.series_id, pages), about), *(cell(time, "ms") for time in times)]
 
 
-def _series(row: Row, pages: frozenset[str]) -> str | None:
-    return f"../series/{file_name(row['series_id'])}.html" if row["series_id"] in pages else None
+def _series(series_id: str | None, pages: frozenset[str]) -> str | None:
+    return f"../series/{file_name(series_id)}.html" if series_id is not None and series_id in pages else None
 
 
 def _group_columns(name: str, more: str, text: Texts) -> Columns:
@@ -262,26 +291,24 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _group_rows(
-    rows: Sequence[Row], every: Sequence[Row], names: tuple[str, str], pages: frozenset[str], text: Texts
-) -> list[list[str]]:
-    """Types or operators by total; the bars of all of them have one scale."""
-    longest = max((row["share"] or 0.0 for row in every), default=0.0)
-    return [_group_cells(row, names, longest, pages, text) for row in rows]
+def _longest(rows: Sequence[GroupTotal]) -> float:
+    """The largest share: the bars of all rows have one scale."""
+    return max((row.share or 0.0 for row in rows), default=0.0)
 
 
-def _group_cells(row: Row, names: tuple[str, str], longest: float, pages: frozenset[str], text: Texts) -> list[str]:
-    name, more = names
-    device = None if row["device_id"] is None else f"{text('Device')} {row['device_id']}"
+def _group_cells(
+    row: GroupTotal, name: str | None, more: str | None, longest: float, series: str | None, text: Texts
+) -> list[str]:
+    device = None if row.device_id is None else f"{text('Device')} {row.device_id}"
     return [
-        head(row[name] or NONE, _series(row, pages), row.get("input_shapes")),
-        cell(row[more]),
-        cell(device, "integer") if row["rank_id"] is None else cell(row["rank_id"], "integer", device),
-        cell(row["count"], "integer"),
-        cell(row["total_us"], "us"),
-        cell(row["mean_us"], "us"),
-        cell(row["share"], "percent"),
-        drawn(bar(row["share"] or 0.0, of=longest)),
+        head(name or NONE, series, row.input_shapes),
+        cell(more),
+        cell(device, "integer") if row.rank_id is None else cell(row.rank_id, "integer", device),
+        cell(row.count, "integer"),
+        cell(row.total_us, "us"),
+        cell(row.mean_us, "us"),
+        cell(row.share, "percent"),
+        drawn(bar(row.share or 0.0, of=longest)),
     ]
 
 
@@ -298,38 +325,38 @@ def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
     ]
 
 
-def _most(claims: Sequence[Row], row: Row) -> float:
+def _most(claims: Sequence[TuningClaim], row: TuningClaim) -> float:
     """The longest time of what a claim stands beside: bars of the whole model and of operators do not share a scale."""
-    same = [one for one in claims if (one["scope"] == "model") == (row["scope"] == "model")]
-    return max((one[f"claimed_{phase}_us"] or 0.0 for one in same for phase in ("before", "after")), default=0.0)
+    same = [one for one in claims if (one.scope == "model") == (row.scope == "model")]
+    return max((us or 0.0 for one in same for us in (one.claimed_before_us, one.claimed_after_us)), default=0.0)
 
 
-def _claim_cells(row: Row, most: float, text: Texts) -> list[str]:
-    before, after = row["claimed_before_us"], row["claimed_after_us"]
-    name = text("the whole model") if row["scope"] == "model" else row["name"] or row["op_type"] or NONE
+def _claim_cells(row: TuningClaim, most: float, text: Texts) -> list[str]:
+    before, after = row.claimed_before_us, row.claimed_after_us
+    name = text("the whole model") if row.scope == "model" else row.name or row.op_type or NONE
     return [
-        head(name, None, row["op_type"] if row["name"] else None),
+        head(name, None, row.op_type if row.name else None),
         cell(before, "us"),
         cell(after, "us"),
         drawn(pair(before, after, most)),
-        cell(row["speed_up"], "change"),
+        cell(row.speed_up, "change"),
     ]
 
 
-def _verdict_cells(row: Row, text: Texts) -> list[str]:
+def _verdict_cells(row: ListedVerdict, text: Texts) -> list[str]:
     """AOE's claim beside what two profiles measured, as `verify` stored it."""
-    before, after = row.get("measured_before_us"), row.get("measured_after_us")
-    name = row.get("op_name") or row.get("op_type") or text("the step")
+    before, after = row.measured_before_us, row.measured_after_us
+    name = row.op_name or row.op_type or text("the step")
     return [
-        head(name, None, row.get("input_shapes")),
-        cell(row.get("claimed_before_us"), "us"),
-        cell(row.get("claimed_after_us"), "us"),
-        cell(row.get("claimed_change"), "change"),
+        head(name, None, row.input_shapes),
+        cell(row.claimed_before_us, "us"),
+        cell(row.claimed_after_us, "us"),
+        cell(row.claimed_change, "change"),
         cell(before, "us"),
         cell(after, "us"),
         drawn(pair(before, after)),
-        changed(row.get("change"), interval(row["ci_low"], row["ci_high"])),
-        stated(VERDICTS.get(str(row["verdict"]), str(row["verdict"])), text.told(row["verdict"])),
+        changed(row.change, interval(row.ci_low, row.ci_high)),
+        stated(VERDICTS.get(str(row.verdict), str(row.verdict)), text.told(row.verdict)),
     ]
 
 

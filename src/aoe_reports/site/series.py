@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -14,7 +14,8 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import PlacedShift, Row, RunFacts, SeriesFacts, differing_facts
+from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
+from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, cell, changed, head, linked, stated
@@ -22,7 +23,7 @@ from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
 from aoe_reports.site.overview import interval
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import state_of
+from aoe_reports.site.triage import slower_word, state_of
 
 SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""
@@ -112,38 +113,41 @@ def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float
     return found
 
 
-def together_with(series: SeriesFacts, incidents: Mapping[str, Row], accepted: Mapping[str, Row]) -> list[Row]:
-    """The other series of the same incident, with who accepted that they are slower."""
-    incident = incidents.get(series.row["incident"] or "")
-    others = [] if incident is None else [one for one in incident["members"] if one["series_id"] != series.id]
-    return [one if one["open"] else {**one, "acknowledged": accepted.get(one["series_id"])} for one in others]
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Another series of the same incident, and the word for how it stands."""
+
+    change: IncidentMember
+    state: str
 
 
-def incident_of(series: SeriesFacts, incidents: Mapping[str, Row]) -> Row | None:
-    """The incident of the newest change: as it was first recorded, and what the nights say otherwise now."""
-    incident = incidents.get(series.row["incident"] or "")
-    names = ("incident", "since", "since_run", "since_now", "metadata")
-    return None if incident is None else {name: incident[name] for name in names}
+def together_with(
+    series: SeriesFacts, incidents: Mapping[str, IncidentChange], accepted: Collection[str]
+) -> list[Member]:
+    """The other series of the same incident; of some series somebody accepted that they are slower."""
+    incident = incidents.get(series.row.incident or "")
+    return [
+        Member(one, slower_word(one.state, one.change, accepted=not one.open and one.series_id in accepted))
+        for one in (() if incident is None else incident.members)
+        if one.series_id != series.id
+    ]
 
 
-def recorded_words(incident: Row | None, text: Texts) -> list[str]:
+def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
     """What else changed where an incident began, as it was first recorded; what is seen otherwise now comes after it."""
     if incident is None:
         return []
     said = []
-    since, now = incident["since"], incident["since_now"]
-    if now is not None:
+    if incident.since_now is not None:
         said.append(
             text(
                 "The incident was first recorded as starting on {since}; the current data gives {now}.",
-                since=since,
-                now=now,
+                since=incident.since,
+                now=incident.since_now,
             )
         )
     for seen, words in _RECORDED.items():
-        facts = [
-            f"{one['name']} {one['before']} -> {one['after']}" for one in incident["metadata"] if one["seen"] in seen
-        ]
+        facts = [f"{one.name} {one.before} -> {one.after}" for one in incident.metadata if one.seen in seen]
         if facts:
             said.append(text(words, facts="; ".join(facts)))
     return said
@@ -156,7 +160,7 @@ _COMPARED = frozenset({"confirmed", "drift", "improved"})
 def series_page(
     series: SeriesFacts,
     differences: Sequence[FactChange],
-    together: Sequence[Row],
+    together: Sequence[Member],
     runs: Mapping[str, RunFacts],
     store: str,
     text: Texts,
@@ -168,11 +172,11 @@ def series_page(
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     return {
-        "title": str(row["workload"]),
+        "title": row.workload,
         "state_word": state,
         "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         "facts": list(_facts(series, text)),
-        "todo": text(_TO_DO[state]) if row["state"] else "",
+        "todo": text(_TO_DO[state]) if row.state else "",
         "command": _command(sides),
         "sides": list(_side_links(sides, text)),
         "accept": _accept(row, store),
@@ -196,7 +200,7 @@ def series_page(
             (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("After, before (ms)"), "number"),
         ],
         "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
-        "attribution": _attribution(row["attribution"], text) if row.get("attribution") else None,
+        "attribution": _attribution(row.attribution, text) if row.attribution else None,
         "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
         "data": _data(series, watch, text),
     }  # fmt: skip
@@ -238,25 +242,25 @@ def _run_cell(run_id: str, there: bool) -> str:
 
 def _said(series: SeriesFacts, text: Texts) -> str:
     row = series.row
-    if row["state"] is None:
-        if row["reason"]:
-            return text("{nights} nights have a time: too few to judge.", nights=row["nights"])
-        if row["smallest_detectable"] is None:
-            return text("No change in the last {nights} nights.", nights=row["nights"])
+    if row.state is None:
+        if row.reason:
+            return text("{nights} nights have a time: too few to judge.", nights=row.nights)
+        if row.smallest_detectable is None:
+            return text("No change in the last {nights} nights.", nights=row.nights)
         return text(
             "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks.",
-            nights=row["nights"],
-            smallest=show(row["smallest_detectable"], "percent"),
+            nights=row.nights,
+            smallest=show(row.smallest_detectable, "percent"),
         )
-    suspected = row["state"] == "suspect"
+    suspected = row.state == "suspect"
     values = {
-        "since": row["since"],
+        "since": row.since,
         # but of a suspicion the words say which way
-        "change": show(row["change"], "change") if suspected else show(abs(row["change"]), "percent"),
-        "low": show(row["ci_low"], "change"),
-        "high": show(row["ci_high"], "change"),
-        "before": show(row["before"], "ms"),
-        "after": show(row["after"], "ms"),
+        "change": show(row.change, "change") if suspected else show(abs(row.change or 0.0), "percent"),
+        "low": show(row.ci_low, "change"),
+        "high": show(row.ci_high, "change"),
+        "before": show(row.before, "ms"),
+        "after": show(row.after, "ms"),
     }
     if suspected:
         return text(
@@ -268,7 +272,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
         )
     return text(
         "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms."
-        if row["change"] > 0
+        if (row.change or 0.0) > 0
         else "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
         **values,
     )
@@ -277,24 +281,24 @@ def _said(series: SeriesFacts, text: Texts) -> str:
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     row = series.row
     known = {
-        "model": series.model, "scope": text.told(row["scope"]), "op_type": row["op_type"], "op_name": row["op_name"],
-        "hardware": row["hardware"], "engine": series.engine, "rank": row["rank_id"], "device": row["device_id"],
+        "model": series.model, "scope": text.told(row.scope), "op_type": row.op_type, "op_name": row.op_name,
+        "hardware": row.hardware, "engine": series.engine, "rank": row.rank_id, "device": row.device_id,
     }  # fmt: skip
     yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
-    if series.share_of_step is not None and row["scope"] != "step":
+    if series.share_of_step is not None and row.scope != "step":
         yield text("Share of the step"), show(series.share_of_step, "percent")
-    if row["smallest_detectable"] is not None:
-        yield text("Minimum detectable effect"), show(row["smallest_detectable"], "percent")
+    if row.smallest_detectable is not None:
+        yield text("Minimum detectable effect"), show(row.smallest_detectable, "percent")
 
 
-def accepted_words(row: Row, text: Texts) -> str:
+def accepted_words(row: SeriesChange, text: Texts) -> str:
     """Who accepted or announced a slow-down, when and why; nothing where nobody did."""
-    told = row.get("acknowledged")
+    told = row.acknowledged
     if not told:
         return ""
-    values = {"who": told["who"] or text("unnamed user"), "when": told["when"][:10], "reason": told["reason"]}
+    values = {"who": told.who or text("unnamed user"), "when": told.when[:10], "reason": told.reason}
     return text(
-        "Accepted by {who} on {when}: {reason}" if told["kind"] == "ack" else "Announced by {who} on {when}: {reason}",
+        "Accepted by {who} on {when}: {reason}" if told.kind == "ack" else "Announced by {who} on {when}: {reason}",
         **values,
     )
 
@@ -337,33 +341,34 @@ def _command(sides: Sequence[RunFacts]) -> str:
     return command if len(command) <= SHOWN_COMMAND else ""
 
 
-def _accept(row: Row, store: str) -> str:
+def _accept(row: SeriesChange, store: str) -> str:
     """How somebody says that the new level is meant; nothing where there is nothing to accept, or somebody did."""
-    if row["state"] not in {"confirmed", "drift"} or row["acknowledged"] is not None:
+    if row.state not in {"confirmed", "drift"} or row.acknowledged is not None:
         return ""
-    return f"aoe-reports ack {row['incident'] or row['series_id']} --reason 'TEXT' --store {shlex.quote(plain(store))}"
+    return f"aoe-reports ack {row.incident or row.series_id} --reason 'TEXT' --store {shlex.quote(plain(store))}"
 
 
-def _together_about(row: Row, together: Sequence[Row], text: Texts) -> str:
+def _together_about(row: SeriesChange, together: Sequence[Member], text: Texts) -> str:
     said = text(
         "Incident {incident}: other series that changed on the same night: {count}.",
-        incident=row["incident"] or "",
+        incident=row.incident or "",
         count=len(together),
     )
     shown = min(SHOWN_MEMBERS, len(together))
     return said if shown == len(together) else f"{said} {text('The first {shown} are listed.', shown=shown)}"
 
 
-def _together_cells(one: Row, text: Texts) -> list[str]:
+def _together_cells(member: Member, text: Texts) -> list[str]:
+    one = member.change
     return [
         head(
-            one["workload"],
-            f"{file_name(one['series_id'])}.html",
-            text("rank {rank}", rank=one["rank_id"]) if one["rank_id"] is not None else None,
+            one.workload,
+            f"{file_name(one.series_id)}.html",
+            text("rank {rank}", rank=one.rank_id) if one.rank_id is not None else None,
         ),
-        stated(state_of(one), text.word(state_of(one))),
-        changed(one["change"]),
-        cell(one["after"], "ms", show(one["before"], "ms")),
+        stated(member.state, text.word(member.state)),
+        changed(one.change),
+        cell(one.after, "ms", show(one.before, "ms")),
     ]
 
 
@@ -409,33 +414,30 @@ def _level_rows(series: SeriesFacts, look: Look, text: Texts) -> list[list[str]]
     ]
 
 
-_SUMS = {
-    "operators_rest": "other_operators_us",
-    "communication_not_overlapped": "communication_not_overlapped_us",
-    "free": "free_us",
-    "unattributed": "unattributed_us",
-}
-"""What a change went on beside the operators that are named: the word for it, its key."""
-_AMOUNTS = {
-    "total": "total_us",
-    "operators": "operators_us",
-    "communication": "communication_not_overlapped_us",
-    "free": "free_us",
-    "rest": "unattributed_us",
-}
-
-
-def _attribution(told: Row, text: Texts) -> dict[str, Any]:
+def _attribution(told: StepAttribution, text: Texts) -> dict[str, Any]:
     """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
-    operators = told["operators"]
-    sums = [(text.word(name), told[key]) for name, key in _SUMS.items() if told[key] is not None]
-    parts = [(plain(_name(one)), one["difference_us"]) for one in operators] + sums
-    whole = [cell(told[name], "us") for name in ("total_us", "before_us", "after_us")]
-    said = {name: text("not stored") if told[key] is None else f"{told[key]:+,.3f}" for name, key in _AMOUNTS.items()}
+    operators = told.operators
+    beside = {
+        "operators_rest": told.other_operators_us,
+        "communication_not_overlapped": told.communication_not_overlapped_us,
+        "free": told.free_us,
+        "unattributed": told.unattributed_us,
+    }
+    sums = [(text.word(name), part_us) for name, part_us in beside.items() if part_us is not None]
+    parts = [(plain(_name(one)), one.difference_us) for one in operators] + sums
+    whole = [cell(part_us, "us") for part_us in (told.total_us, told.before_us, told.after_us)]
+    amounts = {
+        "total": told.total_us,
+        "operators": told.operators_us,
+        "communication": told.communication_not_overlapped_us,
+        "free": told.free_us,
+        "rest": told.unattributed_us,
+    }
+    said = {name: text("not stored") if part_us is None else f"{part_us:+,.3f}" for name, part_us in amounts.items()}
     return {
         "about": text(("Change of the step time: {total} us; operators {operators}, uncovered communication "
                       "{communication}, free {free}, unattributed {rest}."), **said),
-        "svg": waterfall(parts, (text("the step"), told["total_us"]), text("Change per step by component (us)")),
+        "svg": waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
         "columns": [
             (text("Component"), "text"), (text("Difference, per step (us)"), "number"), (text("Before (us)"), "number"),
             (text("After (us)"), "number"), (text("Why"), "text"),
@@ -449,29 +451,31 @@ def _attribution(told: Row, text: Texts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _name(one: Row) -> str:
-    return str(one["op_name"] or one["op_type"] or "?")
+def _name(one: OperatorChange) -> str:
+    return one.op_name or one.op_type or "?"
 
 
-def _operator_cells(one: Row, text: Texts) -> list[str]:
-    before, after = (text("calls per step: {count}", count=f"{one[f'count_{side}']:g}") for side in ("before", "after"))
+def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
+    before, after = (
+        text("calls per step: {count}", count=f"{count:g}") for count in (one.count_before, one.count_after)
+    )
     return [
-        head(_name(one), None, one["op_type"] if one["op_name"] else None),
-        cell(one["difference_us"], "us"),
-        cell(one["before_us"], "us", before),
-        cell(one["after_us"], "us", after),
-        cell(text.word(one["cause"]), "text", one["repository_run"]),
+        head(_name(one), None, one.op_type if one.op_name else None),
+        cell(one.difference_us, "us"),
+        cell(one.before_us, "us", before),
+        cell(one.after_us, "us", after),
+        cell(text.word(one.cause), "text", one.repository_run),
     ]
 
 
-def _remarks(told: Row, text: Texts) -> Iterator[str]:
+def _remarks(told: StepAttribution, text: Texts) -> Iterator[str]:
     """What moved from operators to operators, and what was left out."""
-    for shift in told["shifts"]:
-        sources, targets = ", ".join(shift["from"]), ", ".join(shift["to"])
-        moved = f"{shift['moved_us']:,.3f}"
+    for shift in told.shifts:
+        sources, targets = ", ".join(shift.from_), ", ".join(shift.to)
+        moved = f"{shift.moved_us:,.3f}"
         yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
-    if told["left_out_nights"]:
-        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told["left_out_nights"]))
+    if told.left_out_nights:
+        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told.left_out_nights))
 
 
 _EPOCH = date(1970, 1, 1).toordinal()

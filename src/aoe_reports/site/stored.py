@@ -18,6 +18,7 @@ from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
 from aoe_reports.history.detector_run import DetectorRun
+from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
@@ -33,6 +34,9 @@ from aoe_reports.history.site_facts import (
     speed_up,
 )
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import message_of
@@ -46,13 +50,11 @@ _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
     "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
 )  # fmt: skip
-_NO_VERDICT = dict.fromkeys(
-    (
-        "verdict_of_job", "scope", "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us",
-        "measured_before_us", "measured_after_us", "change", "ci_low", "ci_high",
-    )
+_OF_VERDICT = (
+    "verdict_of_job", "scope", "op_type", "op_name", "input_shapes", "claimed_before_us", "claimed_after_us",
+    "measured_before_us", "measured_after_us", "change", "ci_low", "ci_high",
 )  # fmt: skip
-"""What pages ask of a verdict, where its row does not say."""
+"""What is written of every verdict, and null where its row does not say."""
 _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "runtime_config")
 
 
@@ -70,43 +72,45 @@ def read_facts(
         series=series,
         runs=runs,
         verdicts=_stored_verdicts(history),
-        budget=told.more["budget"],
+        budget=told.budget,
         nights=nights,
         watched_nights=min(WATCHED_NIGHTS, len(nights)),
-        regressions=[one.row for one in series if one.row["state"] is not None],
+        regressions=[one.row for one in series if one.row.state is not None],
         remark=told.remark,
-        findings=[finding.as_dict() for finding in told.findings],
+        findings=told.findings,
         by_id={run.run_id: run for run in runs},
         claims=_claims_of_runs(history, runs),
         failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
-        incidents={incident["incident"]: incident for incident in told.more["incidents"]},
+        incidents={incident.incident: incident for incident in told.incidents},
     )
     return history, facts
 
 
-def _stored_verdicts(history: History) -> list[Row]:
-    rows = history.rows("verdict", ("model", "night", "timestamp_ns", "subject", "state", "body"))
+def _stored_verdicts(history: History) -> list[Stored[ListedVerdict]]:
+    rows = history.rows("verdict", VERDICT)
     return [
-        {
-            **_NO_VERDICT,
-            **verdict_of(row["body"]),
-            "model": row["model"],
-            "night": row["night"],
-            "verdict": row["state"],
-        }
+        Stored(
+            row=listed_verdict(row),
+            document={
+                **dict.fromkeys(_OF_VERDICT),
+                **verdict_of(row["body"]),
+                "model": row["model"],
+                "night": row["night"],
+                "verdict": row["state"],
+            },
+        )
         for row in rows.sort_by([("timestamp_ns", "ascending"), ("subject", "ascending")]).to_pylist()
     ]
 
 
 def _runs(history: History) -> list[RunFacts]:
     findings = defaultdict(list)
-    asked = ("run_id", "severity", "rule", "path", "line", "column", "pointer", "message")
-    for row in history.rows("finding", (*asked, "body")).to_pylist():
-        row["message"] = message_of(row)
-        del row["body"]
-        findings[row.pop("run_id")].append(row)
+    asked = ("severity", "rule", "path", "line", "column", "pointer")
+    for row in history.rows("finding", ("run_id", "message", "body", *asked)).to_pylist():
+        finding = Finding(message=message_of(row), **{name: row[name] for name in asked})
+        findings[row["run_id"]].append(finding)
     for told in findings.values():
-        told.sort(key=lambda row: tuple(str(row[name]) for name in asked[1:]))
+        told.sort(key=lambda finding: tuple(map(str, finding.as_dict().values())))
     rows = history.rows("run", _RUN).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"]))
     return [
@@ -263,11 +267,11 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
     found = []
-    for place, row in enumerate(told.tables[0].mappings()):
+    for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = verdicts[place]
-        facts = newest.get(row["series_id"], {})
+        facts = newest.get(row.series_id, {})
         found.append(
             SeriesFacts(
                 row=row,
@@ -475,7 +479,9 @@ def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
     }
 
 
-def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place, int]) -> dict[str, Sequence[Row]]:
+def _longest(
+    records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place, int]
+) -> dict[str, Sequence[GroupTotal]]:
     """The longest records of each run as its page shows them, with one part of what they worked on."""
     names = ("run_id", "rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
     order = [False, True, False, False, False]
@@ -487,41 +493,42 @@ def _longest(records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place
         .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}").alias(more))
     )
     rows = [
-        _group(row, wholes[row["run_id"], row["rank_id"], row["device_id"]], more)
-        for row in longest.iter_rows(named=True)
+        _group(row, wholes[row["run_id"], row["rank_id"], row["device_id"]]) for row in longest.iter_rows(named=True)
     ]
     return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
 
 
-def _step(row: Row) -> Row:
+def _step(row: Row) -> StepTimes:
     metrics = object_in(row, "metrics")
-    parts = {"computing": "computing", "communication": "communication_not_overlapped", "free": "free"}
-    return {
-        "rank_id": row["rank_id"],
-        "device_id": row["device_id"],
-        "series_id": row["series_id"],
-        "workload": row["workload"],
-        "steps": row["count"],
-        "step_ms": row["runtime_ms_mean"],
-        "std_ms": row["runtime_ms_std"],
-        **{f"{name}_ms": number_in(metrics, f"{part}_ms_mean") for name, part in parts.items()},
-    }
+    return StepTimes(
+        rank_id=row["rank_id"],
+        device_id=row["device_id"],
+        series_id=row["series_id"],
+        workload=row["workload"],
+        steps=row["count"],
+        step_ms=row["runtime_ms_mean"],
+        std_ms=row["runtime_ms_std"],
+        computing_ms=number_in(metrics, "computing_ms_mean"),
+        communication_ms=number_in(metrics, "communication_not_overlapped_ms_mean"),
+        free_ms=number_in(metrics, "free_ms_mean"),
+    )
 
 
-def _group(row: Row, whole: int, more: str) -> Row:
+def _group(row: Row, whole: int) -> GroupTotal:
     count, total = row["count"], row["total_ns"]
-    return {
-        "rank_id": row["rank_id"],
-        "device_id": row["device_id"],
-        "op_type": row["op_type"],
-        "op_name": row["op_name"],
-        more: row[more],
-        "count": count,
-        "total_us": None if total is None else total / 1000,
-        "mean_us": total / count / 1000 if count and total is not None else None,
-        "share": total / whole if whole and total is not None else None,
-        "series_id": row["series_id"],
-    }
+    return GroupTotal(
+        rank_id=row["rank_id"],
+        device_id=row["device_id"],
+        op_type=row["op_type"],
+        op_name=row["op_name"],
+        task_type=row.get("task_type"),
+        input_shapes=row.get("input_shapes"),
+        count=count,
+        total_us=None if total is None else total / 1000,
+        mean_us=total / count / 1000 if count and total is not None else None,
+        share=total / whole if whole and total is not None else None,
+        series_id=row["series_id"],
+    )
 
 
 _CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata", "metadata", "workload", "series_id",
@@ -540,11 +547,10 @@ def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, lis
     return {run.run_id: [*recorded.get(run.run_id, ()), *_unrecorded(run)] for run in tunings}
 
 
-def _recorded(rows: Sequence[Row]) -> Iterator[Claim]:
-    for one in rows:
-        before, after = one["claimed_before_us"], one["claimed_after_us"]
-        if before is not None and after is not None:
-            yield Claim(one["scope"], one["name"] or one["op_type"] or "?", before, after)
+def _recorded(claims: Sequence[Stored[TuningClaim]]) -> Iterator[Claim]:
+    for one in (claim.row for claim in claims):
+        if one.claimed_before_us is not None and one.claimed_after_us is not None:
+            yield Claim(one.scope, one.name or one.op_type or "?", one.claimed_before_us, one.claimed_after_us)
 
 
 def _unrecorded(run: RunFacts) -> Iterator[Claim]:
@@ -555,17 +561,29 @@ def _unrecorded(run: RunFacts) -> Iterator[Claim]:
             yield Claim(scope, join_name(part["name"]), part["before"] * scale, part["after"] * scale)
 
 
-def _claims(records: pl.DataFrame) -> list[Row]:
+def _claims(records: pl.DataFrame) -> list[Stored[TuningClaim]]:
     """AOE's times before and after, by what was tuned; the whole model first, then what saves most."""
-    pairs: dict[str, Row] = {}
+    pairs: dict[str, list[Row]] = defaultdict(list)
     for row in records.sort("workload", "series_id").iter_rows(named=True):
-        key = text_in(object_in(row, "metadata"), "pair_id") or row["series_id"]
-        named = row["op_name"] or text_in(object_in(row, "workload_metadata"), "repo_key")
-        one = pairs.setdefault(key, {"scope": row["scope"], "name": named, "op_type": row["op_type"]})
-        one[f"claimed_{row['phase']}_us"] = row["runtime_ms_mean"] * 1000
-    saved: dict[str, float] = {}
-    for key, one in pairs.items():
-        before, after = one.setdefault("claimed_before_us", None), one.setdefault("claimed_after_us", None)
-        one["speed_up"] = speed_up(before, after)
-        saved[key] = (before or 0) - (after or 0)
-    return [pairs[key] for key in sorted(pairs, key=lambda key: (pairs[key]["scope"] != "model", -saved[key], key))]
+        pairs[text_in(object_in(row, "metadata"), "pair_id") or row["series_id"]].append(row)
+    claims = {key: _claim(rows) for key, rows in pairs.items()}
+
+    def place(key: str) -> tuple[bool, float, str]:
+        row = claims[key].row
+        return row.scope != "model", -row.saved_us, key
+
+    return [claims[key] for key in sorted(claims, key=place)]
+
+
+def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
+    """What the records of one pair claim: one of them tells the time before, another one that after."""
+    first = rows[0]
+    told: Row = {
+        "scope": first["scope"],
+        "name": first["op_name"] or text_in(object_in(first, "workload_metadata"), "repo_key"),
+        "op_type": first["op_type"],
+        **{f"claimed_{row['phase']}_us": row["runtime_ms_mean"] * 1000 for row in rows},
+    }
+    before, after = (told.setdefault(f"claimed_{phase}_us", None) for phase in ("before", "after"))
+    told["speed_up"] = speed_up(before, after)
+    return Stored(row=TuningClaim(run=first["run_id"], **told), document=told)

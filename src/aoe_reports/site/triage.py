@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from aoe_reports.history.site_facts import Row, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.model.changes import SeriesChange
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
@@ -15,9 +16,9 @@ NEW_NIGHTS = 7
 """A slow-down that began in the last week is new: confirmed after three nights or a few more, and seen by every weekday's reader."""
 
 
-def group_of(row: Row, nights: Sequence[str]) -> Group | None:
+def group_of(row: SeriesChange, nights: Sequence[str]) -> Group | None:
     """The group of a row of `regressions`; None where nothing changed. `nights` are all dates with a run."""
-    state, change = row["state"], row["change"]
+    state, change = row.state, row.change
     if state is None or change is None:
         return None
     if state == "suspect":
@@ -26,9 +27,9 @@ def group_of(row: Row, nights: Sequence[str]) -> Group | None:
         return "recovered"
     if change < 0:
         return "improved"
-    if row.get("acknowledged"):
+    if row.acknowledged:
         return "acknowledged"
-    return "new" if row["since"] in nights[-NEW_NIGHTS:] else "ongoing"
+    return "new" if row.since in nights[-NEW_NIGHTS:] else "ongoing"
 
 
 def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
@@ -43,28 +44,32 @@ def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
     return groups
 
 
-def state_of(row: Row) -> str:
+def state_of(row: SeriesChange) -> str:
     """The word for how a series stands: that somebody accepted a slow-down says more than that it is one."""
-    if row.get("acknowledged") and row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0:
-        return "acknowledged"
-    return str(row["state"] or row.get("reason") or "unchanged")
+    return slower_word(row.state or row.reason or "unchanged", row.change, accepted=row.acknowledged is not None)
 
 
-def sure_change(row: Row) -> float:
+def slower_word(state: str, change: float | None, *, accepted: bool) -> str:
+    """The state of a series, or that its slow-down is acknowledged."""
+    slower = state in {"confirmed", "drift"} and (change or 0.0) > 0
+    return "acknowledged" if accepted and slower else state
+
+
+def sure_change(row: SeriesChange) -> float:
     """The end of the 95 % interval that is nearer to no change; 0 where the interval holds it."""
-    low, high = row["ci_low"], row["ci_high"]
+    low, high = row.ci_low, row.ci_high
     if low is None or high is None or low <= 0 <= high:
         return 0.0
-    return float(low if low > 0 else high)
+    return low if low > 0 else high
 
 
 def sure_effect(series: SeriesFacts) -> float | None:
     """The sure change times the share of the step: effect, confidence and weight in one number; None where no step is known."""
-    share = 1.0 if series.row["scope"] == "step" else series.share_of_step
+    share = 1.0 if series.row.scope == "step" else series.share_of_step
     return None if share is None else sure_change(series.row) * min(share, 1.0)
 
 
 def by_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
     """Order within a group: the largest sure effect first; where it is not known, the largest sure change."""
     effect = sure_effect(series)
-    return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row["workload"]), series.id)
+    return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row.workload), series.id)

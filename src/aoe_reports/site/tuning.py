@@ -7,12 +7,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
 
-from aoe_reports.history.site_facts import Row, RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.runs import Stored
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Columns, cell, head, stated
@@ -92,7 +94,7 @@ def _jobs_of(facts: StoreFacts) -> list[TuningJob]:
     """A row a tuning job, the newest first."""
     tunings = [run for run in facts.runs if run.is_tuning]
     tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
-    jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, itemgetter("model"))
+    jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, attrgetter("row.workload"))
     proven = {model: _proven(runs, verdicts[model]) for model, runs in jobs.items()}
     steps = {model: facts.slowest_of(model) for model in jobs}
     return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
@@ -135,19 +137,19 @@ def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | N
     )
 
 
-def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Row]) -> dict[str, Proven]:
+def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Stored[ListedVerdict]]) -> dict[str, Proven]:
     """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
     nights = sorted({run.night for run in runs if run.body.get("modified")})
     found: dict[str, Proven] = {}
-    for row in verdicts:
-        place = bisect_left(nights, f"{row['night']}\uffff") - 1
+    for row in (one.row for one in verdicts):
+        place = bisect_left(nights, f"{row.night}\uffff") - 1
         if place < 0:
             continue
         told = found.get(nights[place])
-        if told is None or told.night != row["night"]:
-            told = found[nights[place]] = Proven(row["night"], row.get("verdict_of_job"))
-        if row.get("scope") == "step":
-            told.step = ProvenStep(*(row[name] for name in ProvenStep.__slots__))
+        if told is None or told.night != row.night:
+            told = found[nights[place]] = Proven(row.night, row.verdict_of_job)
+        if row.scope == "step":
+            told.step = ProvenStep(*(getattr(row, name) for name in ProvenStep.__slots__))
     return found
 
 
@@ -182,10 +184,10 @@ class TunedOperator:
 def _never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
     operators = _named_operators(facts)
-    for row in facts.verdicts:
-        if row.get("scope") == "operator" and (told := operators.get((row["model"], row.get("op_name") or ""))):
+    for row in (one.row for one in facts.verdicts):
+        if row.scope == "operator" and (told := operators.get((row.workload or "", row.op_name or ""))):
             told.verdicts += 1
-            told.confirmed += row["verdict"] == "confirmed"
+            told.confirmed += row.verdict == "confirmed"
     for one in operators.values():
         one.reason = _reason(one)
     found = [one for one in operators.values() if one.reason is not None]

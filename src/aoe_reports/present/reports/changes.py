@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from aoe_reports.model.changes import AlarmBudget, SeriesChange
 from aoe_reports.model.findings import Finding
 
 STATES: Mapping[str, str] = {
@@ -22,9 +22,9 @@ STATES: Mapping[str, str] = {
 class Changes:
     """The rows of `regressions` with the budget, findings, why the exit code is not 0, and what was looked at by which version."""
 
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[SeriesChange]
     """`fails` of each says for which reason it makes the exit code other than 0; null where it does not."""
-    budget: Mapping[str, Any]
+    budget: AlarmBudget
     findings: Sequence[Finding]
     reasons: Sequence[str]
     store: str
@@ -33,64 +33,64 @@ class Changes:
 
     def reasons_of_no_row(self) -> list[str]:
         """Reasons for the exit code that none of the rows is to blame for."""
-        told = {row["fails"] for row in self.rows}
+        told = {row.fails for row in self.rows}
         return [reason for reason in self.reasons if reason not in told]
 
 
-def is_slower(row: Mapping[str, Any]) -> bool:
+def is_slower(row: SeriesChange) -> bool:
     """Whether a series changed for the worse."""
-    return row["state"] is not None and (row["change"] or 0.0) > 0
+    return row.state is not None and (row.change or 0.0) > 0
 
 
-def describe_change(row: Mapping[str, Any]) -> str:
+def describe_change(row: SeriesChange) -> str:
     """A changed series in one sentence."""
-    parts = [f"{row['workload']}: {row['state']}"]
-    if row["change"] is not None:
-        parts.append(f"{row['before']:.6g} ms to {row['after']:.6g} ms ({row['change']:+.2%}{_interval(row)})")
-    if row["since"] is not None:
-        parts.append(f"since {row['since']} (run {row['since_run']})")
-    if row["smallest_detectable"] is not None:
-        parts.append(f"smallest detectable change {row['smallest_detectable']:.2%}")
+    parts = [f"{row.workload}: {row.state}"]
+    if row.change is not None:
+        parts.append(f"{row.before:.6g} ms to {row.after:.6g} ms ({row.change:+.2%}{_interval(row)})")
+    if row.since is not None:
+        parts.append(f"since {row.since} (run {row.since_run})")
+    if row.smallest_detectable is not None:
+        parts.append(f"smallest detectable change {row.smallest_detectable:.2%}")
     accepted = describe_acknowledgement(row)
     if accepted is not None:
         parts.append(accepted)
-    if row.get("ended"):
-        parts.append(f"not measured since {row['last_night']}")
+    if row.ended:
+        parts.append(f"not measured since {row.last_night}")
     return ", ".join(parts)
 
 
-def describe_acknowledgement(row: Mapping[str, Any]) -> str | None:
+def describe_acknowledgement(row: SeriesChange) -> str | None:
     """Who accepted or announced a slow-down, when and why; None where nobody did."""
-    told = row.get("acknowledged")
+    told = row.acknowledged
     if not told:
         return None
-    word = "accepted" if told["kind"] == "ack" else "expected"
-    who = f" by {told['who']}" if told["who"] else ""
-    return f"{word}{who} on {told['when'][:10]} ({told['id']}): {told['reason']}"
+    word = "accepted" if told.kind == "ack" else "expected"
+    who = f" by {told.who}" if told.who else ""
+    return f"{word}{who} on {told.when[:10]} ({told.id}): {told.reason}"
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    low, high = row["ci_low"], row["ci_high"]
+def _interval(row: SeriesChange) -> str:
+    low, high = row.ci_low, row.ci_high
     return "" if low is None or high is None else f", {low:+.2%} to {high:+.2%}"
 
 
-def describe_attribution(row: Mapping[str, Any]) -> Iterator[str]:
+def describe_attribution(row: SeriesChange) -> Iterator[str]:
     """What the change of a step went on, a line a part; nothing where nobody knows."""
-    told = row.get("attribution")
+    told = row.attribution
     if not told:
         return
-    yield f"a step takes {told['total_us']:+,.3f} us: operators {told['operators_us']:+,.3f}"
-    for one in told["operators"]:
-        tuned = f", tuned by AOE in run {one['repository_run']}" if one["repository_run"] else ""
-        yield f"  {one['op_name'] or one['op_type']} {one['difference_us']:+,.3f} us ({one['cause']}{tuned})"
-    if told["operators"] and told["other_operators_us"]:
-        yield f"  other operators {told['other_operators_us']:+,.3f} us"
-    for name, words in (
-        ("communication_not_overlapped_us", "communication that is not overlapped"),
-        ("free_us", "free time"),
-        ("unattributed_us", "unattributed"),
+    yield f"a step takes {told.total_us:+,.3f} us: operators {told.operators_us:+,.3f}"
+    for one in told.operators:
+        tuned = f", tuned by AOE in run {one.repository_run}" if one.repository_run else ""
+        yield f"  {one.op_name or one.op_type} {one.difference_us:+,.3f} us ({one.cause}{tuned})"
+    if told.operators and told.other_operators_us:
+        yield f"  other operators {told.other_operators_us:+,.3f} us"
+    for part_us, words in (
+        (told.communication_not_overlapped_us, "communication that is not overlapped"),
+        (told.free_us, "free time"),
+        (told.unattributed_us, "unattributed"),
     ):
-        if told[name] is not None:
-            yield f"  {words} {told[name]:+,.3f} us"
-    for shift in told["shifts"]:
-        yield f"  moved from {', '.join(shift['from'])} to {', '.join(shift['to'])}: {shift['moved_us']:,.3f} us"
+        if part_us is not None:
+            yield f"  {words} {part_us:+,.3f} us"
+    for shift in told.shifts:
+        yield f"  moved from {', '.join(shift.from_)} to {', '.join(shift.to)}: {shift.moved_us:,.3f} us"

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from aoe_reports.model.changes import SeriesChange
-from aoe_reports.model.report import Grid, Section
-from aoe_reports.model.rows import Column, columns_of, telling_columns
+from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, ToldFact
+from aoe_reports.model.report import Section
 from aoe_reports.model.texts import count_of, join, say
-
-Row = Mapping[str, Any]
+from aoe_reports.present.answers import grid_of
 
 SHOWN_MEMBERS = 20
 
+Member = SeriesChange | IncidentMember
+"""A member of an incident, or the row of its series."""
 
 _OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
 """What is said of series, and not of members of an incident."""
 
 
-def change_columns(rows: Sequence[Row], without: frozenset[str]) -> tuple[Column, ...]:
-    """The columns of changed series that say anything in any of the rows."""
-    return telling_columns([one for one in columns_of(SeriesChange) if one.key not in without], rows)
-
-
-def is_slower(row: Row) -> bool:
+def is_slower(row: SeriesChange) -> bool:
     """Whether a row tells of a slow-down that is more than a suspicion."""
-    return row["state"] in {"confirmed", "drift"} and (row["change"] or 0) > 0
+    return row.state in {"confirmed", "drift"} and (row.change or 0) > 0
 
 
-def is_open(row: Row) -> bool:
+def is_open(row: SeriesChange) -> bool:
     """Whether a row tells of a slow-down that nobody accepted, of a series that is still measured."""
-    return is_slower(row) and row.get("acknowledged") is None and not row.get("ended")
+    return is_slower(row) and row.acknowledged is None and not row.ended
 
 
-def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Section]:
+def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:
     """One section an incident, its members under it: as their rows say where the incident is where those begin."""
-    by_series = {row["series_id"]: row for row in rows}
+    by_series = {row.series_id: row for row in rows}
     sections = []
     for incident in incidents:
-        members = [
-            _member(member, by_series.get(member["series_id"]), incident["incident"]) for member in incident["members"]
-        ]
-        sentences = [*_where(incident), *_words(members), *_metadata(incident["metadata"]), *_date(incident)]
+        members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
+        sentences = [*_where(incident), *_words(members), *_metadata(incident.metadata), *_date(incident)]
         if len(members) > SHOWN_MEMBERS:
             sentences.append(
                 say(
@@ -52,67 +44,71 @@ def incident_sections(incidents: Sequence[Row], rows: Sequence[Row]) -> list[Sec
                 )
             )
         shown = members[:SHOWN_MEMBERS]
-        grid = Grid(change_columns(shown, without=_OF_NO_MEMBER), shown)
-        title = say("{since}: {title}", since=incident["since"], title=incident["title"])
+        grid = grid_of(SeriesChange, shown, without=_OF_NO_MEMBER)
+        title = say("{since}: {title}", since=incident.since, title=incident.title)
         sections.append(Section(title, sentences, grid))
     return sections
 
 
-def _member(member: Row, row: Row | None, incident: str) -> Row:
+def _member(member: IncidentMember, row: SeriesChange | None, incident: str) -> Member:
     """A member, as its row tells it: against the baseline that is frozen, if its row begins with this incident."""
-    return row if row is not None and row["incident"] == incident else member
+    return row if row is not None and row.incident == incident else member
 
 
-def _where(incident: Row) -> list[str]:
+def _where(incident: IncidentChange) -> list[str]:
     return [
         say(
             "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
-            **{name: incident[name] for name in ("incident", "model", "hardware")},
-            run=say(", run {run}", run=incident["since_run"]) if incident["since_run"] else "",
-            series=count_of(len(incident["members"]), "{number} series", "{number} series"),
-            state=say("Open." if incident["open"] else "Closed."),
+            incident=incident.incident,
+            model=incident.model,
+            hardware=incident.hardware,
+            run=say(", run {run}", run=incident.since_run) if incident.since_run else "",
+            series=count_of(len(incident.members), "{number} series", "{number} series"),
+            state=say("Open." if incident.open else "Closed."),
         )
     ]
 
 
-def _words(members: Sequence[Row]) -> Iterator[str]:
+def _words(members: Sequence[Member]) -> Iterator[str]:
     """Who accepted what, and what was held against a baseline further back; equal sentences once."""
     said: dict[str, None] = {}  # equal in English is equal in every language
     for row in members:
-        accepted = row.get("acknowledged")
+        if isinstance(row, IncidentMember):
+            continue
+        accepted = row.acknowledged
         if accepted is not None:
             words = say(
                 "Acknowledged {when} by {who}: {reason}"
-                if accepted["kind"] == "ack"
+                if accepted.kind == "ack"
                 else "Expected, announced {when} by {who}: {reason}",
-                when=accepted["when"],
-                who=accepted["who"] or say("unnamed user"),
-                reason=accepted["reason"],
+                when=accepted.when,
+                who=accepted.who or say("unnamed user"),
+                reason=accepted.reason,
             )
             said[words] = None
-        if len(row.get("moves", ())) > 1:
+        if len(row.moves) > 1:
             words = say(
                 "{workload} is compared with the level before the first of its changes: {steps}.",
-                workload=row["workload"],
-                steps=join(", ", (f"{move['change']:+.1%} {move['since']}" for move in row["moves"])),
+                workload=row.workload,
+                steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in row.moves)),
             )
             said[words] = None
-        if row.get("ended"):
+        if row.ended:
             words = say(
                 "{workload} (series {series}) has not been measured since {night}.",
-                workload=row["workload"],
-                series=row["series_id"],
-                night=row["last_night"],
+                workload=row.workload,
+                series=row.series_id,
+                night=row.last_night,
             )
             said[words] = None
     yield from said
 
 
-def _metadata(changed: Sequence[Row]) -> list[str]:
+def _metadata(changed: Sequence[ToldFact]) -> list[str]:
     """What was recorded first stays the answer; what the nights say otherwise now follows it."""
-    first = [one for one in changed if one["seen"] != "later"]
-    only_first = [one for one in changed if one["seen"] == "first-only"]
-    later = [one for one in changed if one["seen"] == "later"]
+    first = [one for one in changed if one.seen != "later"]
+    only_first = [one for one in changed if one.seen == "first-only"]
+    later = [one for one in changed if one.seen == "later"]
     said: list[str] = []
     if first:
         said.append(say("Other changes at that point: {facts}.", facts=_facts(first)))
@@ -123,12 +119,12 @@ def _metadata(changed: Sequence[Row]) -> list[str]:
     return said
 
 
-def _facts(changed: Sequence[Row]) -> str:
-    return join("; ", (f"{one['name']} {one['before']} -> {one['after']}" for one in changed))
+def _facts(changed: Sequence[ToldFact]) -> str:
+    return join("; ", (f"{one.name} {one.before} -> {one.after}" for one in changed))
 
 
-def _date(incident: Row) -> list[str]:
-    if incident["since_now"] is None:
+def _date(incident: IncidentChange) -> list[str]:
+    if incident.since_now is None:
         return []
-    since, now = incident["since"], incident["since_now"]
+    since, now = incident.since, incident.since_now
     return [say("First recorded as starting on {since}; the current data gives {now}.", since=since, now=now)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aoe_reports.model.causes import cause_words
-from aoe_reports.model.changes import OperatorChange
-from aoe_reports.model.report import Chart, Grid, Section, Waterfall
-from aoe_reports.model.rows import Column, columns_of, telling_columns
+from aoe_reports.model.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.report import Chart, Section, Waterfall
+from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import capital, count_of, join, say
+from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.incidents import incident_sections, is_open
 from aoe_reports.present.reports.night_content import (
     Night,
-    Row,
     Trend,
     is_news,
 )
@@ -30,6 +31,20 @@ LEVEL_NIGHTS = 14
 """The level before a change is drawn over so many nights: what was before those may have been another one."""
 
 
+@row
+class _ChangedSeries:
+    """A series that changed, with what it is in words."""
+
+    state: str | None = column("State", "alarm")
+    what: str = column("Item")
+    change: float | None = column("Change (after/before - 1)", "change")
+    ci_low: float | None = column("from", "change")
+    ci_high: float | None = column("to", "change")
+    before: float | None = column("Before", "ms")
+    after: float | None = column("After", "ms")
+    since: str | None = column("Since")
+
+
 def changes_sections(night: Night) -> Iterator[Section]:
     """What is told tonight: its price, its counts, what belongs to no incident, then the incidents."""
     budget = night.budget
@@ -37,30 +52,21 @@ def changes_sections(night: Night) -> Iterator[Section]:
         yield Section("Changes", [say("Nothing was measured.")])
         return
     told = [row for row in night.changes if is_news(row)]
-    apart = [{**row, "what": subject_words(row)} for row in told if row["incident"] is None]
+    apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in told if one.incident is None]
     sentences: list[str] = [_price(budget)]
-    if budget["baseline"] != "segment":
-        sentences.append(say("The baseline was specified: {baseline}.", baseline=budget["baseline"]))
+    if budget.baseline != "segment":
+        sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
         sentences.append(say("{text}.", text=capital(night.remark)))
     sentences.append(_counted_changes(night.changes, told))
     if len(apart) > SHOWN_CHANGES:
         sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(apart)))
-    columns = (
-        Column("state", "State", "alarm"),
-        Column("what", "Item"),
-        Column("change", "Change (after/before - 1)", "change"),
-        Column("ci_low", "from", "change"),
-        Column("ci_high", "to", "change"),
-        Column("before", "Before", "ms"),
-        Column("after", "After", "ms"),
-        Column("since", "Since"),
-    )
-    yield Section("Changes", sentences, Grid(columns, apart[:SHOWN_CHANGES]) if apart else None)
+    shown = grid_of(_ChangedSeries, apart[:SHOWN_CHANGES], whole=True) if apart else None
+    yield Section("Changes", sentences, shown)
     yield from _incidents(night, told)
 
 
-def _price(budget: Row) -> str:
+def _price(budget: AlarmBudget) -> str:
     return say(
         (
             "{eligible} of {series} series of the store have enough nights to be judged; together they may raise "
@@ -68,32 +74,32 @@ def _price(budget: Row) -> str:
             "last accepted change, after is the newest level; the impact is the additional time of all calls of "
             "a run."
         ),
-        eligible=budget["eligible"],
-        series=budget["series"],
-        alarms=budget["false_alarms_per_year"],
+        eligible=budget.eligible,
+        series=budget.series,
+        alarms=budget.false_alarms_per_year,
     )
 
 
-def _counted_changes(changes: Sequence[Row], told: Sequence[Row]) -> str:
+def _counted_changes(changes: Sequence[SeriesChange], told: Sequence[SeriesChange]) -> str:
     counts = [
         say("{count} series slower", count=sum(is_open(row) for row in told)),
         say(
             "{count} with a suspected regression (run the night again)",
-            count=sum(row["state"] == "suspect" for row in told),
+            count=sum(row.state == "suspect" for row in told),
         ),
-        say("{count} slower and accepted", count=sum(row["acknowledged"] is not None for row in told)),
-        say("{count} quicker", count=sum(row["state"] in {"recovered", "improved"} for row in told)),
+        say("{count} slower and accepted", count=sum(row.acknowledged is not None for row in told)),
+        say("{count} quicker", count=sum(row.state in {"recovered", "improved"} for row in told)),
         say("{count} with a change that was reported before and is settled", count=len(changes) - len(told)),
     ]
     known = [one for one in counts if one.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
 
 
-def _incidents(night: Night, told: Sequence[Row]) -> Iterator[Section]:
+def _incidents(night: Night, told: Sequence[SeriesChange]) -> Iterator[Section]:
     """What changed together, of what is told tonight: what is open first."""
-    wanted = {move["incident"] for row in told for move in row["moves"]}
-    shown = [incident for incident in night.incidents if incident["incident"] in wanted]
-    shown.sort(key=lambda incident: not incident["open"])
+    wanted = {move.incident for row in told for move in row.moves}
+    shown = [incident for incident in night.incidents if incident.incident in wanted]
+    shown.sort(key=lambda incident: not incident.open)
     yield from incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
     if len(shown) > SHOWN_INCIDENTS:
         count = len(shown) - SHOWN_INCIDENTS
@@ -101,7 +107,7 @@ def _incidents(night: Night, told: Sequence[Row]) -> Iterator[Section]:
 
 
 def trend_section(night: Night, trend: Trend) -> Section:
-    place = place_words({"rank_id": trend.rank_id, "device_id": trend.device_id})
+    place = place_words(trend)
     low, high = min(trend.values_ms), max(trend.values_ms)
     nights = trend.nights
     row = night.lead
@@ -122,22 +128,22 @@ def trend_section(night: Night, trend: Trend) -> Section:
     title = join("", (title_name(trend.workload), place))
     levels: tuple[tuple[str, str, float], ...] = ()
     marked = None
-    if row is not None and row["change"] is not None and row["since"] in nights:
-        marked = str(row["since"])
+    if row is not None and row.state is not None and row.since is not None and row.since in nights:
+        marked = row.since
         at = list(nights).index(marked)
-        if at and row["before"] and row["after"]:
+        if at and row.before and row.after:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
-            levels = ((first, last, row["before"]), (marked, nights[-1], row["after"]))
-        title = say("{what}: {change:+.1%}", what=title, change=row["change"])
+            levels = ((first, last, row.before), (marked, nights[-1], row.after))
+        title = say("{what}: {change:+.1%}", what=title, change=row.change)
         described += say(
             "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
-            state=say(row["state"]),
-            change=row["change"],
+            state=say(row.state),
+            change=row.change,
             since=marked,
-            before=row["before"],
-            after=row["after"],
+            before=row.before,
+            after=row.after,
         )
-        state = say(row["state"])
+        state = say(row.state)
     elif len(nights) < night.least_nights:
         state = say("too few nights to judge, {number} of {least}", number=len(nights), least=night.least_nights)
         described += say("; {state}", state=state)
@@ -164,73 +170,71 @@ def trend_section(night: Night, trend: Trend) -> Section:
     return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
 
 
-_PARTS = {
-    "other_operators_us": say("other operators"),
-    "communication_not_overlapped_us": say("communication, not overlapped"),
-    "free_us": say("free time"),
-    "unattributed_us": say("unattributed"),
-}
-
-
-def attribution_of_lead(night: Night, row: Row, told: Row) -> Section:
-    operators = told["operators"]
-    parts: list[tuple[str, float]] = [(_name(one), one["difference_us"]) for one in operators]
-    parts += [(words, told[name]) for name, words in _PARTS.items() if told[name] is not None]
+def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) -> Section:
+    operators = told.operators
+    parts: list[tuple[str, float]] = [(_name(one), one.difference_us) for one in operators]
+    sums = (
+        (say("other operators"), told.other_operators_us),
+        (say("communication, not overlapped"), told.communication_not_overlapped_us),
+        (say("free time"), told.free_us),
+        (say("unattributed"), told.unattributed_us),
+    )
+    parts += [(words, part_us) for words, part_us in sums if part_us is not None]
     listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
     described = say(
         "Breakdown of the change of {what} since {since}, in us per step: {parts}; total {total:+,.3f}",
-        what=join("", (whole_name(row["workload"]), place_words(row))),
-        since=row["since"],
+        what=join("", (whole_name(row.workload), place_words(row))),
+        since=row.since,
         parts=join(", ", listed),
-        total=told["total_us"],
+        total=told.total_us,
     )
     chart = Waterfall(
         title=say(
             "{what}: breakdown of {total:+,.1f} us per step",
-            what=join("", (title_name(row["workload"]), place_words(row))),
-            total=told["total_us"],
+            what=join("", (title_name(row.workload), place_words(row))),
+            total=told.total_us,
         ),
         subtitle=say(
             "Night {night}: change since {since}, {before:,.1f} us before, {after:,.1f} us after",
             night=night.night,
-            since=row["since"],
-            before=told["before_us"],
-            after=told["after_us"],
+            since=row.since,
+            before=told.before_us,
+            after=told.after_us,
         ),
         parts=parts,
-        whole=(say("the step"), told["total_us"]),
+        whole=(say("the step"), told.total_us),
         unit=say("change per step (us)"),
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
     sentences = [say("{text}.", text=described), *_remarks(told, night)]
-    rows = [{**one, "cause": cause_words(one["cause"])} for one in in_lines(operators)]
-    grid = Grid(telling_columns(columns_of(OperatorChange), operators), rows) if operators else None
+    rows = [replace(one, cause=cause_words(one.cause)) for one in in_lines(operators)]
+    grid = grid_of(OperatorChange, rows) if operators else None
     return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
 
 
-def _name(one: Row) -> str:
-    name = one["op_name"] or one["op_type"]
+def _name(one: OperatorChange) -> str:
+    name = one.op_name or one.op_type
     return whole_name(name) if name else say("unknown")
 
 
-def _remarks(told: Row, night: Night) -> Iterator[str]:
+def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
     """What moved from operators to operators, what AOE tuned, and which other steps changed."""
-    for shift in told["shifts"]:
+    for shift in told.shifts:
         yield say(
             "{sources} became {targets} ({moved:,.3f} us moved).",
-            sources=join(", ", map(whole_name, shift["from"])),
-            targets=join(", ", map(whole_name, shift["to"])),
-            moved=shift["moved_us"],
+            sources=join(", ", map(whole_name, shift.from_)),
+            targets=join(", ", map(whole_name, shift.to)),
+            moved=shift.moved_us,
         )
-    for one in told["operators"]:
-        if one.get("repository_run"):
+    for one in told.operators:
+        if one.repository_run:
             yield say(
                 "AOE tuned {operator} in run {run} of {night}.",
-                operator=whole_name(one["op_name"] or one["op_type"]),
-                run=one["repository_run"],
-                night=one["repository_night"],
+                operator=whole_name(one.op_name or one.op_type),
+                run=one.repository_run,
+                night=one.repository_night,
             )
-    others = sum(bool(one.get("attribution")) for one in night.changes) - 1
+    others = sum(bool(one.attribution) for one in night.changes) - 1
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
         yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)

@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.present.reports.incidents import is_open, is_slower
 
 Row = Mapping[str, Any]
@@ -25,18 +29,17 @@ class Trend:
     values_ms: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class TypeTime:
     """What the tasks of one operator type on one kind of core took in a run."""
 
-    position: int
-    op_type: str | None
-    task_type: str | None
-    count: int
-    total_us: float
-    mean_us: float | None
-    share: float | None
-    """Of all compute tasks of the run."""
+    position: int = column("#", "integer")
+    op_type: str | None = column("Operator type")
+    task_type: str | None = column("Core")
+    count: int = column("Tasks", "integer")
+    total_us: float = column("Total", "us")
+    mean_us: float | None = column("Mean", "us")
+    share: float | None = column("Share of computing", "percent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +65,41 @@ class StoredAdviceOfRun:
     candidates: Sequence[Row]
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class TuningRun:
     """A run of AOE, with what it claims of the model."""
 
-    night: str
-    run: str
-    workload: str
-    tuning_name: str | None
-    kind: str | None
-    status: str
-    modified: int | None
-    before_ms: float | None
-    after_ms: float | None
-    speed_up: float | None
+    night: str = column("Night")
+    run: str = column("Run", before="status")
+    workload: str = column("Workload", before="run")
+    tuning_name: str | None = column("Task", before="workload")
+    kind: str | None = column("Mode", before="workload")
+    status: str = column("Status", "state")
+    modified: int | None = column("Changed", "integer")
+    before_ms: float | None = column("Model before, claimed", "ms")
+    after_ms: float | None = column("Model after, claimed", "ms")
+    speed_up: float | None = column("Claimed speed-up (before/after - 1)", "change")
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class StoredRun:
     """A run of the night, as the store has it; its step is that of the slowest rank."""
 
-    night: str
-    run: str
-    kind: str
-    workload: str
-    hardware: str | None
-    step_ms: float | None
-    status: str | None
-    path: str | None
+    night: str = column()
+    run: str = column("Run")
+    kind: str = column("Kind", "word")
+    workload: str = column("Workload")
+    hardware: str | None = column("Hardware")
+    step_ms: float | None = column("Step", "ms")
+    status: str | None = column("Status", "state")
+    path: str | None = column("Path")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """What only the job knows that read the night."""
 
-    read: Sequence[Row]
+    read: Sequence[IngestedRun]
     """The runs that were read, with what the store did with each."""
     simulated: bool = False
 
@@ -109,10 +112,10 @@ class Night:
     """None: nothing is stored."""
     workload: str | None = None
     """The one that was asked for."""
-    changes: Sequence[Row] = ()
+    changes: Sequence[SeriesChange] = ()
     """Rows of `regressions`."""
-    incidents: Sequence[Row] = ()
-    budget: Row | None = None
+    incidents: Sequence[IncidentChange] = ()
+    budget: AlarmBudget | None = None
     """How the budget of false alarms was shared; None where nothing was measured."""
     remark: str | None = None
     """Why nothing can be said of changes, where that is so."""
@@ -123,8 +126,8 @@ class Night:
     advised: StoredAdviceOfRun | None = None
     """What was stored of advice with the newest profile of the night that has some."""
     tunings: Sequence[TuningRun] = ()
-    claims: Sequence[Row] = ()
-    verdicts: Sequence[Row] = ()
+    claims: Sequence[Stored[TuningClaim]] = ()
+    verdicts: Sequence[ListedVerdict] = ()
     """What `verify` stored of that night."""
     runs: Sequence[StoredRun] = ()
     findings: Sequence[Finding] = ()
@@ -136,7 +139,7 @@ class Night:
     job: Job | None = None
 
     @property
-    def lead(self) -> Row | None:
+    def lead(self) -> SeriesChange | None:
         """The row that the report is about."""
         return lead_of(self.changes)
 
@@ -145,22 +148,18 @@ WHOLE = ("step", "model")
 """Scopes of what is measured as a whole."""
 
 
-def lead_of(changes: Sequence[Row]) -> Row | None:
+def lead_of(changes: Sequence[SeriesChange]) -> SeriesChange | None:
     """The row that a report is about: a step that got slower, else the operator with the largest impact that did.
 
     Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
     """
     slower = list(filter(is_open, changes)) or list(filter(is_slower, changes))
-    whole = next((row for row in slower or changes if row["state"] is not None and row["scope"] in WHOLE), None)
+    whole = next((row for row in slower or changes if row.state is not None and row.scope in WHOLE), None)
     if whole is not None or not slower:
         return whole
-    return min(slower, key=lambda row: (row["scope"] != "op", -(row["impact_ms"] or 0.0)))
+    return min(slower, key=lambda row: (row.scope != "op", -(row.impact_ms or 0.0)))
 
 
-def is_news(row: Row) -> bool:
+def is_news(row: SeriesChange) -> bool:
     """Whether a change is told tonight: what is open or suspected is until it is settled, the rest in the night that it is new."""
-    return (
-        is_open(row)
-        or row["state"] == "suspect"
-        or (row["state"] is not None and (row["new"] or row["incident"] is None))
-    )
+    return is_open(row) or row.state == "suspect" or (row.state is not None and (row.new or row.incident is None))

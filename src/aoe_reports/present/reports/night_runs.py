@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.report import Grid, Ranking, Section
 from aoe_reports.model.rows import Column, columns_of, telling_columns
+from aoe_reports.model.runs import IngestedRun, TuningClaim
 from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.night_content import (
     Hotspots,
     Job,
     Night,
     Row,
     StoredAdviceOfRun,
+    StoredRun,
+    TuningRun,
     TypeTime,
 )
 from aoe_reports.present.reports.night_words import (
@@ -38,15 +42,6 @@ def hotspots_section(night: Night) -> Section:
     title, hot = "Device time breakdown", night.hotspots
     if hot is None:
         return Section(title, [say("No run of that night has operator data.")])
-    columns = (
-        Column("position", "#", "integer"),
-        Column("op_type", "Operator type"),
-        Column("task_type", "Core"),
-        Column("count", "Tasks", "integer"),
-        Column("total_us", "Total", "us"),
-        Column("mean_us", "Mean", "us"),
-        Column("share", "Share of computing", "percent"),
-    )
     about = say(
         "Compute tasks of run {run} ({model}) by operator type{ranks}, {total:,.3f} us in all",
         run=hot.run,
@@ -57,9 +52,9 @@ def hotspots_section(night: Night) -> Section:
     shown = hot.types[:SHOWN_HOTSPOTS]
     if len(hot.types) > len(shown):
         about += say("; the first {shown} of {count} types", shown=len(shown), count=len(hot.types))
-    rows = [{**asdict(row), "op_type": line_name(row.op_type)} for row in shown]
+    rows = [replace(row, op_type=line_name(row.op_type)) for row in shown]
     chart = _hotspots_chart(hot, shown, about, night)
-    return Section(title, [say("{text}.", text=about)], Grid(columns, rows), chart, figure="hotspots")
+    return Section(title, [say("{text}.", text=about)], grid_of(TypeTime, rows, whole=True), chart, figure="hotspots")
 
 
 def _of_ranks(hot: Hotspots) -> str:
@@ -97,18 +92,6 @@ def _bar_words(row: TypeTime) -> str:
 def tuning_sections(night: Night) -> list[Section]:
     if not night.tunings:
         return []
-    columns = (
-        Column("night", "Night"),
-        Column("tuning_name", "Task"),
-        Column("kind", "Mode"),
-        Column("workload", "Workload"),
-        Column("run", "Run"),
-        Column("status", "Status", "state"),
-        Column("modified", "Changed", "integer"),
-        Column("before_ms", "Model before, claimed", "ms"),
-        Column("after_ms", "Model after, claimed", "ms"),
-        Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
-    )
     sentences: list[str] = [
         say(
             "These are AOE's own claims from its microbenchmarks: only profiles taken before and after tuning "
@@ -116,24 +99,15 @@ def tuning_sections(night: Night) -> list[Section]:
         ),
         *_newest_only(night.tunings),
     ]
-    tunings = [asdict(run) for run in night.tunings[-SHOWN_RUNS:]]
-    sections = [Section("Claims by AOE", sentences, Grid(columns, tunings))]
+    sections = [Section("Claims by AOE", sentences, grid_of(TuningRun, night.tunings[-SHOWN_RUNS:], whole=True))]
     if night.claims:
-        named = (
-            Column("run", "Run"),
-            Column("name", "Operator or subgraph"),
-            Column("op_type", "Operator type"),
-            Column("claimed_before_us", "Claimed before", "us"),
-            Column("claimed_after_us", "Claimed after", "us"),
-            Column("speed_up", "Claimed speed-up (before/after - 1)", "change"),
-        )
-        shown = night.claims[:SHOWN_CLAIMS]
+        shown = [claim.row for claim in night.claims[:SHOWN_CLAIMS]]
         said = say(
             "The {shown} largest of {claims} on operators and subgraphs.",
             shown=len(shown),
             claims=count_of(len(night.claims), "{number:,} claim", "{number:,} claims"),
         )
-        sections.append(Section("Claimed for operators", [said], Grid(named, shown)))
+        sections.append(Section("Claimed for operators", [said], grid_of(TuningClaim, shown, whole=True)))
     return sections
 
 
@@ -145,7 +119,7 @@ def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
         yield Section(title, [say("No advice could be derived from run {run}: {why}.", run=advised.run, why=why)])
         return
     sentences = [_first_headline(advised)]
-    shown = in_lines(advised.advice[:SHOWN_ADVICE])
+    shown = _in_lines(advised.advice[:SHOWN_ADVICE])
     if shown:
         sentences.append(
             say(
@@ -166,7 +140,7 @@ def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
     columns = telling_columns(columns_of(AdviceRow), shown)
     yield Section(title, sentences, _grid(columns, shown, "input_shapes", "bound_by"), lines=lines)
     if summary["plan"] is not None:
-        yield _plan_section(summary["plan"], in_lines(advised.candidates[:SHOWN_ADVICE]))
+        yield _plan_section(summary["plan"], _in_lines(advised.candidates[:SHOWN_ADVICE]))
 
 
 def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
@@ -177,6 +151,10 @@ def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
     return Section(
         "Next tuning plan", told, _grid(telling_columns(_PLAN, rows), rows, "input_shapes", "reason", "prior")
     )
+
+
+def _in_lines(rows: Sequence[Row]) -> list[Row]:
+    return [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in rows]
 
 
 _PLAN = (
@@ -223,7 +201,7 @@ def _said(text: Any) -> str:
     return text if isinstance(text, Text) else whole_name(text)
 
 
-def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
+def verdict_sections(verdicts: Sequence[ListedVerdict]) -> list[Section]:
     if not verdicts:
         return []
     shown = verdicts[:SHOWN_VERDICTS]
@@ -233,8 +211,7 @@ def verdict_sections(verdicts: Sequence[Row]) -> list[Section]:
     if len(verdicts) > len(shown):
         first = say("The first {shown} of {count} rows.", shown=len(shown), count=len(verdicts))
         said = join(" ", (said, first))
-    rows = in_lines(shown)
-    grid = _grid(telling_columns(columns_of(ListedVerdict), rows), rows, "night", "input_shapes", "reason")
+    grid = grid_of(ListedVerdict, in_lines(shown), without=("night", "input_shapes", "reason"))
     return [Section("Claimed vs measured", [said], grid)]
 
 
@@ -242,15 +219,6 @@ def run_sections(night: Night) -> list[Section]:
     """The runs of the night, as the store has them."""
     if night.night is None:
         return []
-    columns = (
-        Column("run", "Run"),
-        Column("kind", "Kind", "word"),
-        Column("workload", "Workload"),
-        Column("hardware", "Hardware"),
-        Column("step_ms", "Step", "ms"),
-        Column("status", "Status", "state"),
-        Column("path", "Path"),
-    )
     sentences: list[str] = [
         say(
             "{runs} stored for {night}. The step time is that of the slowest rank.",
@@ -276,8 +244,7 @@ def run_sections(night: Night) -> list[Section]:
             if night.workload is None
             else say("No measurements of this workload on {later} with a run: {nights}.", later=later, nights=some)
         )
-    rows = [asdict(run) for run in night.runs[-SHOWN_RUNS:]]
-    return [Section("Runs of the night", sentences, Grid(columns, rows))]
+    return [Section("Runs of the night", sentences, grid_of(StoredRun, night.runs[-SHOWN_RUNS:], whole=True))]
 
 
 def _newest_only(every: Sequence[Any]) -> Iterator[str]:
@@ -293,17 +260,7 @@ def _cut_off(status: Iterable[Any]) -> Iterator[str]:
 
 def read_section(job: Job) -> Section:
     """The runs that a job read, and what the store did with them."""
-    columns = (
-        Column("night", "Night"),
-        Column("run", "Run"),
-        Column("kind", "Kind", "word"),
-        Column("workload", "Workload"),
-        Column("records", "Records", "integer"),
-        Column("step_ms", "Step", "ms"),
-        Column("outcome", "Store", "word"),
-        Column("status", "Status", "word"),
-    )
-    counts = Counter(str(row["outcome"]) for row in job.read)
+    counts = Counter(row.outcome for row in job.read)
     said = [say("{count} {outcome}", count=count, outcome=say(outcome)) for outcome, count in sorted(counts.items())]
     sentences: list[str] = [
         say(
@@ -311,10 +268,11 @@ def read_section(job: Job) -> Section:
             runs=count_of(len(job.read), "{number} run", "{number} runs"),
             outcomes=join(", ", said) if said else say("none"),
         ),
-        *_cut_off(row["status"] for row in job.read),
+        *_cut_off(row.status for row in job.read),
         *_newest_only(job.read),
     ]
-    return Section("Data read", sentences, Grid(columns, job.read[-SHOWN_RUNS:]) if job.read else None)
+    grid = grid_of(IngestedRun, job.read[-SHOWN_RUNS:], without=("path",), whole=True)
+    return Section("Data read", sentences, grid if job.read else None)
 
 
 def _counted_runs(number: int) -> str:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from aoe_reports.model.changes import OperatorChange, SeriesChange
+from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.names import shorten_middle
+from aoe_reports.present.reports.night_content import Trend
 
-Row = Mapping[str, Any]
-
+R = TypeVar("R", OperatorChange, ListedVerdict)
 
 TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 """Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
 
 
-def subject_words(row: Row) -> str:
+def subject_words(row: SeriesChange) -> str:
     """What a series is, in words."""
-    workload, kind, name = str(row["workload"]), row["op_type"], row["op_name"]
-    if row["scope"] == "step" and workload.endswith("/step"):
+    workload, kind, name = row.workload, row.op_type, row.op_name
+    if row.scope == "step" and workload.endswith("/step"):
         return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
     endings = [f"/op/{name}"] if name else []
-    endings += [f"/op_type/{kind}"] if row["scope"] == "op_type" else []
+    endings += [f"/op_type/{kind}"] if row.scope == "op_type" else []
     for ending in endings:
         if workload.endswith(ending):
             model = line_name(workload.removesuffix(ending))
@@ -40,23 +43,23 @@ def times_in_one_unit(*times_ns: float) -> tuple[list[str], str]:
     return [f"{time / scale:,.{digits}f}" for time in times_ns], unit
 
 
-def operator_words(one: Row) -> str:
-    if one["op_name"] and one["op_type"]:
-        return say("operator {name} ({kind})", name=line_name(one["op_name"]), kind=line_name(one["op_type"]))
-    if one["op_name"]:
-        return say("operator {name}", name=line_name(one["op_name"]))
-    return say("operator type {kind}", kind=line_name(one["op_type"]))
+def operator_words(one: SeriesChange | OperatorChange) -> str:
+    if one.op_name and one.op_type:
+        return say("operator {name} ({kind})", name=line_name(one.op_name), kind=line_name(one.op_type))
+    if one.op_name:
+        return say("operator {name}", name=line_name(one.op_name))
+    return say("operator type {kind}", kind=line_name(one.op_type))
 
 
-def place_words(row: Row) -> str:
-    rank, device = row.get("rank_id"), row.get("device_id")
+def place_words(row: SeriesChange | Trend) -> str:
+    rank, device = row.rank_id, row.device_id
     if rank is not None:
         return say(", rank {rank}", rank=rank)
     return say(", device {device}", device=device) if device else ""
 
 
-def series_words(row: Row) -> str:
-    return join("", (line_name(row["workload"]), place_words(row)))
+def series_words(row: SeriesChange) -> str:
+    return join("", (line_name(row.workload), place_words(row)))
 
 
 def title_name(name: Any) -> str:
@@ -67,9 +70,9 @@ def line_name(name: Any) -> str:
     return shorten_middle(str(name), LINE_NAME)
 
 
-def in_lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def in_lines(rows: Sequence[R]) -> list[R]:
     """Rows whose operators have names that fit a cell."""
-    return [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in rows]
+    return [replace(row, op_name=row.op_name and line_name(row.op_name)) for row in rows]
 
 
 def whole_name(name: Any) -> str:

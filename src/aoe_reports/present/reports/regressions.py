@@ -2,96 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
-from typing import Any
 
 from aoe_reports.model.causes import cause_words
-from aoe_reports.model.changes import OperatorChange
-from aoe_reports.model.report import Grid, Report, Section
-from aoe_reports.model.rows import columns_of, telling_columns
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import join, say
+from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import change_columns, incident_sections
+from aoe_reports.present.reports.incidents import incident_sections
 
 _OF_MEMBERS = frozenset({"impact_ms", "series_id"})
 """What is said of members of an incident alone."""
 
 
-def regressions_report(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any], remark: str | None) -> Report:
-    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides.
-
-    `more` has the budget and the incidents, as the JSON form has them beside the rows.
-    """
-    budget = more["budget"]
-    sections = incident_sections(more["incidents"], rows)
-    apart = [row for row in rows if row["incident"] is None]
+def regressions_report(
+    rows: Sequence[SeriesChange], incidents: Sequence[IncidentChange], budget: AlarmBudget, remark: str | None
+) -> Report:
+    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
+    sections = incident_sections(incidents, rows)
+    apart = [row for row in rows if row.incident is None]
     if apart:
-        shown = Grid(change_columns(apart, without=_OF_MEMBERS), apart)
+        shown = grid_of(SeriesChange, apart, without=_OF_MEMBERS)
         sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
-    sections += [attribution_section(row) for row in rows if row.get("attribution")]
+    sections += [attribution_section(row, row.attribution) for row in rows if row.attribution is not None]
     sections.append(Section("Reliability of alarms", _price(rows, budget)))
-    headline = say("{count} changes since the first night.", count=sum(row["state"] is not None for row in rows))
-    return Report("Regressions", headline if budget["whole_history"] else night_headline(rows, remark), sections)
+    headline = say("{count} changes since the first night.", count=sum(row.state is not None for row in rows))
+    return Report("Regressions", headline if budget.whole_history else night_headline(rows, remark), sections)
 
 
-def attribution_section(row: Mapping[str, Any]) -> Section:
+def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:
     """The change of a step over what ran in it."""
-    told = row["attribution"]
     parts = [
-        say("{name} {size:+,.3f}", name=words, size=told[key])
-        for key, words in (
-            ("operators_us", say("operators")),
-            ("communication_not_overlapped_us", say("communication that is not overlapped")),
-            ("free_us", say("free time")),
-            ("unattributed_us", say("unattributed")),
+        say("{name} {size:+,.3f}", name=words, size=part_us)
+        for words, part_us in (
+            (say("operators"), told.operators_us),
+            (say("communication that is not overlapped"), told.communication_not_overlapped_us),
+            (say("free time"), told.free_us),
+            (say("unattributed"), told.unattributed_us),
         )
-        if told[key] is not None
+        if part_us is not None
     ]
-    sentence = say(
-        "The step time changed by {total:+,.3f} us: {parts}.", total=told["total_us"], parts=join(", ", parts)
-    )
+    sentence = say("The step time changed by {total:+,.3f} us: {parts}.", total=told.total_us, parts=join(", ", parts))
     shifts = [
         say(
             "{sources} became {targets} ({moved:,.3f} us).",
-            sources=join(", ", shift["from"]),
-            targets=join(", ", shift["to"]),
-            moved=shift["moved_us"],
+            sources=join(", ", shift.from_),
+            targets=join(", ", shift.to),
+            moved=shift.moved_us,
         )
-        for shift in told["shifts"]
+        for shift in told.shifts
     ]
     tuned = [
         say(
             "AOE tuned {operator} in run {run} of {night}.",
-            operator=one["op_name"] or one["op_type"],
-            run=one["repository_run"],
-            night=one["repository_night"],
+            operator=one.op_name or one.op_type,
+            run=one.repository_run,
+            night=one.repository_night,
         )
-        for one in told["operators"]
-        if one["repository_run"]
+        for one in told.operators
+        if one.repository_run
     ]
     lines = [sentence, *shifts, *tuned]
-    operators = [{**one, "cause": cause_words(one["cause"])} for one in told["operators"]]
-    grid = Grid(telling_columns(columns_of(OperatorChange), operators), operators) if operators else None
-    return Section(say("Breakdown of the change of {workload}", workload=row["workload"]), lines, grid)
+    operators = [replace(one, cause=cause_words(one.cause)) for one in told.operators]
+    grid = grid_of(OperatorChange, operators) if operators else None
+    return Section(say("Breakdown of the change of {workload}", workload=row.workload), lines, grid)
 
 
-def _price(rows: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> list[str]:
+def _price(rows: Sequence[SeriesChange], budget: AlarmBudget) -> list[str]:
     shared = say(
         (
             (
                 "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} "
                 "false changes among them."
             )
-            if budget["whole_history"]
+            if budget.whole_history
             else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
         ),
-        eligible=budget["eligible"],
-        series=budget["series"],
-        alarms=budget["false_alarms_per_year"],
+        eligible=budget.eligible,
+        series=budget.series,
+        alarms=budget.false_alarms_per_year,
     )
     said: list[str] = [shared]
-    known = [row["smallest_detectable"] for row in rows if row["smallest_detectable"] is not None]
+    known = [row.smallest_detectable for row in rows if row.smallest_detectable is not None]
     if known:
         said.append(
             say(

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import FAILED_TUNING, Finding, has, is_below
-from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.report import Cells, Grid, Section
 from aoe_reports.model.rows import Column, Rows, column, row, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import section_of
@@ -106,7 +106,7 @@ def overview_sections(tasks: Sequence[TuningTask], unread: int) -> list[Section]
     if tasks:
         several = len({task.kind for task in tasks}) > 1
         things = say("operators and subgraphs") if several else say(tasks[0].kind)
-        counts = [
+        counts: list[Cells] = [
             {"number": number, "name": task.name, **task.summary, "file": _place(task)}
             for number, task in enumerate(tasks, start=1)
         ]
@@ -306,7 +306,7 @@ def _columns(task: TuningTask) -> tuple[Column, ...]:
     )
 
 
-def _modifications(modifications: Sequence[Modification]) -> list[dict[str, Any]]:
+def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
     longest = max((max(m.before, m.after) for m in modifications if m.before and m.after), default=Decimal(1))
     return [
         {
