@@ -47,21 +47,18 @@ PAGE = '''"""The page of workloads."""
 from __future__ import annotations
 
 from aoe_reports.history.site_facts import StoreFacts
-from aoe_reports.site.cells import cell, head
-from aoe_reports.site.pages import Content
+from aoe_reports.site.cells import Table, cell, head
+from aoe_reports.site.pages import Content, ListPage
 from aoe_reports.site.texts import Texts
 
 
 def workloads(facts: StoreFacts, text: Texts) -> Content:
     """Every workload with its newest night."""
     newest = {run.model: run.night for run in facts.runs}
-    context = {
-        "title": text("Workloads"),
-        "about": text("Every workload of the store."),
-        "columns": [(text("Workload"), "text"), (text("Newest night"), "text")],
-        "rows": [[head(name), cell(night)] for name, night in newest.items()],
-    }
-    return context, {"rows": [{"workload": name, "newest_night": night} for name, night in newest.items()]}
+    columns = [(text("Workload"), "text"), (text("Newest night"), "text")]
+    rows = [[head(name), cell(night)] for name, night in newest.items()]
+    page = ListPage(title=text("Workloads"), listed=Table(columns, rows, text("Every workload of the store.")))
+    return page, {"rows": [{"workload": name, "newest_night": night} for name, night in newest.items()]}
 '''
 ADVICE = """@on_operators
 def _rare(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from collections.abc import Sequence
+
+from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Row, RunAdvice, RunFacts
+from aoe_reports.model.classes import record
 from aoe_reports.present.values import plain
-from aoe_reports.site.cells import cell, drawn, head, sentence, with_code
+from aoe_reports.site.cells import Table, cell, drawn, head, sentence, with_code
 from aoe_reports.site.charts import bar
 from aoe_reports.site.texts import Texts
 
@@ -15,42 +18,67 @@ SHOWN = 50
 """Rows of each table; what this version stores is fewer, what somebody else imported may be any number."""
 
 
-def advice_part(run: RunFacts, stored: RunAdvice | None, text: Texts) -> dict[str, Any]:
-    """The part of the page's context that is about advice and the plan; `stored` is None where the store has none."""
-    told = {"advice_commands": _commands(run), "advised": None}
+@record
+class Advised:
+    """What is stored of advice with a run."""
+
+    headlines: Sequence[str]
+    advice: Table
+    to_do: Sequence[tuple[str, Markup]]
+    """Rules, and what they say is to be done."""
+    stated: Table
+    """msprof's own."""
+    notes: Sequence[Markup]
+
+
+@record
+class NextPlan:
+    """What is stored of the next tuning plan with a run."""
+
+    said: str
+    candidates: Table
+    left_out: Table
+
+
+def advice_said(stored: RunAdvice | None, text: Texts) -> str:
+    """Why a page has no advice; `stored` is None where the store has none."""
     if stored is None:
-        return {
-            **told,
-            "advice_said": text(
-                "No advice and no plan are stored with this run: ingest its profile again with --renew, or query "
-                "the profile directly."
-            ),
-        }
-    summary = stored.summary
-    why_not = summary.get("why_not")
-    return {
-        **told,
-        "advice_said": text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else "",
-        "advised": {
-            "headlines": _headlines(summary, text),
-            "about": text(("The {shown} of {count} with the largest bound. Bound is the maximum by which a step "
-                          "could become shorter; it is not a forecast, and bounds do not add up."), shown=min(len(stored.advice), SHOWN), count=summary.get("found", 0)),
-            "columns": [
-                (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Bound, per step (us)"), "number"),
-                (text("Bound, share of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
-            ],
-            "rows": [_advice_cells(row, text) for row in stored.advice[:SHOWN]],
-            "to_do": list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in stored.advice[:SHOWN])),
-            "stated_about": text("The first {shown} of {count}, as worded by msprof.", shown=min(len(stored.stated), SHOWN), count=summary.get("stated", 0)),
-            "stated_columns": [
-                (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
-                (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof message"), "text"),
-            ],
-            "stated": [_stated_cells(row, text) for row in stored.stated[:SHOWN]],
-            "notes": [with_code(text.told(note)) for note in summary.get("notes", ())],
-        },
-        **_plan(stored, text),
-    }  # fmt: skip
+        return text(
+            "No advice and no plan are stored with this run: ingest its profile again with --renew, or query "
+            "the profile directly."
+        )
+    why_not = stored.summary.get("why_not")
+    return text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else ""
+
+
+def advised(stored: RunAdvice, text: Texts) -> Advised:
+    """The advice of a run."""
+    summary, shown = stored.summary, stored.advice[:SHOWN]
+    columns = [
+        (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Bound, per step (us)"), "number"),
+        (text("Bound, share of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
+    ]  # fmt: skip
+    stated_columns = [
+        (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
+        (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof message"), "text"),
+    ]  # fmt: skip
+    about = text(
+        "The {shown} of {count} with the largest bound. Bound is the maximum by which a step could become shorter; it is not a forecast, and bounds do not add up.",
+        shown=len(shown),
+        count=summary.get("found", 0),
+    )
+    stated_about = text(
+        "The first {shown} of {count}, as worded by msprof.",
+        shown=min(len(stored.stated), SHOWN),
+        count=summary.get("stated", 0),
+    )
+    return Advised(
+        headlines=_headlines(summary, text),
+        advice=Table(columns, [_advice_cells(row, text) for row in shown], about),
+        to_do=list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in shown)),
+        stated=Table(stated_columns, [_stated_cells(row, text) for row in stored.stated[:SHOWN]], stated_about),
+        notes=[with_code(text.told(note)) for note in summary.get("notes", ())],
+    )
 
 
 def _headlines(summary: Row, text: Texts) -> list[str]:
@@ -107,29 +135,33 @@ def _stated_cells(row: Row, text: Texts) -> list[str]:
     ]
 
 
-def _plan(stored: RunAdvice, text: Texts) -> dict[str, Any]:
+def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
+    """The plan of a run."""
     plan = stored.summary.get("plan")
     most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
-    return {
-        "plan_said": text.told(plan.get("headline") or "") if plan else text("No task of this run shows what could be tuned."),
-        "plan_about": text(("Computed when the run was stored, without earlier results. Total is for the whole "
-                           "profile; expected and bound are in us per step. Shows the first {shown} of {count} "
-                           "candidates."), shown=min(len(stored.candidates), SHOWN), count=count),
-        "candidate_columns": [
-            (text("Item"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
-            (text("Expected, per step (us)"), "number"), ("", "text"), (text("Bound, per step (us)"), "number"), (text("Tuning (s)"), "number"),
-            (text("Why"), "text"),
-        ],
-        "candidates": [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]],
-        "left_out_columns": [
-            (text("Rule"), "text"), (text("Meaning"), "text"), (text.sense("count", "Operators"), "number"), (text("Total (us)"), "number"),
-        ],
-        "left_out": [
-            [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
-            for row in stored.left_out[:SHOWN]
-        ],
-    }  # fmt: skip
+    columns = [
+        (text("Item"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
+        (text("Expected, per step (us)"), "number"), ("", "text"), (text("Bound, per step (us)"), "number"), (text("Tuning (s)"), "number"),
+        (text("Why"), "text"),
+    ]  # fmt: skip
+    left_out_columns = [
+        (text("Rule"), "text"), (text("Meaning"), "text"), (text.sense("count", "Operators"), "number"), (text("Total (us)"), "number"),
+    ]  # fmt: skip
+    left_out = [
+        [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
+        for row in stored.left_out[:SHOWN]
+    ]  # fmt: skip
+    about = text(
+        "Computed when the run was stored, without earlier results. Total is for the whole profile; expected and bound are in us per step. Shows the first {shown} of {count} candidates.",
+        shown=min(len(stored.candidates), SHOWN),
+        count=count,
+    )
+    return NextPlan(
+        said=text.told(plan.get("headline") or "") if plan else text("No task of this run shows what could be tuned."),
+        candidates=Table(columns, [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]], about),
+        left_out=Table(left_out_columns, left_out),
+    )
 
 
 def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
@@ -147,7 +179,7 @@ def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
     ]
 
 
-def _commands(run: RunFacts) -> list[str]:
+def commands(run: RunFacts) -> list[str]:
     """How advice and a plan are made from the profile."""
     path = shlex.quote(plain(run.path)) if run.path else "PATH"
     return [f"aoe-reports advise {path}", f"aoe-reports plan {path} -o plan"]

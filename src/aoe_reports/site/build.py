@@ -16,13 +16,14 @@ from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.changes import IncidentChange
-from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.comparison import (
     KEYS_AT,
+    RunComparison,
     compare_runs,
     comparison_page,
     keys_file,
@@ -33,7 +34,7 @@ from aoe_reports.site.comparison import (
 )
 from aoe_reports.site.navigation import PAGES
 from aoe_reports.site.overview import run_row
-from aoe_reports.site.pages import ASSETS, asset, look, render_page
+from aoe_reports.site.pages import ASSETS, Frame, Page, asset, look, render_page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.publish import Generation, key_of, new_generation
 from aoe_reports.site.run import Surroundings, run_page, steps_by_tasks, surroundings_of
@@ -41,7 +42,6 @@ from aoe_reports.site.series import (
     Look,
     differences_of,
     hindsight_of,
-    recorded_words,
     series_page,
     together_with,
     watch_of,
@@ -84,7 +84,7 @@ def build_site(
         with locked(folder):
             try:  # facts are read by whoever is alone: what comes later is never older
                 history, facts = read_facts(store, false_alarms_per_year, detected)
-                made = {"format": FORMAT, "language": language, "look": look()}
+                made: JsonObject = {"format": FORMAT, "language": language, "look": look()}
                 with new_generation(folder, made) as generation:
                     return _Builder(
                         store, history, facts, generation, Texts(language), report=(folder / REPORT_PAGE).is_file()
@@ -179,12 +179,17 @@ class _Builder:
             self.generation.write(name, key, content)
         counts["written"] += 1
 
-    def _page(self, template: str, page: str, name: str, at: str, context: Mapping[str, Any]) -> bytes:
-        root = "../" if "/" in name else ""
-        twin = name.rpartition("/")[2].removesuffix(".html") + ".json"
-        common = {"root": root, "twin": twin, "page": page, "at": at, "listed": PAGES, "report": self.report}
-        made_from = self.made_from if at else ""
-        return render_page(template, self.text, {**common, "made_from": made_from, **context})
+    def _page(self, template: str, kind: str, name: str, at: str, page: Page) -> bytes:
+        frame = Frame(
+            page=kind,
+            at=at,
+            root="../" if "/" in name else "",
+            twin=name.rpartition("/")[2].removesuffix(".html") + ".json",
+            made_from=self.made_from if at else "",
+            navigation=PAGES,
+            report=self.report,
+        )
+        return render_page(template, self.text, frame, page)
 
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
@@ -234,8 +239,15 @@ class _Builder:
                     "series",
                     f"{place}.html",
                     "",
-                    series_page(series, differences, together, runs, self.store, self.text)
-                    | {"recorded": recorded_words(incident, self.text)},
+                    series_page(
+                        series,
+                        runs,
+                        self.text,
+                        differences=differences,
+                        incident=incident,
+                        together=together,
+                        store=self.store,
+                    ),
                 ),
                 content,
             ],
@@ -254,8 +266,8 @@ class _Builder:
         stored = StoredAdvice(self.history, wanted)
         for run, details in read_details(self.history, wanted):
             around, advice, names = surroundings[run.run_id], stored.of(run), _run_names(run)
-            context = run_page(run, details, around, self.pages, self.text, advice)
-            made = [self._page("run", "run", names[0], "", context), _run_twin(run, details, around, advice)]
+            page = run_page(run, details, around, self.pages, self.text, advice)
+            made = [self._page("run", "run", names[0], "", page), _run_twin(run, details, around, advice)]
             if not run.is_tuning:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
@@ -300,25 +312,25 @@ class _Builder:
         details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
-            twin = _as_json({"format_version": 1, "page": "comparison", **told.as_json()})
             page = self._page("compare", "comparison", names[0], "", comparison_page(told, self.text))
-            self._put("comparison", names, key, lambda made=(page, twin): made)
+            made = (page, _comparison_twin(told))
+            self._put("comparison", names, key, lambda made=made: made)
 
     def _lists(self) -> None:
         listed = list_file(self.facts.runs)
         self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
         for one in PAGES:
-            context, rows = one.make(self.facts, self.text)
-            page = "index" if one.template == "index" else one.key
+            page, twin = one.make(self.facts, self.text)
+            kind = "index" if one.template == "index" else one.key
             content = [
-                self._page(one.template, page, one.file, one.key, context),
-                _as_json({"format_version": 1, "page": one.key, **rows}),
+                self._page(one.template, kind, one.file, one.key, page),
+                _as_json({"format_version": 1, "page": one.key, **twin}),
             ]
             names = [one.file, f"{one.file.removesuffix('.html')}.json"]
             self._put("overview", names, key_of(*content), lambda content=content: content)
 
 
-def _look(series: SeriesFacts, look: Look) -> dict[str, Any]:
+def _look(series: SeriesFacts, look: Look) -> JsonObject:
     """The levels and changes that a look showed, by nights instead of places."""
     return {
         "levels": [
@@ -334,7 +346,7 @@ def _beginning_of(incident: IncidentChange) -> JsonObject:
     return {name: told[name] for name in ("incident", "since", "since_run", "since_now", "metadata")}
 
 
-def _change(series: SeriesFacts, start: int, until: int, **values: Any) -> dict[str, Any]:
+def _change(series: SeriesFacts, start: int, until: int, **values: Json) -> JsonObject:
     return {"night": series.nights[start], "run": series.runs[start], "last_night": series.nights[until - 1], **values}
 
 
@@ -388,6 +400,24 @@ def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: 
         "findings": [finding.as_dict() for finding in run.findings],
     }
     return _as_json(told)
+
+
+def _comparison_twin(told: RunComparison) -> bytes:
+    """Difference = candidate - baseline, ratio = candidate / baseline."""
+    document = {
+        "format_version": 1,
+        "page": "comparison",
+        "baseline": told.pair.baseline.run_id,
+        "candidate": told.pair.candidate.run_id,
+        "why": told.pair.why,
+        "not_comparable": told.not_comparable,
+        "steps": told.steps,
+        **{f"{scope}_rows": rows for scope, rows in told.tables.items()},
+        "totals": told.totals,
+        "untimed": told.untimed,
+        "metadata_differences": told.metadata_differences,
+    }
+    return _as_json(document)
 
 
 def _without(row: object, name: str) -> JsonObject:

@@ -6,7 +6,8 @@ everything else goes through `words`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,22 @@ LONG = 24
 
 Columns = list[tuple[str, str]]
 """Titles, and what stands below them: text or number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a page: its columns, and rows of cells."""
+
+    columns: Columns
+    rows: Sequence[Sequence[str]]
+    about: str = ""
+    """What is said above it."""
+    title: str = ""
+    """Where no template says it."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.rows)
 
 
 @lru_cache(maxsize=65536)
@@ -109,15 +126,13 @@ def drawn(chart: Markup) -> str:
     return f"<td>{chart}</td>"
 
 
-def table(
-    caption: str, region: str, columns: Columns, rows: Iterable[Sequence[str]], *, filtered: bool = False
-) -> Markup:
+def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) -> Markup:
     """A whole table of such cells, in a region of its own that scrolls where the page is narrow."""
     heads = "".join(
         f'<th scope="col"{" class=number" if kind == "number" else ""}>{words(title)}</th>' if title else "<td></td>"
-        for title, kind in columns
+        for title, kind in table.columns
     )
-    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in table.rows)
     return Markup(
         f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{" data-filtered" if filtered else ""}>'
         f"<caption>{words(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -36,6 +36,13 @@ class Level:
 def days_of(nights: tuple[str, ...]) -> Days:
     """Dates as numbers of days (ordinals)."""
     return np.array([date.fromisoformat(night).toordinal() for night in nights], dtype=np.int64)
+
+
+class Figure(NamedTuple):
+    """A chart under its title."""
+
+    title: str
+    svg: Markup
 
 
 def history_chart(

@@ -18,11 +18,13 @@ import orjson
 
 from aoe_reports.formats.records.payloads import object_in
 from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
+from aoe_reports.model.classes import record
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Columns, cell, changed, head, stated
-from aoe_reports.site.pages import Content
+from aoe_reports.site.cells import Columns, Table, cell, changed, head, stated
+from aoe_reports.site.pages import Content, Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 
@@ -112,7 +114,7 @@ class GroupDifference:
     device_id: int | None
     op_type: str | None
     op_name: str | None
-    workload_args: Mapping[str, Any]
+    workload_args: JsonObject
     side: Side
     baseline_count: int | None
     candidate_count: int | None
@@ -150,20 +152,6 @@ class RunComparison:
     def metadata_differences(self) -> list[FactDifference]:
         """What is known of how the runs ran and differs."""
         return list(starmap(FactDifference, differing_facts(self.pair.baseline, self.pair.candidate)))
-
-    def as_json(self) -> dict[str, Any]:
-        """Difference = candidate - baseline, ratio = candidate / baseline."""
-        return {
-            "baseline": self.pair.baseline.run_id,
-            "candidate": self.pair.candidate.run_id,
-            "why": self.pair.why,
-            "not_comparable": self.not_comparable,
-            "steps": self.steps,
-            **{f"{scope}_rows": rows for scope, rows in self.tables.items()},
-            "totals": self.totals,
-            "untimed": self.untimed,
-            "metadata_differences": self.metadata_differences,
-        }
 
 
 def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> RunComparison:
@@ -387,25 +375,46 @@ _SCRIPT: Mapping[str, str] = N_(
 """What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
 
 
-def comparison_page(told: RunComparison, text: Texts) -> dict[str, Any]:
-    """The context of a prebuilt comparison."""
+@record
+class ComparisonPage(Page):
+    """A prebuilt comparison."""
+
+    about: str
+    reasons: Sequence[str]
+    """Why the two runs are not comparable."""
+    sides: Sequence[tuple[str, str, str]]
+    """What a side is called, its run, the page of that."""
+    steps: Table
+    tables: Sequence[Table]
+    differences: Table
+    untimed: str
+
+
+def comparison_page(told: RunComparison, text: Texts) -> ComparisonPage:
+    """The page of a pair."""
     pair = told.pair
-    return {
-        "title": text("{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night),
-        "about": about_baseline(pair, text),
-        "reasons": [_reason(reason, text) for reason in told.not_comparable],
-        "sides": [
+    untimed = text(
+        "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate.",
+        **told.untimed,
+    )
+    return ComparisonPage(
+        title=text(
+            "{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night
+        ),
+        about=about_baseline(pair, text),
+        reasons=[_reason(reason, text) for reason in told.not_comparable],
+        sides=[
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "step_columns": _columns(text("Component"), text, "ms"),
-        "steps": [_step_cells(row, text) for row in told.steps],
-        "tables": [_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
-        "fact_columns": [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
-        "differences": [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
-        "untimed": text(("Records without a total, not shown in any table: {baseline} in the baseline, "
-                        "{candidate} in the candidate."), **told.untimed) if any(told.untimed.values()) else "",
-    }  # fmt: skip
+        steps=Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in told.steps]),
+        tables=[_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
+        differences=Table(
+            [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
+            [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
+        ),
+        untimed=untimed if any(told.untimed.values()) else "",
+    )
 
 
 def about_baseline(pair: Pair, text: Texts) -> str:
@@ -463,7 +472,7 @@ def _ratio(ratio: float | None) -> str:
     return changed(None) if ratio is None else cell(ratio, "ratio")
 
 
-def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text: Texts) -> dict[str, Any]:
+def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text: Texts) -> Table:
     sums = (total.baseline_total_us, total.candidate_total_us)
     baseline, candidate = (text("not stored") if value is None else show(value, "us") for value in sums)
     said = text(
@@ -476,12 +485,9 @@ def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text:
         candidate=candidate,
         difference=_signed(total.difference_us),
     )
-    return {
-        "title": text(_SCRIPT[f"compare_{scope}"]),
-        "about": said,
-        "columns": [*_columns(text("Item"), text, "us"), (text("Side"), "text")],
-        "rows": [_row_cells(row, text) for row in rows[:SHOWN_ROWS]],
-    }
+    columns = [*_columns(text("Item"), text, "us"), (text("Side"), "text")]
+    cells = [_row_cells(row, text) for row in rows[:SHOWN_ROWS]]
+    return Table(columns, cells, said, text(_SCRIPT[f"compare_{scope}"]))
 
 
 def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
@@ -501,26 +507,31 @@ def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
     ]
 
 
+@record
+class ChooserPage(Page):
+    """The page that compares any two runs."""
+
+    models: Table
+    texts: str
+    """What its script says, as JSON."""
+
+
 def chooser_page(facts: StoreFacts, text: Texts) -> Content:
-    """The context of the page that compares any two runs, and its JSON."""
+    """The page, with the prebuilt comparisons, and its JSON."""
     pairs = pairs_of(facts)
     columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
     texts = orjson.dumps({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
-    context = {
-        "title": text("Compare two runs"),
-        "columns": columns,
-        "rows": [
-            [
-                head(model, f"{page_of(model)}.html"),
-                cell(pair.candidate.night, "text", pair.candidate.run_id),
-                cell(pair.baseline.night, "text", pair.baseline.run_id),
-                cell(about_baseline(pair, text)),
-            ]
-            for model, pair in pairs.items()
-        ],
-        "texts": _as_script(texts).decode(),
-    }
-    return context, {
+    rows = [
+        [
+            head(model, f"{page_of(model)}.html"),
+            cell(pair.candidate.night, "text", pair.candidate.run_id),
+            cell(pair.baseline.night, "text", pair.baseline.run_id),
+            cell(about_baseline(pair, text)),
+        ]
+        for model, pair in pairs.items()
+    ]
+    page = ChooserPage(title=text("Compare two runs"), models=Table(columns, rows), texts=_as_script(texts).decode())
+    return page, {
         "rows": [
             {
                 "workload": model,

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.classes import record
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
+from aoe_reports.model.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Columns, cell, changed, drawn, head, linked, short, stated
+from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, linked, short, stated
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.comparison import page_of, pairs_of
-from aoe_reports.site.pages import Content
+from aoe_reports.site.pages import Content, ListPage, Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect
@@ -52,44 +57,71 @@ _GROUPS: Mapping[str, _Words] = N_(
 )
 
 
+@record
+class Overview(Page):
+    """The first page."""
+
+    headline: str
+    more: str
+    tone: str
+    facts: Sequence[tuple[str, str]]
+    tiles: Sequence[tuple[Group, str, int]]
+    """How many series a group has."""
+    groups: Sequence[tuple[Group, Table]]
+    models: Table
+    compared: Sequence[tuple[str, str]]
+    """Models with a comparison of their own, and its page."""
+    health: Sequence[str]
+    not_whole: Sequence[tuple[str, str, str]]
+    """The runs of the watched nights that are not whole: the name of each, its page, and why."""
+    not_whole_said: str
+    not_whole_more: str
+    runs: Table
+    findings: Table
+
+
 def overview(facts: StoreFacts, text: Texts) -> Content:
-    """The context of the first page, and its JSON."""
+    """The first page, and its JSON."""
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = list(chain.from_iterable(run.findings for run in tonight))
-    context = {
-        "title": text("Overview"),
-        "compared": [(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
-        "headline": said,
-        "more": more,
-        "tone": tone,
-        "facts": _facts(facts, text) if facts.nights else [],
-        "tiles": _tiles(groups, text) if facts.nights else [],
-        "groups": [_group(key, members, text) for key, members in groups.items() if members],
-        "model_columns": _model_columns(text),
-        "models": [_model(model, facts, text) for model in _models(facts)],
-        "health": list(_health(facts, tonight, text)),
-        **_not_whole(facts, text),
-        "run_columns": run_columns(text),
-        "runs": [run_cells(run, "runs/", text) for run in tonight[:SHOWN_RUNS]],
-        "finding_columns": finding_columns(text),
-        "findings": [finding_cells(finding, text) for finding in _worst(findings)[:SHOWN_FINDINGS]],
-    }
-    return context, {
-        "rows": facts.regressions,
+    odd = list(_not_whole(facts))
+    page = Overview(
+        title=text("Overview"),
+        headline=said,
+        more=more,
+        tone=tone,
+        facts=_facts(facts, text) if facts.nights else [],
+        tiles=_tiles(groups, text) if facts.nights else [],
+        groups=[(key, _group(key, members, text)) for key, members in groups.items() if members],
+        models=Table(_model_columns(text), [_model(model, facts, text) for model in _models(facts)]),
+        compared=[(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
+        health=list(_health(facts, tonight, text)),
+        not_whole=[_not_whole_run(run, text) for run in odd[:SHOWN_RUNS]],
+        not_whole_said=text(
+            "Incomplete runs in the last {nights} nights, which are not compared or are compared only in part: {count}.",
+            count=len(odd),
+            nights=facts.watched_nights,
+        ),
+        not_whole_more=text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
+        runs=runs_table(tonight[:SHOWN_RUNS], "runs/", text),
+        findings=findings_table(_worst(findings)[:SHOWN_FINDINGS], text),
+    )
+    return page, {
+        "rows": [as_mapping(row) for row in facts.regressions],
         "budget": facts.budget,
-        "findings": facts.findings,
+        "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
         "newest_night": facts.nights[-1] if facts.nights else None,
         "groups": {group: [one.id for one in members] for group, members in groups.items()},
     }
 
 
-def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[dict[str, Any]]:
+def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[tuple[Group, str, int]]:
     """How many series each group has; that nobody acknowledged anything is not told."""
     return [
-        {"key": key, "title": text(_GROUPS[key].title), "count": len(members)}
+        (key, text(_GROUPS[key].title), len(members))
         for key, members in groups.items()
         if members or key != "acknowledged"
     ]
@@ -148,26 +180,26 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
     return text.joined("; ", named)
 
 
-def _group(key: str, members: Sequence[SeriesFacts], text: Texts) -> dict[str, Any]:
-    columns: Columns = [
-        (text("Item"), "text"), (text("Change"), "number"), (text("Since"), "text"), (text("Effect on step (lower bound)"), "number"),
+def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
+    said = [text(_GROUPS[key].about, nights=NEW_NIGHTS)]
+    if key in {"new", "ongoing"}:
+        said.append(
+            text(
+                "Sorted by the lower bound of the effect on the step, largest first: the end of the 95 % interval nearer "
+                "to 0, multiplied by the share of the step."
+            )
+        )
+    if len(members) > SHOWN:
+        count = len(members)
+        said.append(
+            text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
+        )
+    columns = [
+        (text("Item"), "text"), *text.columns(SeriesChange, "change", "since"), (text("Effect on step (lower bound)"), "number"),
         (text("After, before (ms)"), "number"), (text("Attributed to"), "text"),
     ]  # fmt: skip
-    shown, count = members[:SHOWN], len(members)
-    cut = text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
-    by_effect = text(
-        "Sorted by the lower bound of the effect on the step, largest first: the end of the 95 % interval nearer "
-        "to 0, multiplied by the share of the step."
-    )
-    return {
-        "key": key,
-        "title": text(_GROUPS[key].title),
-        "about": text(_GROUPS[key].about, nights=NEW_NIGHTS),
-        "order": by_effect if key in {"new", "ongoing"} else "",
-        "shown_of": cut if count > SHOWN else "",
-        "columns": columns,
-        "rows": [_changed_row(series, text) for series in shown],
-    }
+    rows = [_changed_row(series, text) for series in members[:SHOWN]]
+    return Table(columns, rows, " ".join(said), text(_GROUPS[key].title))
 
 
 def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
@@ -202,7 +234,7 @@ def _models(facts: StoreFacts) -> list[str]:
 
 def _model_columns(text: Texts) -> Columns:
     return [
-        (text("Model"), "text"), (text("Step time"), "text"), (text("Step (ms)"), "number"), (text("State"), "text"),
+        (text("Model"), "text"), (text("Step time"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
         (text("Newest night"), "text"), (text("Tuning (AOE)"), "text"),
     ]  # fmt: skip
 
@@ -254,23 +286,14 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
-def _not_whole(facts: StoreFacts, text: Texts) -> dict[str, Any]:
+def _not_whole(facts: StoreFacts) -> Iterator[RunFacts]:
     """The runs of the watched nights that are not whole, the newest first."""
     watched = set(facts.nights[-facts.watched_nights :])
-    odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
-    said = text(
-        ("Incomplete runs in the last {nights} nights, which are not compared or are compared only in part: {count}."),
-        count=len(odd),
-        nights=facts.watched_nights,
-    )
-    return {
-        "not_whole": [
-            (short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text))))
-            for run in odd[:SHOWN_RUNS]
-        ],
-        "not_whole_said": said if odd else "",
-        "not_whole_more": text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
-    }
+    yield from (run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"})
+
+
+def _not_whole_run(run: RunFacts, text: Texts) -> tuple[str, str, str]:
+    return short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text)))
 
 
 def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
@@ -335,13 +358,13 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def finding_columns(text: Texts) -> Columns:
-    """The columns of `finding_cells`."""
-    return [(text("Severity"), "text"), (text("Finding"), "text"), (text("Location"), "text"), (text("Rule"), "text")]
+def findings_table(findings: Sequence[Finding], text: Texts) -> Table:
+    """Findings as they are listed on every page."""
+    titles = (text("Severity"), text("Finding"), text("Location"), text("Rule"))
+    return Table([(title, "text") for title in titles], [_finding_cells(finding, text) for finding in findings])
 
 
-def finding_cells(finding: Finding, text: Texts) -> list[str]:
-    """A finding as cells."""
+def _finding_cells(finding: Finding, text: Texts) -> list[str]:
     place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
     return [
         stated(finding.severity, text.word(finding.severity)),
@@ -351,16 +374,16 @@ def finding_cells(finding: Finding, text: Texts) -> list[str]:
     ]
 
 
-def run_columns(text: Texts) -> Columns:
-    """The columns of `run_cells`."""
-    return [
-        (text("Run"), "text"), (text("Night"), "text"), (text("Kind"), "text"), (text("Model"), "text"),
-        (text("Hardware"), "text"), (text("Status"), "text"), (text("Findings"), "number"),
+def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = "") -> Table:
+    """Runs as they are listed on every page."""
+    columns = [
+        *text.columns(ListedRun, "run", "night", "kind"), (text("Model"), "text"),
+        *text.columns(ListedRun, "hardware", "status"), (text("Findings"), "number"),
     ]  # fmt: skip
+    return Table(columns, [_run_cells(run, lead, text) for run in runs], about)
 
 
-def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
-    """A run as cells."""
+def _run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
     return [
         head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
         cell(run.night),
@@ -372,7 +395,7 @@ def run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
     ]
 
 
-def run_row(run: RunFacts) -> dict[str, Any]:
+def run_row(run: RunFacts) -> JsonObject:
     """A run as JSON, under the names that `history runs` has."""
     return {
         "night": run.night,
@@ -383,29 +406,23 @@ def run_row(run: RunFacts) -> dict[str, Any]:
         "status": run.status,
         "timestamp_ns": run.timestamp_ns,
         "path": run.path,
-        "facts": run.facts,
+        "facts": {**run.facts},
         "findings": len(run.findings),
     }
 
 
 def all_series(facts: StoreFacts, text: Texts) -> Content:
-    """The context of the list of series, and its JSON."""
-    columns: Columns = [
-        (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("Since"), "text"),
-        (text("Before (ms)"), "number"), (text("After (ms)"), "number"), (text("Minimum detectable effect"), "number"), (text("Nights"), "number"),
-    ]  # fmt: skip
+    """The list of series, and its JSON."""
+    shown = ("state", "change", "since", "before", "after", "smallest_detectable", "nights")
+    columns = [(text("Item"), "text"), *text.columns(SeriesChange, *shown)]
     rows = [_series_cells(series, text) for series in facts.series]
     about = text(
         "Every series with a time in the last {nights} nights; series that changed come first.",
         nights=facts.watched_nights,
     )
-    context = {
-        "title": text("All series"),
-        "about": about if rows else text("No series is stored."),
-        "columns": columns,
-        "rows": rows,
-    }
-    return context, {
+    about = about if rows else text("No series is stored.")
+    page = ListPage(title=text("All series"), listed=Table(columns, rows, about))
+    return page, {
         "rows": [
             {
                 **as_mapping(one.row),
@@ -435,12 +452,7 @@ def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
 
 
 def all_runs(facts: StoreFacts, text: Texts) -> Content:
-    """The context of the list of runs, the newest first, and its JSON."""
-    rows = [run_cells(run, "", text) for run in reversed(facts.runs)]
-    context = {
-        "title": text("All runs"),
-        "about": text("Every run of the store, the newest first.") if rows else text("No run is stored."),
-        "columns": run_columns(text),
-        "rows": rows,
-    }
-    return context, {"rows": [run_row(run) for run in facts.runs]}
+    """The list of runs, the newest first, and its JSON."""
+    about = text("Every run of the store, the newest first.") if facts.runs else text("No run is stored.")
+    page = ListPage(title=text("All runs"), listed=runs_table(reversed(facts.runs), "", text, about))
+    return page, {"rows": [run_row(run) for run in facts.runs]}

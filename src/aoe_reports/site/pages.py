@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -13,8 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
+from aoe_reports.model.classes import record
 from aoe_reports.present.values import plain
-from aoe_reports.site.cells import table
+from aoe_reports.site.cells import Table, as_html
 from aoe_reports.site.texts import Texts
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
@@ -26,10 +27,6 @@ ASSETS = ("style.css", "site.js", "compare.js", "icon.svg", "uPlot.iife.min.js",
 def _shown(value: Any) -> Any:
     """Control characters and direction marks of names are spelled out wherever they are printed."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-Content = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""What a template is filled with, and what the JSON of the page has."""
 
 
 class _Constants(NodeTransformer):
@@ -68,14 +65,53 @@ def _environment(text: Texts) -> Environment:
         finalize=_shown,
     )
     environment.text = text
-    environment.globals["make_table"] = table
+    environment.globals["table_as_html"] = as_html
     return environment
 
 
-def render_page(template: str, text: Texts, context: Mapping[str, Any]) -> bytes:
+@record
+class Frame:
+    """What stands around every page."""
+
+    page: str
+    """What kind of page it is."""
+    at: str
+    """The entry of the navigation that leads here."""
+    root: str
+    """The folder of the site, seen from the page."""
+    twin: str
+    """The same as JSON."""
+    made_from: str
+    navigation: Sequence[Any]
+    """The pages of the whole store, which every page links."""
+    report: bool
+    """Whether the report of a job stands beside the pages."""
+
+
+@record
+class Page:
+    """What stands in a page; a template has the fields of its own class as variables."""
+
+    title: str
+
+
+@record
+class ListPage(Page):
+    """A list of everything of a kind."""
+
+    listed: Table
+    """What the template `list` shows."""
+
+
+Content = tuple[Page, Mapping[str, object]]
+"""A page of the whole store, and what its JSON has."""
+
+
+def render_page(template: str, text: Texts, frame: Frame, page: Page) -> bytes:
     """One page."""
-    page = _environment(text).get_template(f"{template}.html.j2")
-    return page.render(text=text, language=text.tag, policy=Markup(POLICY), **context).encode("utf-8", "replace")
+    made = _environment(text).get_template(f"{template}.html.j2")
+    shown = made.render(text=text, language=text.tag, policy=Markup(POLICY), **vars(frame), **vars(page))
+    return shown.encode("utf-8", "replace")
 
 
 def asset(name: str) -> bytes:

@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,11 @@ import orjson
 
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import exchange_names
+from aoe_reports.model.documents import Json, JsonObject
 
 FIRST_PAGE = "index.html"
+Entry = tuple[str, int]
+"""What the manifest has of a file: its key and its size."""
 
 
 @dataclass(slots=True)
@@ -32,9 +35,9 @@ class Generation:
 
     old: Path
     fresh: Path
-    known: dict[str, list[Any]]
-    """Of the files of the old one: key and size."""
-    files: dict[str, list[Any]] = field(default_factory=dict)
+    known: Mapping[str, Entry]
+    """The files of the old one."""
+    files: dict[str, Entry] = field(default_factory=dict)
     _folders: set[str] = field(default_factory=set)
 
     def unchanged(self, name: str, key: str) -> bool:
@@ -56,7 +59,7 @@ class Generation:
 
     def write(self, name: str, key: str, content: bytes) -> None:
         """Write a file that is new, or made of other facts."""
-        self.files[name] = [key, len(content)]
+        self.files[name] = (key, len(content))
         self._folder_of(name)
         with open(f"{self.fresh}/{name}", "wb") as file:  # noqa: PTH123 -- of thousands of paths
             file.write(content)
@@ -78,7 +81,7 @@ def key_of(*facts: Any) -> str:
 
 
 @contextlib.contextmanager
-def new_generation(target: Path, facts: dict[str, Any]) -> Iterator[Generation]:
+def new_generation(target: Path, facts: JsonObject) -> Iterator[Generation]:
     """Make the next generation of a folder; it takes the old one's place when all went well, and leaves nothing when not.
 
     `facts` stand in the manifest; a manifest with other ones has no page that may be kept.
@@ -91,9 +94,8 @@ def new_generation(target: Path, facts: dict[str, Any]) -> Iterator[Generation]:
             shutil.rmtree(stale, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(dir=home, prefix=lead))
         try:
-            told = _manifest(target)
-            ours = told.get("files", {})
-            generation = Generation(target, fresh, ours if told.get("made") == facts else {})
+            by, ours = _manifest(target)
+            generation = Generation(target, fresh, ours if by == facts else {})
             yield generation
             made = {"made": facts, "files": generation.files}
             content = orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
@@ -111,15 +113,14 @@ def new_generation(target: Path, facts: dict[str, Any]) -> Iterator[Generation]:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    """What the folder's manifest says; nothing where there is none that can be used."""
+def _manifest(folder: Path) -> tuple[Json, dict[str, Entry]]:
+    """What the folder's generation was made by, and its files; nothing where no manifest can be used."""
     try:
         told = orjson.loads((folder / MANIFEST).read_bytes())
-        files = told["files"]
-        sound = all(isinstance(name, str) and len(entry) == 2 and _inside(name) for name, entry in files.items())  # noqa: PLR2004 -- key and size
+        files = {name: (key, size) for name, (key, size) in told["files"].items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return {}
-    return told if sound else {}
+        return None, {}
+    return (told.get("made"), files) if all(map(_inside, files)) else (None, {})
 
 
 def _inside(name: str) -> bool:

@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.values import NONE, show
-from aoe_reports.site.advice import advice_part, longest_only
-from aoe_reports.site.cells import Columns, cell, changed, drawn, head, stated
-from aoe_reports.site.charts import bar, pair, stacked
-from aoe_reports.site.overview import finding_cells, finding_columns, interval
+from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan
+from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, stated
+from aoe_reports.site.charts import Figure, bar, pair, stacked
+from aoe_reports.site.overview import findings_table, interval
+from aoe_reports.site.pages import Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
@@ -60,6 +62,41 @@ def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
     return found
 
 
+@record
+class StepsPart:
+    """The steps of a run."""
+
+    charts: Sequence[Figure]
+    legend: Sequence[tuple[str, str]]
+    """How a part looks in the charts, and what it is called."""
+    table: Table
+
+
+@record
+class RunPage(Page):
+    """The page of a run."""
+
+    facts: Sequence[tuple[str, str]]
+    previous: tuple[str, str] | None
+    """The page of the run before, and its night."""
+    next: tuple[str, str] | None
+    compare: str
+    """The two runs that a comparison with the one before is of."""
+    changed: Table
+    measured: bool
+    steps: StepsPart
+    types: Table
+    operators: Table
+    tunings: Table
+    advice_said: str
+    advice_commands: Sequence[str]
+    advised: Advised | None
+    plan: NextPlan | None
+    claims: Table
+    verdicts: Table
+    findings: Table
+
+
 def run_page(
     run: RunFacts,
     details: RunDetails,
@@ -67,78 +104,86 @@ def run_page(
     pages: frozenset[str],
     text: Texts,
     advice: RunAdvice | None,
-) -> dict[str, Any]:
-    """The context of the page of a run; `pages` are the series that have one."""
-    before, claims = around.before, [claim.row for claim in details.claims]
-    return {
-        "title": text("{model}, {night}", model=run.model, night=run.night),
-        "facts": list(_facts(run, text)),
-        "previous": _neighbour(before),
-        "next": _neighbour(around.after),
-        "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
-        "changed_columns": [(text("Item"), "text"), (text("Change"), "number"), (text("State"), "text")],
-        "changed": [_change_cells(series, text) for series in around.changes],
-        "measured": not run.is_tuning,
-        **_steps_part(details, pages, text, advice),
-        **_hotspots_part(details, pages, text),
-        "tuning_columns": [
-            (text("Run"), "text"), (text("Kind"), "text"), (text("Status"), "text"), (text("Before (ms)"), "number"),
-            (text("After (ms)"), "number"), ("", "text"), (text("Speed-up (before/after - 1)"), "number"),
-        ],
-        "tunings": [_tuning_cells(one, text) for one in around.tunings],
-        **advice_part(run, advice, text),
-        "claim_columns": [
-            (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"), ("", "text"),
-            (text("Speed-up (before/after - 1)"), "number"),
-        ],
-        "claims": [_claim_cells(row, _most(claims, row), text) for row in claims],
-        "verdict_columns": [
-            (text("Item"), "text"), (text("Claimed before (us)"), "number"), (text("Claimed after (us)"), "number"),
-            (text("Claimed change (after/before - 1)"), "number"), (text("Measured before (us)"), "number"), (text("Measured after (us)"), "number"),
-            ("", "text"), (text("Measured change"), "number"), (text("Verdict"), "text"),
-        ],
-        "verdicts": [_verdict_cells(one.row, text) for one in around.verdicts],
-        "finding_columns": finding_columns(text),
-        "findings": [finding_cells(finding, text) for finding in run.findings[:SHOWN_FINDINGS]],
-    }  # fmt: skip
+) -> RunPage:
+    """The page of a run; `pages` are the series that have one."""
+    before = around.before
+    changed_columns = [(text("Item"), "text"), *text.columns(SeriesChange, "change", "state")]
+    tuning_columns = [
+        (text("Run"), "text"), (text("Kind"), "text"), (text("Status"), "text"), (text("Before (ms)"), "number"),
+        (text("After (ms)"), "number"), ("", "text"), (text("Speed-up (before/after - 1)"), "number"),
+    ]  # fmt: skip
+    return RunPage(
+        title=text("{model}, {night}", model=run.model, night=run.night),
+        facts=list(_facts(run, text)),
+        previous=_neighbour(before),
+        next=_neighbour(around.after),
+        compare=f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
+        changed=Table(changed_columns, [_change_cells(series, text) for series in around.changes]),
+        measured=not run.is_tuning,
+        steps=_steps_part(details, pages, text, advice),
+        types=_types_table(details, pages, text),
+        operators=_operators_table(details, pages, text),
+        tunings=Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
+        advice_said=advice_said(advice, text),
+        advice_commands=commands(run),
+        advised=None if advice is None else advised(advice, text),
+        plan=None if advice is None else next_plan(advice, text),
+        claims=_claims_table([claim.row for claim in details.claims], text),
+        verdicts=_verdicts_table([verdict.row for verdict in around.verdicts], text),
+        findings=findings_table(run.findings[:SHOWN_FINDINGS], text),
+    )
 
 
-def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice: RunAdvice | None) -> dict[str, Any]:
+def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice: RunAdvice | None) -> StepsPart:
     counted = steps_by_tasks(details.steps, advice)
     steps: list[Step] = [*details.steps, *counted]
-    return {
-        "step_charts": [chart for step in steps if (chart := _step_chart(step, text))],
-        "counted": _about_counted(advice, text) if counted and advice is not None else "",
-        "step_columns": [
-            (text("Item"), "text"), (text("Step (ms)"), "number"), (text("Std (ms)"), "number"), (text("Computing (ms)"), "number"),
-            (text("Non-overlapped communication (ms)"), "number"), (text("Free (ms)"), "number"),
-        ],
-        "steps": [_step_cells(step, pages, text) for step in steps],
-    }  # fmt: skip
+    titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
+    return StepsPart(
+        charts=[chart for step in steps if (chart := _step_chart(step, text))],
+        legend=list(zip(("computing", "communication", "free"), titles, strict=True)),
+        table=Table(
+            [(text("Item"), "text"), *text.columns(StepTimes)],
+            [_step_cells(step, pages, text) for step in steps],
+            _about_counted(advice, text) if counted and advice is not None else "",
+        ),
+    )
 
 
-def _hotspots_part(details: RunDetails, pages: frozenset[str], text: Texts) -> dict[str, Any]:
-    types, operators = details.types, details.operators[:SHOWN_OPERATORS]
-    ran_on = [*((step.rank_id, step.device_id) for step in details.steps)]
-    ran_on += [(row.rank_id, row.device_id) for row in (*types, *details.operators)]
-    ranks = len(set(ran_on))
-    counts = {"shown": len(types), "count": details.type_count, "total": show(details.computing_us, "us")}
-    operator_counts = {"shown": len(operators), "count": details.operator_count}
-    return {
-        "types_about": text(("Compute tasks by operator type, separately for each rank and device: the {shown} "
-                            "longest of {count} types on {ranks} devices, {total} us in all. Shares are of the "
-                            "computing of the same rank and device."), ranks=ranks, **counts) if ranks > 1 else text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts),
-        "type_columns": _group_columns("op_type", "core", text),
-        "types": [
-            _group_cells(row, row.op_type, row.task_type, _longest(types), _series(row.series_id, pages), text) for row in types
-        ],
-        "operators_about": text(("The {shown} longest of {count} operators on {ranks} devices, separately for "
-                                "each rank and device."), ranks=ranks, **operator_counts) if ranks > 1 else text("The {shown} longest of {count}.", **operator_counts),
-        "operator_columns": _group_columns("op_name", "op_type", text),
-        "operators": [
-            _group_cells(row, row.op_name, row.op_type, _longest(details.operators), _series(row.series_id, pages), text) for row in operators
-        ],
-    }  # fmt: skip
+def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
+    rows, ranks = details.types, _count_devices(details)
+    counts = {"shown": len(rows), "count": details.type_count, "total": show(details.computing_us, "us")}
+    about = text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts)
+    if ranks > 1:
+        about = text(
+            "Compute tasks by operator type, separately for each rank and device: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.",
+            ranks=ranks,
+            **counts,
+        )
+    longest = _longest(rows)
+    cells = [
+        _group_cells(row, row.op_type, row.task_type, longest, _series(row.series_id, pages), text) for row in rows
+    ]
+    return Table(_group_columns("op_type", "core", text), cells, about)
+
+
+def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
+    rows, ranks = details.operators[:SHOWN_OPERATORS], _count_devices(details)
+    counts = {"shown": len(rows), "count": details.operator_count}
+    about = text("The {shown} longest of {count}.", **counts)
+    if ranks > 1:
+        about = text(
+            "The {shown} longest of {count} operators on {ranks} devices, separately for each rank and device.",
+            ranks=ranks,
+            **counts,
+        )
+    longest = _longest(details.operators)
+    cells = [_group_cells(row, row.op_name, row.op_type, longest, _series(row.series_id, pages), text) for row in rows]
+    return Table(_group_columns("op_name", "op_type", text), cells, about)
+
+
+def _count_devices(details: RunDetails) -> int:
+    of_steps = {(step.rank_id, step.device_id) for step in details.steps}
+    return len(of_steps | {(row.rank_id, row.device_id) for row in (*details.types, *details.operators)})
 
 
 def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
@@ -156,8 +201,8 @@ def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
     yield text("Path"), run.path
 
 
-def _neighbour(run: RunFacts | None) -> dict[str, str] | None:
-    return None if run is None else {"href": f"{file_name(run.run_id)}.html", "name": run.night}
+def _neighbour(run: RunFacts | None) -> tuple[str, str] | None:
+    return None if run is None else (f"{file_name(run.run_id)}.html", run.night)
 
 
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
@@ -249,7 +294,7 @@ def _about_counted(advice: RunAdvice, text: Texts) -> str:
     return " ".join([said, *longest_only(advice.summary, text)])
 
 
-def _step_chart(step: Step, text: Texts) -> dict[str, Any] | None:
+def _step_chart(step: Step, text: Texts) -> Figure | None:
     """A step as one bar of its parts; None where the store knows no parts."""
     if step.computing_ms is None or step.free_ms is None:
         return None
@@ -262,7 +307,7 @@ def _step_chart(step: Step, text: Texts) -> dict[str, Any] | None:
         what=_where(step, text),
         **shown,
     )
-    return {"title": said, "svg": stacked([(name, size or 0.0) for name, size in sizes.items()], said)}
+    return Figure(said, stacked([(name, size or 0.0) for name, size in sizes.items()], said))
 
 
 def _is_capture(step: Step) -> bool:
@@ -286,8 +331,7 @@ def _series(series_id: str | None, pages: frozenset[str]) -> str | None:
 
 def _group_columns(name: str, more: str, text: Texts) -> Columns:
     return [
-        (text.word(name), "text"), (text.word(more), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
-        (text("Total (us)"), "number"), (text("Mean (us)"), "number"), (text("Share"), "number"), ("", "text"),
+        (text.word(name), "text"), (text.word(more), "text"), (text("Rank"), "number"), *text.columns(GroupTotal), ("", "text"),
     ]  # fmt: skip
 
 
@@ -331,6 +375,14 @@ def _most(claims: Sequence[TuningClaim], row: TuningClaim) -> float:
     return max((us or 0.0 for one in same for us in (one.claimed_before_us, one.claimed_after_us)), default=0.0)
 
 
+def _claims_table(claims: Sequence[TuningClaim], text: Texts) -> Table:
+    columns = [
+        (text("Item"), "text"), *text.columns(TuningClaim, "claimed_before_us", "claimed_after_us"), ("", "text"),
+        (text("Speed-up (before/after - 1)"), "number"),
+    ]  # fmt: skip
+    return Table(columns, [_claim_cells(row, _most(claims, row), text) for row in claims])
+
+
 def _claim_cells(row: TuningClaim, most: float, text: Texts) -> list[str]:
     before, after = row.claimed_before_us, row.claimed_after_us
     name = text("the whole model") if row.scope == "model" else row.name or row.op_type or NONE
@@ -341,6 +393,15 @@ def _claim_cells(row: TuningClaim, most: float, text: Texts) -> list[str]:
         drawn(pair(before, after, most)),
         cell(row.speed_up, "change"),
     ]
+
+
+def _verdicts_table(verdicts: Sequence[ListedVerdict], text: Texts) -> Table:
+    times = ("claimed_before_us", "claimed_after_us", "claimed_change", "measured_before_us", "measured_after_us")
+    columns = [
+        (text("Item"), "text"), *text.columns(ListedVerdict, *times), ("", "text"), (text("Measured change"), "number"),
+        *text.columns(ListedVerdict, "verdict"),
+    ]  # fmt: skip
+    return Table(columns, [_verdict_cells(row, text) for row in verdicts])
 
 
 def _verdict_cells(row: ListedVerdict, text: Texts) -> list[str]:

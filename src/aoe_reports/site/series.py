@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import orjson
@@ -16,11 +15,13 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Columns, cell, changed, head, linked, stated
-from aoe_reports.site.charts import Level, days_of, history_chart, waterfall
+from aoe_reports.site.cells import Table, cell, changed, head, linked, stated
+from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.overview import interval
+from aoe_reports.site.pages import Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import slower_word, state_of
@@ -157,62 +158,114 @@ _COMPARED = frozenset({"confirmed", "drift", "improved"})
 """States of which the runs on both sides are to be compared."""
 
 
+@record
+class Hindsight:
+    """What a look back over all nights shows, where that is more than the watch."""
+
+    chart: Figure
+    levels: Table
+
+
+@record
+class Breakdown:
+    """A step's change over its parts."""
+
+    svg: Markup
+    table: Table
+    remarks: Sequence[str]
+
+
+@record
+class SeriesPage(Page):
+    """The page of a series."""
+
+    state_word: str
+    said: str
+    facts: Sequence[tuple[str, str]]
+    todo: str
+    command: str
+    sides: Sequence[tuple[str, str]]
+    accept: str
+    charts: Sequence[Figure]
+    banded: bool
+    levels: Table
+    hindsight: Hindsight | None
+    newest_title: str
+    newest: Table
+    changed: bool
+    recorded: Sequence[str]
+    """What else changed where its incident began."""
+    differences: Table
+    together: Table
+    attribution: Breakdown | None
+    step: str
+    """The file of the step that contains it."""
+    data: Markup
+
+
 def series_page(
     series: SeriesFacts,
-    differences: Sequence[FactChange],
-    together: Sequence[Member],
     runs: Mapping[str, RunFacts],
-    store: str,
     text: Texts,
-) -> dict[str, Any]:
-    """The context of the page of a series; `together` are the series that moved with it."""
+    *,
+    differences: Sequence[FactChange],
+    incident: IncidentChange | None,
+    together: Sequence[Member],
+    store: str,
+) -> SeriesPage:
+    """The page of a series; `together` are the series that moved with it in its incident."""
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = _newest_sides(series, runs) if state in _COMPARED else []
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
-    return {
-        "title": row.workload,
-        "state_word": state,
-        "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
-        "facts": list(_facts(series, text)),
-        "todo": text(_TO_DO[state]) if row.state else "",
-        "command": _command(sides),
-        "sides": list(_side_links(sides, text)),
-        "accept": _accept(row, store),
-        "charts": [_chart(series, watch, watched, text)] if series.watched else [],
-        "banded": series.sigma is not None,
-        "level_columns": _level_columns(text),
-        "levels": _level_rows(series, watch, text),
-        **_hindsight(series, text),
-        "newest_title": newest_title,
-        "newest_columns": [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")],
-        "newest": list(_newest(series, runs)),
-        "changed": bool(series.shifts),
-        "difference_columns": [
-            (text("Since"), "text"), (text("Fact"), "text"), (text("Before"), "text"), (text.sense("after a change", "Since"), "text"),
-        ],
-        "differences": [
-            [head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences
-        ],
-        "together_about": _together_about(row, together, text),
-        "together_columns": [
-            (text("Item"), "text"), (text("State"), "text"), (text("Change"), "number"), (text("After, before (ms)"), "number"),
-        ],
-        "together": [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]],
-        "attribution": _attribution(row.attribution, text) if row.attribution else None,
-        "step": file_name(series.step_series) if series.step_series not in {None, series.id} else "",
-        "data": _data(series, watch, text),
-    }  # fmt: skip
+    return SeriesPage(
+        title=row.workload,
+        state_word=state,
+        said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
+        facts=list(_facts(series, text)),
+        todo=text(_TO_DO[state]) if row.state else "",
+        command=_command(sides),
+        sides=list(_side_links(sides, text)),
+        accept=_accept(row, store),
+        charts=[_chart(series, watch, watched, text)] if series.watched else [],
+        banded=series.sigma is not None,
+        levels=_levels_table(series, watch, text),
+        hindsight=_hindsight(series, text),
+        newest_title=newest_title,
+        newest=Table(
+            [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")], list(_newest(series, runs))
+        ),
+        changed=bool(series.shifts),
+        recorded=recorded_words(incident, text),
+        differences=_differences_table(differences, text),
+        together=_together_table(row, together, text),
+        attribution=_breakdown(row.attribution, text) if row.attribution else None,
+        step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
+        data=_data(series, watch, text),
+    )
 
 
-def _hindsight(series: SeriesFacts, text: Texts) -> dict[str, Any]:
-    """What a look back over all nights shows, where that is more than the watch."""
+def _differences_table(differences: Sequence[FactChange], text: Texts) -> Table:
+    titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
+    return Table(
+        [(title, "text") for title in titles],
+        [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
+    )
+
+
+def _together_table(row: SeriesChange, together: Sequence[Member], text: Texts) -> Table:
+    columns = [(text("Item"), "text"), *text.columns(SeriesChange, "state", "change")]
+    cells = [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]]
+    return Table([*columns, (text("After, before (ms)"), "number")], cells, _together_about(row, together, text))
+
+
+def _hindsight(series: SeriesFacts, text: Texts) -> Hindsight | None:
     look = hindsight_of(series)
     if not look.levels or not _is_older(series):
-        return {"hindsight_chart": None, "hindsight": []}
+        return None
     title = text("All {nights} nights", nights=len(series.nights))
-    return {"hindsight_chart": _chart(series, look, title, text), "hindsight": _level_rows(series, look, text)}
+    return Hindsight(chart=_chart(series, look, title, text), levels=_levels_table(series, look, text))
 
 
 def _is_older(series: SeriesFacts) -> bool:
@@ -372,7 +425,7 @@ def _together_cells(member: Member, text: Texts) -> list[str]:
     ]
 
 
-def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> dict[str, Any]:
+def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> Figure:
     start, values = look.start, series.values_ms[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
@@ -386,21 +439,18 @@ def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> dict[str
     )
     marks = [shift.start - start for shift in look.shifts]
     days = days_of(series.nights)[start:]
-    return {"title": title, "svg": history_chart(days, values, inside, look.sigma, marks, said)}
+    return Figure(title, history_chart(days, values, inside, look.sigma, marks, said))
 
 
-def _level_columns(text: Texts) -> Columns:
-    return [
+def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
+    """The levels, each with the change that it began with."""
+    columns = [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"), (text("Level (ms)"), "number"),
         (text("Change from previous level"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
-
-
-def _level_rows(series: SeriesFacts, look: Look, text: Texts) -> list[list[str]]:
-    """The levels, each with the change that it began with."""
     begun = {shift.start: shift for shift in reversed(look.shifts)}
     shifts = [begun.get(one.start) if place else None for place, one in enumerate(look.levels)]
-    return [
+    rows = [
         [
             head(series.nights[one.start]),
             cell(series.nights[one.until - 1]),
@@ -412,9 +462,10 @@ def _level_rows(series: SeriesFacts, look: Look, text: Texts) -> list[list[str]]
         ]
         for one, shift in zip(look.levels, shifts, strict=True)
     ]
+    return Table(columns, rows)
 
 
-def _attribution(told: StepAttribution, text: Texts) -> dict[str, Any]:
+def _breakdown(told: StepAttribution, text: Texts) -> Breakdown:
     """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
     operators = told.operators
     beside = {
@@ -434,21 +485,24 @@ def _attribution(told: StepAttribution, text: Texts) -> dict[str, Any]:
         "rest": told.unattributed_us,
     }
     said = {name: text("not stored") if part_us is None else f"{part_us:+,.3f}" for name, part_us in amounts.items()}
-    return {
-        "about": text(("Change of the step time: {total} us; operators {operators}, uncovered communication "
-                      "{communication}, free {free}, unattributed {rest}."), **said),
-        "svg": waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
-        "columns": [
-            (text("Component"), "text"), (text("Difference, per step (us)"), "number"), (text("Before (us)"), "number"),
-            (text("After (us)"), "number"), (text("Why"), "text"),
-        ],
-        "rows": [
-            *(_operator_cells(one, text) for one in operators),
-            *([head(name), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)] for name, value in sums),
-            [head(text("the step")), *whole, cell(None)],
-        ],
-        "shifts": list(_remarks(told, text)),
-    }  # fmt: skip
+    columns = [
+        (text("Component"), "text"), (text("Difference, per step (us)"), "number"), (text("Before (us)"), "number"),
+        (text("After (us)"), "number"), (text("Why"), "text"),
+    ]  # fmt: skip
+    rows = [
+        *(_operator_cells(one, text) for one in operators),
+        *([head(name), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)] for name, value in sums),
+        [head(text("the step")), *whole, cell(None)],
+    ]
+    about = text(
+        "Change of the step time: {total} us; operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
+        **said,
+    )
+    return Breakdown(
+        svg=waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
+        table=Table(columns, rows, about),
+        remarks=list(_remarks(told, text)),
+    )
 
 
 def _name(one: OperatorChange) -> str:

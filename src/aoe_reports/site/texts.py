@@ -8,7 +8,9 @@ from functools import cache
 from typing import Any
 
 from aoe_reports.locale import ENGLISH, html_tag, separator_in, translated
+from aoe_reports.model.rows import Column, columns_of
 from aoe_reports.model.texts import N_, Language, in_language
+from aoe_reports.present.values import STATES, WORDS
 
 CONTEXT = "page"
 """Where a page needs another translation than everybody else, the catalogue has it in this context."""
@@ -101,6 +103,16 @@ class Texts:
         """Rank and device, as far as they are known."""
         known = {"rank": rank, "device": device}
         return " · ".join(f"{self.word(name)} {number}" for name, number in known.items() if number is not None)
+
+    def columns(self, kind: type[object], *keys: str) -> list[tuple[str, str]]:
+        """The columns of a row class, or those of its columns: titles with units, and what stands below them: text or number."""
+        known = {column.key: column for column in columns_of(kind)}
+        return [self._column(known[key]) for key in keys or known]
+
+    def _column(self, column: Column) -> tuple[str, str]:
+        title = self(column.title)
+        shown = f"{title} ({column.kind})" if column.kind in {"us", "ms", "s"} else title
+        return shown, "text" if column.kind in WORDS | STATES else "number"
 
     @property
     def tag(self) -> str:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.classes import record
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.runs import Stored
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import Columns, cell, head, stated
+from aoe_reports.site.cells import Table, cell, head, stated
 from aoe_reports.site.charts import days_of, history_chart
 from aoe_reports.site.overview import interval
-from aoe_reports.site.pages import Content
+from aoe_reports.site.pages import Content, Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
@@ -141,15 +143,15 @@ def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Stored[ListedVerdict]])
     """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
     nights = sorted({run.night for run in runs if run.body.get("modified")})
     found: dict[str, Proven] = {}
-    for row in (one.row for one in verdicts):
-        place = bisect_left(nights, f"{row.night}\uffff") - 1
+    for verdict in (one.row for one in verdicts):
+        place = bisect_left(nights, f"{verdict.night}\uffff") - 1
         if place < 0:
             continue
         told = found.get(nights[place])
-        if told is None or told.night != row.night:
-            told = found[nights[place]] = Proven(row.night, row.verdict_of_job)
-        if row.scope == "step":
-            told.step = ProvenStep(*(getattr(row, name) for name in ProvenStep.__slots__))
+        if told is None or told.night != verdict.night:
+            told = found[nights[place]] = Proven(verdict.night, verdict.verdict_of_job)
+        if verdict.scope == "step":
+            told.step = ProvenStep(*(getattr(verdict, name) for name in ProvenStep.__slots__))
     return found
 
 
@@ -184,10 +186,10 @@ class TunedOperator:
 def _never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
     operators = _named_operators(facts)
-    for row in (one.row for one in facts.verdicts):
-        if row.scope == "operator" and (told := operators.get((row.workload or "", row.op_name or ""))):
+    for verdict in (one.row for one in facts.verdicts):
+        if verdict.scope == "operator" and (told := operators.get((verdict.workload or "", verdict.op_name or ""))):
             told.verdicts += 1
-            told.confirmed += row.verdict == "confirmed"
+            told.confirmed += verdict.verdict == "confirmed"
     for one in operators.values():
         one.reason = _reason(one)
     found = [one for one in operators.values() if one.reason is not None]
@@ -222,15 +224,15 @@ def _reason(one: TunedOperator) -> str | None:
     return "never_confirmed" if one.verdicts and not one.confirmed else None
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class BankGrowth:
     """The entries that AOE says its jobs of a night added and updated, and their sum up to then."""
 
-    night: str
-    jobs: int
-    added: int
-    updated: int
-    sum: int
+    night: str = column("Night")
+    jobs: int = column("Jobs", "integer")
+    added: int = column("Added", "integer")
+    updated: int = column("Updated", "integer")
+    sum: int = column("Added and updated so far", "integer")
 
 
 def _bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
@@ -240,8 +242,8 @@ def _bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
     for night, same in groupby(sorted(counted, key=attrgetter("night")), key=attrgetter("night")):
         entries = [(job.added or 0, job.updated or 0) for job in same]
         added, updated = map(sum, zip(*entries, strict=True))
-        before = found[-1].sum if found else 0
-        found.append(BankGrowth(night, len(entries), added, updated, before + added + updated))
+        total = (found[-1].sum if found else 0) + added + updated
+        found.append(BankGrowth(night=night, jobs=len(entries), added=added, updated=updated, sum=total))
     return found
 
 
@@ -255,42 +257,60 @@ _NEVER: Mapping[str, str] = N_(
 """Why an operator counts as one that was never made quicker."""
 
 
+@record
+class TuningPage(Page):
+    """The page of tuning."""
+
+    jobs: Table
+    without_counts: str
+    never: Table
+    growth_chart: str
+    growth: Table
+
+
 def tuning_page(facts: StoreFacts, text: Texts) -> Content:
-    """The context of the page, and its JSON."""
+    """The page of all jobs, and its JSON."""
     jobs, never = _jobs_of(facts), _never_improved(facts)
     growth = _bank_growth(jobs)
-    shown = jobs[:SHOWN_JOBS]
     known = any(job.added is not None for job in jobs)
-    context = {
-        "title": text("Tuning jobs (AOE)"),
-        "job_columns": _job_columns(text),
-        "jobs": [_job_cells(job, text) for job in shown],
-        "shown_of": text("The newest {shown} of {count} jobs; the JSON has all.", shown=len(shown), count=len(jobs)) if len(shown) < len(jobs) else "",
-        "without_counts": "" if known or not jobs else text("The stored jobs contain no counts."),
-        "never_columns": [
-            (text("Operator"), "text"), (text("Why"), "text"), (text("Jobs that failed on it"), "number"), (text("Jobs that changed it"), "number"),
-            (text("Newest night"), "text"),
-        ],
-        "never": list(_never_cells(never[:SHOWN_NAMES], text)),
-        "never_of": text("The first {shown} of {count}; the JSON has all.", shown=SHOWN_NAMES, count=len(never)) if len(never) > SHOWN_NAMES else "",
-        "growth_chart": _growth_chart(growth, text),
-        "growth_columns": [
-            (text("Night"), "text"), (text("Jobs"), "number"), (text("Added"), "number"), (text("Updated"), "number"), (text("Added and updated so far"), "number"),
-        ],
-        "growth": [
-            [head(row.night), *(cell(number, "integer") for number in (row.jobs, row.added, row.updated, row.sum))]
-            for row in reversed(growth[-SHOWN_JOBS:])
-        ],
-    }  # fmt: skip
-    return context, {"rows": jobs, "never_improved": never, "bank_growth": growth}
+    page = TuningPage(
+        title=text("Tuning jobs (AOE)"),
+        jobs=_jobs_table(jobs, text),
+        without_counts="" if known or not jobs else text("The stored jobs contain no counts."),
+        never=_never_table(never, text),
+        growth_chart=_growth_chart(growth, text),
+        growth=Table(
+            text.columns(BankGrowth),
+            [
+                [head(row.night), *(cell(number, "integer") for number in (row.jobs, row.added, row.updated, row.sum))]
+                for row in reversed(growth[-SHOWN_JOBS:])
+            ],
+        ),
+    )
+    return page, {"rows": jobs, "never_improved": never, "bank_growth": growth}
 
 
-def _job_columns(text: Texts) -> Columns:
-    return [
+def _jobs_table(jobs: Sequence[TuningJob], text: Texts) -> Table:
+    columns = [
         (text("Night"), "text"), (text("Item"), "text"), (text("Added"), "number"), (text("Updated"), "number"),
         (text("Hit"), "number"), (text("Unsatisfied"), "number"), (text("Failed"), "number"),
         (text("Claimed (before/after - 1)"), "number"), (text("Verified"), "text"), (text("Measured step (ms)"), "number"),
     ]  # fmt: skip
+    shown, about = jobs[:SHOWN_JOBS], ""
+    if len(shown) < len(jobs):
+        about = text("The newest {shown} of {count} jobs; the JSON has all.", shown=len(shown), count=len(jobs))
+    return Table(columns, [_job_cells(job, text) for job in shown], about)
+
+
+def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
+    columns = [
+        (text("Operator"), "text"), (text("Why"), "text"), (text("Jobs that failed on it"), "number"), (text("Jobs that changed it"), "number"),
+        (text("Newest night"), "text"),
+    ]  # fmt: skip
+    shown, about = never[:SHOWN_NAMES], ""
+    if len(shown) < len(never):
+        about = text("The first {shown} of {count}; the JSON has all.", shown=len(shown), count=len(never))
+    return Table(columns, [_never_cells(row, text) for row in shown], about)
 
 
 def _job_cells(job: TuningJob, text: Texts) -> list[str]:
@@ -331,18 +351,17 @@ def _measured_cell(measured: MeasuredStep | None) -> str:
     return cell(f"{show(measured.before_ms, 'ms')} → {show(measured.after_ms, 'ms')}", "ms", nights)
 
 
-def _never_cells(rows: Sequence[TunedOperator], text: Texts) -> Iterator[list[str]]:
-    for row in rows:
-        yield [
-            head(row.op_name, None, row.workload),
-            cell(text(_NEVER[str(row.reason)])),
-            cell(row.failed, "integer"),
-            cell(row.changed, "integer"),
-            cell(row.last_night),
-        ]
+def _never_cells(row: TunedOperator, text: Texts) -> list[str]:
+    return [
+        head(row.op_name, None, row.workload),
+        cell(text(_NEVER[str(row.reason)])),
+        cell(row.failed, "integer"),
+        cell(row.changed, "integer"),
+        cell(row.last_night),
+    ]
 
 
-def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> Any:
+def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:
     if not growth:
         return ""
     said = text(
