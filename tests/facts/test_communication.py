@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from aoe_reports import find_slow_links, find_slow_ranks
 from aoe_reports.facts.communication import (
-    MIN_BYTES,
     OperatorTime,
     PeerWait,
     find_awaited_ranks,
@@ -98,9 +97,34 @@ def test_a_link_is_slow_that_is_out_of_line_in_more_than_half_of_the_operators(s
     assert named(find_slow_links(frame(rows))) == slow
 
 
-@pytest.mark.parametrize("size", [16_000, MIN_BYTES - 1])
+@pytest.mark.parametrize(("speed", "slow"), [(15.99, True), (16.0, False)])
+def test_a_link_is_slow_below_four_fifths_of_its_likes(speed: float, slow: bool) -> None:
+    found = find_slow_links(frame(row(*pair, speed if pair == (0, 1) else 20) for pair in mesh(4)))
+    assert named(found) == [(0, 1)] * slow
+
+
+@pytest.mark.parametrize(("speed", "slow"), [(15.5, True), (15.6, False)])
+def test_a_slow_link_is_three_scatters_off(speed: float, slow: bool) -> None:
+    """The others lie 1 GB/s around 20: below 20 - 3 x 1.4826 a link is out of line."""
+    speeds = [speed, *[19] * 5, *[21] * 6]
+    found = find_slow_links(frame(row(*pair, one) for pair, one in zip(mesh(4), speeds, strict=True)))
+    assert named(found) == [mesh(4)[0]] * slow
+
+
+@pytest.mark.parametrize(("size", "slow"), [(20 * MEGABYTE, True), (20 * MEGABYTE - 1, False)])
+def test_links_are_compared_that_carried_half_as_much_at_least(size: int, slow: bool) -> None:
+    rows = [row(*pair, 6, size) if pair == (0, 1) else row(*pair, 19, 40 * MEGABYTE) for pair in mesh(4)]
+    assert named(find_slow_links(frame(rows))) == [(0, 1)] * slow
+
+
+@pytest.mark.parametrize("size", [16_000, 499_999])
 def test_small_messages_tell_nothing_of_bandwidth(size: int) -> None:
     assert find_slow_links(frame(row(*pair, 2 if pair == (0, 1) else 10, size) for pair in mesh(4))) == []
+
+
+def test_half_a_megabyte_tells_of_bandwidth() -> None:
+    rows = [row(*pair, 2 if pair == (0, 1) else 10, 500_000) for pair in mesh(4)]
+    assert named(find_slow_links(frame(rows))) == [(0, 1)]
 
 
 def test_links_that_carried_less_are_not_compared_with_those_that_carried_more() -> None:
