@@ -131,7 +131,9 @@ def test_values() -> None:
     assert show(1234567.1, "us") == "1,234,567.100"
     assert show(0.123456789, "ms") == "0.123457"
     assert show(None) == show("")
-    assert show(123456, "integer") == "123,456"
+    assert [show(number, "integer") for number in (9_999, 10_000, -10_000, 123456)] == [
+        "9999", "10,000", "-10,000", "123,456",
+    ]  # fmt: skip
     assert plain("a\tb") == "a\\x09b"
     assert width("中a") == 3
 

@@ -1,12 +1,15 @@
-"""Gains are exact, and there are none where the times are no times."""
+"""Gains are exact, and there are none where the times are no times; what is listed, and how much of it."""
 
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from commandline import Cli
 
-from aoe_reports.present.reports.tuning import gain
+from aoe_reports.formats.aoe.results import results_of_document
+from aoe_reports.present.reports.tuning import gain, summarise
 
 
 def test_a_gain_is_exact() -> None:
@@ -19,3 +22,27 @@ def test_a_gain_is_exact() -> None:
 )
 def test_there_is_no_gain_without_two_times(before: str | None, after: str | None) -> None:
     assert gain(*(None if time is None else Decimal(time) for time in (before, after))) is None
+
+
+@pytest.mark.parametrize(("count", "rest", "saved"), [(20, 0, Decimal(0)), (22, 2, Decimal(3))])
+def test_twenty_modifications_are_listed_the_largest_first_and_the_rest_is_summed(
+    count: int, rest: int, saved: Decimal
+) -> None:
+    operators = [
+        {"op_name": f"op{n}", "op_type": "a", "performance_before_tune(us)": 100 + n, "performance_after_tune(us)": 100}
+        for n in range(1, count + 1)
+    ]
+    body = {"opat_tuning_result": "tuning successful", "repo_modified_operators": {"add_repo_operators": operators}}
+    (result,) = results_of_document([{"basic": {"tuning_name": "x", "tuning_time(s)": 1}}, {"OPAT": body}], "opat")
+    task = summarise("path", result, [])
+    assert [m.name for m in task.largest] == [f"op{n}" for n in range(count, count - 20, -1)]
+    assert (task.rest, task.rest_saved) == (rest, saved)
+
+
+@pytest.mark.parametrize(("types", "cut"), [(10, False), (11, True)])
+def test_a_night_lists_ten_operator_types(cli: Cli, tmp_path: Path, types: int, cut: bool) -> None:
+    header = "OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)"
+    rows = [f"Type{n:02d},AI_CORE,1,10,10,10,10,{100 / types:.3f}" for n in range(types)]
+    (tmp_path / "op_statistic_20260101000000.csv").write_text("\n".join((header, *rows, "")))
+    out = cli("nightly", tmp_path, "--store", tmp_path / "store", "--workload", "w", "--tz", "UTC").out
+    assert ("Type09" in out, "Type10" in out, "; the first 10 of 11 types" in out) == (True, False, cut)
