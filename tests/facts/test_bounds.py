@@ -297,6 +297,15 @@ def test_counters_that_agree_with_nothing_tell_no_frequency() -> None:
     assert bounds.clock is None
 
 
+@pytest.mark.parametrize(("held", "known"), [(15, True), (14, False)])
+def test_a_frequency_is_one_that_is_held_for_half_of_the_time(held: int, known: bool) -> None:
+    cycles = [1e5] * held + [1e5 * 1.1**n for n in range(1, 31 - held)]
+    rows = [{"block_num": 24, "aicore_time_us": 100.0, "aic_total_cycles": one} for one in cycles]
+    bounds = measure_operators(tasks_of(rows))
+    assert bounds is not None
+    assert (bounds.clock is not None) is known
+
+
 def test_durations_beyond_64_bits_in_sum_are_no_error() -> None:
     bounds = measure_operators(tasks_of([{"task_duration_ns": 2**62}] * 3, spaced_ns=None))
     assert bounds is not None

@@ -26,3 +26,9 @@ def test_a_step_adds_no_more_to_the_scatter_than_three_of_it() -> None:
     sigma, memory = estimate(logs, NIGHTS)
     assert memory[0] == 0
     assert sigma[0] == pytest.approx(np.sqrt((23 * 0.01**2 + (3 * 1.4826 * 0.01) ** 2) / 24 / 2))
+
+
+def test_nights_never_remember_more_than_nine_tenths() -> None:
+    """Nights that only rise: their differences at two nights are four times those at one."""
+    _, memory = estimate(np.arange(25.0)[None, :] * 0.01, NIGHTS)
+    assert memory.tolist() == [0.9]
