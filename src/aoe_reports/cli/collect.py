@@ -11,6 +11,7 @@ from aoe_reports.engine.question import StrictOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order, reasons_of
 from aoe_reports.model.options import Option
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import say
 
 
@@ -41,7 +42,8 @@ def collect(
     if check is not None:
         from aoe_reports.rules.profiling_options import check_options
 
-        rows, found = check_options(check)
+        options, found = check_options(check)
+        rows = [as_mapping(one) for one in options]
         findings = in_order(found)
         reasons = reasons_of(findings, strict=chosen.strict)
         if form == "json":

@@ -30,7 +30,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(**values: Any) -> Any:
         given = {name: _without_lists(found[name], values.pop(name)) for name in found}
-        return command(**values, **{name: chosen_of(kind, given) for name, kind in classes.items()})
+        return command(**values, **{name: chosen_of(kind, **given) for name, kind in classes.items()})
 
     parameters: list[inspect.Parameter] = []
     for one in signature.parameters.values():

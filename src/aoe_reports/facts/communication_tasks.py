@@ -13,6 +13,7 @@ import pyarrow as pa
 from aoe_reports.facts.communication import LOCAL, OperatorTime, PeerWait, Transfer, type_of_operator
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.intervals import union
 
 TASK_COLUMNS = ("ph", "name", "pid", "tid", "process", "thread", "start_ns", "duration_ns", "stage_row", "args")
@@ -317,7 +318,7 @@ def _is_count(value: Any, limit: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < limit
 
 
-def _transport(facts: Mapping[str, Any]) -> str:
+def _transport(facts: JsonObject) -> str:
     """The words of the matrix: RDMA between servers, else the link (HCCS, PCIE, SIO), LOCAL on one chip."""
     way, link = facts.get("transport type"), facts.get("link type")
     if way == "RDMA":

@@ -157,9 +157,9 @@ class Advising:
     def _rows(self) -> Iterator[Row]:
         captures = [self._light(capture) for capture in self.captures]
         rows, said = rows_of_run(label_of(self.captures), captures, self._devices, _CHOSEN, self._findings)
-        advice, headlines = _each_once([as_mapping(row) for row in rows]), [as_mapping(one) for one in said]
+        advice = _each_once([as_mapping(row) for row in rows])
+        headlines = [as_mapping(one) for one in sorted(said, key=lambda one: -(one.step_us or 0.0))]
         plan, longest = self._plan(), self._longest
-        headlines.sort(key=lambda row: -(row["step_us"] or 0.0))
         yield _summary(
             {
                 "why_not": None if headlines else self._why_not(),

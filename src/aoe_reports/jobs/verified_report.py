@@ -273,7 +273,7 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
 
 def _two_claims(facts: VerifyFacts) -> list[str]:
     """The claim on a step that its verdict is not about."""
-    others = [one for one in facts.step_claims if not one["judged"]]
+    others = [one for one in facts.step_claims if not one.judged]
     return [
         say(
             (
@@ -281,7 +281,7 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
                 "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
                 "claim, and the step verdict is not based on it."
             ),
-            change=one["change"],
+            change=one.change,
         )
         for one in others
     ]

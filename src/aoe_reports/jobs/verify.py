@@ -326,7 +326,7 @@ def _facts(case: Case, pair: Pair, measured: _Measured) -> VerifyFacts:
         verdict_is_about=subject if subject.scope == "step" else replace(subject, scope="operators"),
         noise=rounded_row(verified.noise, 6),
         reconciliation=verified.reconciliation,
-        step_claims=[one.as_dict() for one in verified.step_claims],
+        step_claims=[one.as_row() for one in verified.step_claims],
         signs=verified.signs,
         same_operators_share=None if share is None else round(share, 6),
         method=verified.method,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.columns import has_value, integers
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
 from aoe_reports.model.rows import as_mapping, column, row
@@ -24,7 +24,7 @@ from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, VERIFY_SAME_PROFILE
 from aoe_reports.tuning.verdict_intervals import Noise
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
-from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row
+from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row, StepClaimRow
 from aoe_reports.tuning.verification import Verdict
 
 ACCEPT: dict[Accept, str] = {
@@ -83,14 +83,14 @@ class VerifyFacts:
     rank_id: int | None = column()
     noise: Noise | None = column(default=None)
     reconciliation: Reconciliation | None = column(default=None)
-    step_claims: Sequence[Mapping[str, Any]] = column(default=())
+    step_claims: Sequence[StepClaimRow] = column(default=())
     signs: Sequence[str] = column(default=())
     same_operators_share: float | None = column(default=None)
     method: Method | None = column(default=None)
     stored: int = column(default=0)
     """How many verdicts the store has taken."""
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> JsonObject:
         """As JSON."""
         return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
 

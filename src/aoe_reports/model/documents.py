@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from decimal import Decimal
+
+    Cell: TypeAlias = "Json | Decimal | Sequence[Cell]"
+    Cells: TypeAlias = Mapping[str, Cell]
     Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 else:
+    Cells = Any
     Json = Any  # msgspec knows no type that names itself
 
 JsonObject: TypeAlias = dict[str, Json]

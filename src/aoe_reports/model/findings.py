@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.texts import Text, as_fields, from_fields, say
 
 Severity = Literal["error", "warning", "info"]
@@ -28,7 +29,7 @@ class Finding:
     column: int | None = None
     pointer: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """The finding as the contract's JSON object."""
         return {
             "severity": self.severity,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from aoe_reports.model.documents import Json
 from aoe_reports.model.rows import column, row
 
 
@@ -111,7 +111,7 @@ class ListedAdvice:
     reason: str | None = column("Plan", "sentence")
     operators: int | None = column("Operators", "integer", before="evidence")
     meaning: str | None = column("Reason for exclusion", "sentence")
-    summary: Mapping[str, Any] | None = column()
+    summary: Mapping[str, Json] | None = column()
 
 
 @row

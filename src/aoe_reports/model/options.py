@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, field
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -123,6 +123,6 @@ def check_options(chosen: object) -> None:
             raise UsageError(say("{name}: {value} is more than {limit}", name=one.name, value=value, limit=high))
 
 
-def chosen_of(cls: type[T], values: Mapping[str, Any]) -> T:
+def chosen_of(cls: type[T], /, **values: Any) -> T:
     """The options of a class among some values by name."""
     return cls(**{one.name: values[one.name] for one in declared(cls) if one.name in values})

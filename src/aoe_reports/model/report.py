@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
+from aoe_reports.model.documents import Cells
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language
-
-Value = str | int | float | Decimal | Sequence["Value"] | None
-"""What stands in a cell; shares and changes are fractions."""
-Cells = Mapping[str, Value]
-"""The cells of a row by the keys of their columns."""
 
 
 @dataclass(frozen=True, slots=True)

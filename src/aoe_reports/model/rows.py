@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from aoe_reports.model.classes import declared_fields, is_record, is_union, once_a_class, record
+from aoe_reports.model.documents import Cells, JsonObject, object_of
 
 Kind = Literal[
     "text",
@@ -157,7 +158,7 @@ def _leaves_as_it_is(each: Field) -> bool:
     return each.cell.unit is None and plain
 
 
-def as_mapping(one: object) -> dict[str, Any]:
+def as_mapping(one: object) -> JsonObject:
     """A row under its keys, in its units: what JSON and CSV hold."""
     keys, read, others = _plan_of(type(one))
     cells = dict(zip(keys, read(one), strict=False))
@@ -202,11 +203,11 @@ def _rows_within(cls: type[Any]) -> tuple[str, ...]:
     return tuple(key for key, kind in inner.items() if kind is not None and columns_of(kind))
 
 
-def shown(one: object) -> Mapping[str, Any]:
+def shown(one: object) -> JsonObject:
     """A row as people are shown it: the cells of a row within the row stand among its own."""
     cells = as_mapping(one)
     for key in _rows_within(type(one)):
-        cells |= cells[key] or {}
+        cells |= object_of(cells[key])
     return cells
 
 
@@ -225,25 +226,25 @@ class Rows(Generic[R_co]):
     without: frozenset[str] = frozenset()
     """Columns that people are not shown: something else says the same."""
 
-    def mappings(self) -> list[dict[str, Any]]:
+    def mappings(self) -> list[JsonObject]:
         """The rows as JSON and CSV hold them."""
         return [as_mapping(one) for one in self.rows]
 
 
-def schema_of(cls: type[Any]) -> dict[str, Any]:
+def schema_of(cls: type[Any]) -> JsonObject:
     """The JSON Schema of a row class."""
-    properties = {each.key: _schema(each.type, each) for each in fields_of(cls)}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    properties: JsonObject = {each.key: _schema(each.type, each) for each in fields_of(cls)}
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 _TYPES: Mapping[Any, str] = {int: "integer", float: "number", str: "string", bool: "boolean", NoneType: "null"}
 
 
-def _schema(annotation: Any, each: Field) -> dict[str, Any]:
+def _schema(annotation: Any, each: Field) -> JsonObject:
     if is_union(annotation):
         kinds = [_schema(kind, each) for kind in get_args(annotation)]
         words = [kind["type"] for kind in kinds if set(kind) == {"type"}]
-        return {"type": words} if len(words) == len(kinds) else {"anyOf": kinds}
+        return {"type": words} if len(words) == len(kinds) else {"anyOf": [*kinds]}
     if get_origin(annotation) is Literal:
         return {"enum": list(get_args(annotation))}
     if is_record(annotation):
@@ -258,7 +259,7 @@ def _schema(annotation: Any, each: Field) -> dict[str, Any]:
     return {} if kind is None else {"type": kind}
 
 
-def telling_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
+def telling_columns(columns: Sequence[Column], rows: Sequence[Cells]) -> tuple[Column, ...]:
     """Those of some columns that say anything in any row."""
     silent = {column.key for column in columns}
     for row in rows:

@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Any, overload
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.report import Cells, Grid, Report, Section
+from aoe_reports.model.documents import Cells
+from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Rows, columns_of, shown, telling_columns
 from aoe_reports.model.texts import say
 

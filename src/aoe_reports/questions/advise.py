@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, only
+from aoe_reports.model.documents import Json
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -49,7 +50,7 @@ class AdviceRow:
     total_ns: int | None = column("Total", unit=US)
     share: float | None = column("Share", "percent")
     bound_by: str | None = column("Bound by", "word")
-    evidence: Mapping[str, Any] = column()
+    evidence: Mapping[str, Json] = column()
     bound_us: float | None = column("Bound, per step", "us")
     bound_share: float | None = column("Bound, share of the step", "percent")
     advice: str | None = column()
@@ -208,14 +209,15 @@ def stated_rows(
         number = stated.get("device_id")
         rank = capture.info.rank_of(number)
         if chosen.rank in {None, rank} and (number is None or chosen.device in {None, number}):
-            rows.append(_stated(run, rank, stated, devices))
+            rows.append(_stated(run, rank, number, stated, devices))
     return rows
 
 
-def _stated(run: str, rank: int | None, stated: Mapping[str, Any], devices: Sequence[DeviceAdvice]) -> AdviceRow:
+def _stated(
+    run: str, rank: int | None, number: int | None, stated: Mapping[str, str | None], devices: Sequence[DeviceAdvice]
+) -> AdviceRow:
     from aoe_reports.questions.advice.captures import time_of
 
-    number = stated.get("device_id")
     mine = [one for one in devices if None in {number, one.shares.device_id} or one.shares.device_id == number]
     tuned = json.loads(stated.get("operators") or "[]")
     named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]

@@ -63,13 +63,13 @@ class CheckedFile:
 
     path: str = column("Path")
     kind: str = column("Kind")
-    container: str | None = column("Container")
-    body: str | None = column("Payload")
-    vocabulary: str | None = column("Vocabulary")
-    tasks: int | None = column("Tasks", "integer")
-    tuning_names: Sequence[str | None] = column()
-    statuses: Sequence[str | None] = column()
-    summary: BankSummary | Mapping[str, Json] | None = column()
+    container: str | None = column("Container", default=None)
+    body: str | None = column("Payload", default=None)
+    vocabulary: str | None = column("Vocabulary", default=None)
+    tasks: int | None = column("Tasks", "integer", default=None)
+    tuning_names: Sequence[str | None] = column(default=())
+    statuses: Sequence[str | None] = column(default=())
+    summary: BankSummary | Mapping[str, Json] | None = column(default=None)
     verdict: Verdict = column("Verdict", "state")
 
 
@@ -132,7 +132,7 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         """One row a file and all findings in order; however many files there are, little of them is held."""
         from aoe_reports.engine.spool import Spool
 
-        rows: Spool[CheckedFile] = Spool(as_mapping, _row_of)
+        rows: Spool[CheckedFile] = Spool(as_mapping, lambda cells: CheckedFile(**cells))
         told: Spool[Finding] = Spool(Finding.as_fields, Finding.from_fields)
         between: dict[str, list[Finding]] = {}
         details: list[Any] = []
@@ -199,7 +199,3 @@ def _merged(told: Sequence[Finding], others: Sequence[Finding]) -> Spool[Finding
             merged.append(finding)
         last = finding
     return merged
-
-
-def _row_of(cells: Mapping[str, Any]) -> CheckedFile:
-    return CheckedFile(**cells)

@@ -111,15 +111,5 @@ def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
 
 def _one(file: FoundFile, findings: Sequence[Finding], **known: Any) -> OneFile:
     """What a file hands on, null what is not known of it."""
-    cells: dict[str, Any] = {
-        "container": None,
-        "body": None,
-        "vocabulary": None,
-        "tasks": None,
-        "tuning_names": (),
-        "statuses": (),
-        "summary": None,
-        **known,
-    }
-    row = CheckedFile(path=str(file.path), kind=file.name.kind, verdict="pass", **cells)
+    row = CheckedFile(path=str(file.path), kind=file.name.kind, verdict="pass", **known)
     return OneFile(row=row, findings=findings)

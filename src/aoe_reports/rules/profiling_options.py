@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,9 @@ from aoe_reports.formats.ascend.profiling.options import (
 )
 from aoe_reports.formats.json.text import duplicates, explain, locate
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY
+from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import join, say
 
@@ -49,7 +51,19 @@ _SIZE = re.compile(r"(\d{1,12})MB")
 _CUSTOM = re.compile(r"Custom:0x[0-9a-fA-F]+(,0x[0-9a-fA-F]+)*")
 
 
-def check_options(text: str) -> tuple[list[dict[str, Any]], list[Finding]]:
+@row
+class OptionInForce:
+    """A key that is in force, and what it does."""
+
+    key: str = column()
+    value: str | int = column()
+    default: str | int | None = column()
+    files: Sequence[str] = column()
+    note: str = column()
+    source: str | None = column()
+
+
+def check_options(text: str) -> tuple[list[OptionInForce], list[Finding]]:
     """(one row a key that is in force, what is wrong with the string)."""
     data = text.encode("utf-8", "replace")
     if not text.strip():
@@ -86,19 +100,19 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _rows(options: Mapping[str, Any], source: str | None = None) -> list[dict[str, Any]]:
+def _rows(options: Mapping[str, Json], source: str | None = None) -> list[OptionInForce]:
     rows = []
     for key, value in options.items():
         option = OPTIONS.get(key)
         rows.append(
-            {
-                "key": key,
-                "value": value if isinstance(value, str | int) else json.dumps(value),
-                "default": option.default if option else None,
-                "files": [] if option is None or value == "off" else list(option.files),
-                "note": option.note if option else "",
-                "source": source or (option.source if option else None),
-            }
+            OptionInForce(
+                key=key,
+                value=value if isinstance(value, str | int) else json.dumps(value),
+                default=option.default if option else None,
+                files=() if option is None or value == "off" else option.files,
+                note=option.note if option else "",
+                source=source or (option.source if option else None),
+            )
         )
     return rows
 
@@ -205,7 +219,7 @@ _VALUES: dict[str, Callable[[Option, str], str | None]] = {
 _Found = list[Finding]
 
 
-def _output(options: Mapping[str, Any]) -> _Found:
+def _output(options: Mapping[str, Json]) -> _Found:
     if options.get("output"):
         return []
     message = say(
@@ -215,7 +229,7 @@ def _output(options: Mapping[str, Any]) -> _Found:
     return [OPTION_OUTPUT.found(PATH, message)]
 
 
-def _traces(options: Mapping[str, Any]) -> _Found:
+def _traces(options: Mapping[str, Json]) -> _Found:
     found: _Found = []
     training = options.get("training_trace") == "on"
     if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
@@ -233,13 +247,13 @@ def _traces(options: Mapping[str, Any]) -> _Found:
     return found
 
 
-def _counters(options: Mapping[str, Any]) -> _Found:
+def _counters(options: Mapping[str, Json]) -> _Found:
     if "aic_metrics" not in options:
         return [OPTION_DEFAULT.found(PATH, say("no aic_metrics: op_summary will have no counter columns"))]
     return []
 
 
-def _instructions(options: Mapping[str, Any]) -> _Found:
+def _instructions(options: Mapping[str, Json]) -> _Found:
     if "instr_profiling_freq" not in options:
         return []
     beside = [key for key in EXCLUSIVE_WITH_INSTR if options.get(key) == "on"]
@@ -252,4 +266,4 @@ def _instructions(options: Mapping[str, Any]) -> _Found:
     return [OPTION_CONFLICT.found(PATH, message)]
 
 
-_TOGETHER: tuple[Callable[[Mapping[str, Any]], _Found], ...] = (_output, _traces, _counters, _instructions)
+_TOGETHER: tuple[Callable[[Mapping[str, Json]], _Found], ...] = (_output, _traces, _counters, _instructions)

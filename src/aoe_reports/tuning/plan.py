@@ -14,7 +14,7 @@ from msgspec import convert
 from aoe_reports.model.classes import made
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.rows import as_mapping, column, row
+from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import Mode, Scenario, Seed
 
@@ -143,7 +143,7 @@ class Plan:
     @property
     def placed(self) -> list[PlacedCandidate]:
         """The candidates with their places."""
-        return [PlacedCandidate(position=i, **as_mapping(one)) for i, one in enumerate(self.candidates, start=1)]
+        return [row_from(PlacedCandidate, one, position=i) for i, one in enumerate(self.candidates, start=1)]
 
     def stages(self) -> tuple[StageName, ...]:
         """What AOE is to run, in order: nothing without a candidate, no operator tuning without an operator."""

@@ -18,7 +18,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
-from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded, rounded_row
+from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded_row
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import (
     LEVEL,
@@ -93,6 +93,17 @@ class Method:
     operators_together: Row | None = column()
 
 
+@row
+class StepClaimRow:
+    """One of the things that are claimed of a step."""
+
+    claim: ClaimOf = column()
+    change: float = column()
+    time_saved: float = column()
+    speed_up: float | None = column()
+    judged: bool = column()
+
+
 @dataclass(frozen=True, slots=True)
 class StepClaim:
     """One of the things that are claimed of a step; `judged`: whether the step's verdict is about it."""
@@ -102,15 +113,16 @@ class StepClaim:
     """After/before - 1; the time saved is its opposite, the speed-up is before/after - 1."""
     judged: bool
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON, with both ways to put the same change."""
-        return {
-            "claim": self.claim,
-            "change": rounded(self.change, 6),
-            "time_saved": rounded(-self.change, 6),
-            "speed_up": rounded(1 / (1 + self.change) - 1, 6) if self.change > -1 else None,
-            "judged": self.judged,
-        }
+    def as_row(self) -> StepClaimRow:
+        """As it is said, with both other ways to put the same change."""
+        exact = StepClaimRow(
+            claim=self.claim,
+            change=self.change,
+            time_saved=-self.change,
+            speed_up=1 / (1 + self.change) - 1 if self.change > -1 else None,
+            judged=self.judged,
+        )
+        return rounded_row(exact, _DIGITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from aoe_reports.formats.records.record import RecordSource
+from aoe_reports.model.documents import Json
 from aoe_reports.model.timestamps import NS_PER_S
 
 UNKNOWN = "unknown"
@@ -23,9 +25,9 @@ class RunContext:
     source: RecordSource = ""
     """Whose profiler measured the run."""
     engine_version: str = UNKNOWN
-    hardware_config: dict[str, Any] = field(default_factory=dict)
-    runtime_config: dict[str, Any] = field(default_factory=dict)
-    metadata: dict[str, Any] = field(default_factory=dict)
+    hardware_config: Mapping[str, Json] = field(default_factory=dict)
+    runtime_config: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = field(default_factory=dict)
 
     def fields(self) -> dict[str, Any]:
         """What every record of the run has in common."""

@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
+from aoe_reports.model.documents import Cells
 from aoe_reports.model.findings import FAILED_TUNING, Finding, has, is_below
-from aoe_reports.model.report import Cells, Grid, Section
+from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Rows, column, row, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import section_of

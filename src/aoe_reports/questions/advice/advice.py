@@ -14,12 +14,13 @@ from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.documents import Json
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import is_communication
 
 MAX_ROWS = 200
 """No rule makes more rows; those with the largest bound are kept."""
-Evidence = Mapping[str, str | float | list[str] | None]
+Evidence = Mapping[str, Json]
 """What a rule saw, by name: units end the names, ratios and shares are 0 to 1."""
 
 

@@ -120,7 +120,7 @@ def _small(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iter
         "below_us": thresholds.small_kernel_us,
         "device_time_us": microseconds(total),
         "idle_before_us": microseconds(idle),
-        "op_types": names,
+        "op_types": [*names],
     }
     text = say(
         "Most kernels are so short that launching them takes as long as running them: fuse them, launch "
@@ -158,7 +158,7 @@ def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> It
     told = "op_state" in bounds.tasks.column_names
     evidence: Evidence = {
         "dynamic_share_of_computing": part,
-        "op_types": names,
+        "op_types": [*names],
         "told_by": "OP State" if told else say("files of dynamic models (thread_group, ge_op_execute)"),
         "bound_source": source,
     }

@@ -22,6 +22,7 @@ from aoe_reports.formats.records.identity import Member, content_hash_of, identi
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.rules import JSON_TRUNCATED, UNIT_MISMATCH
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.findings import Finding, has, in_order, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
@@ -106,9 +107,9 @@ def run_of_tuning(tuning: TuningRun, options: RecordOptions) -> Run:
     return Run(header, records, findings, body, _facts(context), named_by=named.by)
 
 
-def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
+def _body(result: TuningResult, *, told: bool) -> JsonObject:
     """What a tuning report says of the whole run, and of its parts where no record tells of them."""
-    body = {
+    body: JsonObject = {
         "kind": result.kind,
         "container": result.container,
         "vocabulary": result.vocabulary,
@@ -117,16 +118,16 @@ def _body(result: TuningResult, *, told: bool) -> dict[str, Any]:
         "model_baseline_ms": plain_number(result.model_baseline_ms),
         "model_result_ms": plain_number(result.model_result_ms),
         "model_improvement": result.model_improvement,
-        "summary": result.summary,
-        "failed_operators": list(result.failed_operators),
+        "summary": {**result.summary},
+        "failed_operators": [*result.failed_operators],
         "modified": len(result.modifications),
     }
     if told:
         return body
-    modifications = [
+    modifications: list[Json] = [
         {
             "name": modification.name,
-            "op_type": list(modification.op_type),
+            "op_type": [*modification.op_type],
             "tune_mode": modification.mode,
             "update_mode": modification.update_mode,
             "before": plain_number(modification.before),
@@ -190,12 +191,12 @@ UNUSABLE = frozenset(
 """Rules after which no number of a tuning report is used."""
 
 
-def _facts(context: RunContext) -> dict[str, Any]:
+def _facts(context: RunContext) -> JsonObject:
     return {
         "engine": context.engine,
         "engine_version": context.engine_version,
-        "hardware_config": context.hardware_config,
-        "runtime_config": context.runtime_config,
+        "hardware_config": dict(context.hardware_config),
+        "runtime_config": dict(context.runtime_config),
     }
 
 
@@ -246,5 +247,5 @@ def _header(
     )
 
 
-def _known(**facts: Any) -> dict[str, Any]:
+def _known(**facts: Any) -> JsonObject:
     return {name: value for name, value in facts.items() if value is not None}

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Any
 
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.from_document import OwnRun, RunKind, own_run_of, record_of_document
 from aoe_reports.formats.records.identity import Member, content_hash_of, run_id_of
 from aoe_reports.formats.records.record import Record, RecordSource, canonical_json
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding, has, in_order
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of, parse_timestamp
@@ -147,7 +147,7 @@ _KINDS: dict[RecordSource, RunKind] = {"foreign": "foreign", "aoe": "tuning"}
 """What a run is whose records are of this source; a profile else."""
 
 
-def _facts(records: Sequence[Record]) -> dict[str, Any]:
+def _facts(records: Sequence[Record]) -> JsonObject:
     """What all records have in common of what a run has columns for."""
     names = ("engine", "engine_version", "hardware_config", "runtime_config")
     first = records[0]

@@ -162,20 +162,20 @@ class Declared:
 
 def declared_of_text(parts: Sequence[str]) -> Declared:
     """`name=value`, separated by commas; UsageError for what is none of Declared."""
+    pieces = (piece.strip() for text in parts for piece in text.split(","))
+    return Declared(**dict(_declaration(piece) for piece in pieces if piece))
+
+
+def _declaration(part: str) -> tuple[str, Any]:
     kinds = {entry.name: str(entry.type) for entry in fields(Declared)}
-    values: dict[str, Any] = {}
-    for part in (piece.strip() for text in parts for piece in text.split(",")):
-        if not part:
-            continue
-        name, equals, text = part.partition("=")
-        name = name.strip().replace("-", "_")
-        if name not in kinds or not equals:
-            names = join(", ", sorted(kinds))
-            raise UsageError(
-                say("--declare {part!r}: expected NAME=VALUE, where NAME is one of {names}", part=part, names=names)
-            )
-        values[name] = _declared(name, text.strip(), kinds[name])
-    return Declared(**values)
+    name, equals, text = part.partition("=")
+    name = name.strip().replace("-", "_")
+    if name not in kinds or not equals:
+        names = join(", ", sorted(kinds))
+        raise UsageError(
+            say("--declare {part!r}: expected NAME=VALUE, where NAME is one of {names}", part=part, names=names)
+        )
+    return name, _declared(name, text.strip(), kinds[name])
 
 
 def _declared(name: str, text: str, kind: str) -> Any:
