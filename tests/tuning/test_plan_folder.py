@@ -251,6 +251,8 @@ def test_what_is_no_plan_is_said_in_a_line(bench: Bench, text: str) -> None:
         "[]",
         '{"attempts": [{"stage": "opat", "folder": "../../x", "status": "done"}], "job": {}}',
         '{"attempts": 3}',
+        '{"attempts": [], "job": {}, "status": "failed", "plan_sha256": 3}',
+        '{"attempts": [{"stage": "opat", "folder": "a", "status": "done", "signal": "x"}], "job": {}, "status": "failed"}',
     ],
 )
 def test_a_state_that_is_none_is_said_in_a_line(bench: Bench, state: str) -> None:
@@ -260,6 +262,13 @@ def test_a_state_that_is_none_is_said_in_a_line(bench: Bench, state: str) -> Non
     assert ended.code == 3
     assert "state.json" in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_a_number_with_a_point_is_no_device(bench: Bench) -> None:
+    document = document_of_plan(bench.plan())
+    (bench.folder / "plan.json").write_text(json.dumps({**document, "job": {"device": 1.0}}))
+    ended = bench.tune()
+    assert (ended.code, "$.job.device" in ended.err) == (3, True)
 
 
 def test_soc_is_no_path(bench: Bench) -> None:

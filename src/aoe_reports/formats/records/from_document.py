@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, to_builtins
+from msgspec import Meta, ValidationError, convert
 
 from aoe_reports.formats.records.identity import Int64, Member
 from aoe_reports.formats.records.payloads import fits_body, is_night
-from aoe_reports.formats.records.record import (
-    FIELDS,
-    OPTIONAL_FIELDS,
-    OURS,
-    RECORD_SOURCES,
-    Phase,
-    Record,
-    Scope,
-)
+from aoe_reports.formats.records.record import FIELDS, OPTIONAL_FIELDS, OURS, RECORD_SOURCES, Record, TypedFields
 from aoe_reports.model.documents import Json, JsonObject, object_of
 
 T = TypeVar("T")
 _OWN_SOURCES = RECORD_SOURCES - {"foreign"}
-
-
-class _OwnFields(Struct):
-    """What one of our own records says beside v0.1: the typed fields that have a value."""
-
-    run_id: Annotated[str, Meta(pattern=r"\A[0-9]{8}T[0-9]{6}-[0-9a-f]{8}\Z")]
-    timestamp_ns: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
-    model: str
-    scope: Scope
-    source: str
-    phase: Phase | UnsetType = UNSET
-    op_type: str | UnsetType = UNSET
-    op_name: str | UnsetType = UNSET
-    rank_id: Int64 | UnsetType = UNSET
-    device_id: Int64 | UnsetType = UNSET
-    count: Int64 | UnsetType = UNSET
-    total_ns: Int64 | UnsetType = UNSET
 
 
 def record_of_document(document: Mapping[str, Any], timestamp_ns: int, model: str | None = None) -> Record:
@@ -55,17 +30,17 @@ def record_of_document(document: Mapping[str, Any], timestamp_ns: int, model: st
     }
     if own is None:
         model = model or document["workload"]
-        own = _OwnFields(run_id="", timestamp_ns=timestamp_ns, model=model, scope="model", source="foreign")
+        own = TypedFields(run_id="", timestamp_ns=timestamp_ns, model=model, scope="model", source="foreign")
     else:
         known["metadata"] = {key: value for key, value in document["metadata"].items() if key != OURS}
     extra = {name: value for name, value in document.items() if name not in FIELDS}
     absent = tuple(name for name in OPTIONAL_FIELDS if name not in document)
-    return Record(**known, **to_builtins(own), extra=extra, absent=absent)
+    return Record(**known, **asdict(own), extra=extra, absent=absent)
 
 
-def _own_fields_of(document: Mapping[str, Json]) -> _OwnFields | None:
+def _own_fields_of(document: Mapping[str, Json]) -> TypedFields | None:
     """What one of our own records says beside v0.1; None for a record that is not ours, or not as we write it."""
-    own = _converted(object_of(document.get("metadata")).get(OURS), _OwnFields)
+    own = _converted(object_of(document.get("metadata")).get(OURS), TypedFields)
     return own if own is not None and own.source in _OWN_SOURCES else None
 
 

@@ -6,8 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta
+
+from aoe_reports.formats.records.identity import Int64
 from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.model.documents import Json, JsonObject
 
@@ -34,8 +37,28 @@ JSON_FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """All 19 fields of v0.1 (times in ms, std null where there is none), then what is queried as typed columns."""
+class TypedFields:
+    """What of a record is queried as typed columns, beside v0.1."""
+
+    run_id: Annotated[str, Meta(pattern=r"\A[0-9]{8}T[0-9]{6}-[0-9a-f]{8}\Z")]
+    """As JSON of ours says it; a foreign record that belongs to no run yet has an empty one."""
+    timestamp_ns: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+    model: str
+    scope: Scope
+    source: RecordSource
+    phase: Phase | None = None
+    op_type: str | None = None
+    op_name: str | None = None
+    rank_id: Int64 | None = None
+    device_id: Int64 | None = None
+    count: Int64 | None = None
+    total_ns: Int64 | None = None
+    """What all calls together took, exact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record(TypedFields):
+    """All 19 fields of v0.1 (times in ms, std null where there is none), and what is queried as typed columns."""
 
     workload: str
     engine: str
@@ -58,19 +81,6 @@ class Record:
     metrics: Mapping[str, Json] = field(default_factory=dict)
     runtime_raw: Sequence[Mapping[str, Json]] | None = None
 
-    run_id: str
-    timestamp_ns: int
-    model: str
-    scope: Scope
-    source: RecordSource
-    phase: Phase | None = None
-    op_type: str | None = None
-    op_name: str | None = None
-    rank_id: int | None = None
-    device_id: int | None = None
-    count: int | None = None
-    total_ns: int | None = None
-    """What all calls together took, exact."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Keys that v0.1 does not name, as they stood in a foreign record."""
     absent: tuple[str, ...] = ()
@@ -114,14 +124,13 @@ class Record:
         return {**document, **self.extra}
 
 
-FIELDS = tuple(f.name for f in fields(Record)[:19])
+TYPED_FIELDS = tuple(f.name for f in fields(TypedFields))
+
+FIELDS = tuple(f.name for f in fields(Record) if f.name not in {*TYPED_FIELDS, "extra", "absent"})
 """The fields of v0.1."""
 
 OPTIONAL_FIELDS = ("engine_version", *JSON_FIELDS)
 """The fields of v0.1 that a record may be without; `runtime_raw` is null then."""
-
-TYPED_FIELDS = tuple(f.name for f in fields(Record)[19:-2])
-"""The typed fields beside v0.1."""
 
 OURS = "aoe_reports"
 """The key in `metadata` under which we keep what has no place in v0.1."""
