@@ -16,7 +16,7 @@ TREES = {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in 
 REMADE = {
     "model/rules.py": "by a rule",
     "model/findings.py": "that there are more of one rule",
-    "jobs/report.py": "of a row of the store",
+    "history/site_facts.py": "of a row of the store",
     "tuning/aoe/machine.py": "of what a rule of preflight said",
 }
 """Where findings are made, and of what."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
+from aoe_reports.store import History, Where
+from aoe_reports.store.layout import message_of
 
 Row = Mapping[str, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -100,6 +103,15 @@ class RunFacts:
     def claimed_ms(self) -> tuple[float | None, float | None]:
         """The time of the model before and after, as AOE claims it."""
         return self.body.get("model_baseline_ms"), self.body.get("model_result_ms")
+
+
+def stored_findings(history: History, where: Where = ()) -> dict[str, list[Finding]]:
+    """What was found wrong in each run."""
+    names = ("severity", "rule", "path", "line", "column", "pointer")
+    found: dict[str, list[Finding]] = defaultdict(list)
+    for row in history.rows("finding", ("run_id", "message", "body", *names), where).to_pylist():
+        found[row["run_id"]].append(Finding(message=message_of(row), **{name: row[name] for name in names}))
+    return found
 
 
 def differing_facts(before: RunFacts, after: RunFacts) -> Iterator[tuple[str, str | None, str | None]]:

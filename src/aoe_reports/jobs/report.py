@@ -21,7 +21,7 @@ from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import LABELS, put_together
-from aoe_reports.history.site_facts import RunFacts
+from aoe_reports.history.site_facts import RunFacts, stored_findings
 from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
 from aoe_reports.model.changes import SeriesChange
@@ -48,7 +48,7 @@ from aoe_reports.present.reports.night_content import (
 from aoe_reports.site.stored import read_details
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History, Where, equals
-from aoe_reports.store.layout import ROWS, message_of
+from aoe_reports.store.layout import ROWS
 
 Row = dict[str, Any]
 
@@ -408,12 +408,8 @@ def _run_rows(history: History, night: str, runs: Sequence[Row]) -> list[StoredR
 
 
 def _findings_of(history: History, night: str, runs: Sequence[Row]) -> list[Finding]:
-    ours = {run["run_id"] for run in runs}
-    asked = ("severity", "rule", "path", "line", "column", "pointer")
-    rows = history.rows("finding", ("run_id", "message", "body", *asked), [equals("night", night)]).to_pylist()
-    return [
-        Finding(message=message_of(row), **{name: row[name] for name in asked}) for row in rows if row["run_id"] in ours
-    ]
+    found = stored_findings(history, [equals("night", night)])
+    return [finding for run in runs for finding in found.get(run["run_id"], ())]
 
 
 INDEX = "figures.json"

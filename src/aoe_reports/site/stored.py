@@ -32,14 +32,13 @@ from aoe_reports.history.site_facts import (
     SeriesFacts,
     StoreFacts,
     speed_up,
+    stored_findings,
 )
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
-from aoe_reports.store.layout import message_of
 from aoe_reports.store.parts import StoredFile
 
 Row = dict[str, Any]
@@ -104,11 +103,7 @@ def _stored_verdicts(history: History) -> list[Stored[ListedVerdict]]:
 
 
 def _runs(history: History) -> list[RunFacts]:
-    findings = defaultdict(list)
-    asked = ("severity", "rule", "path", "line", "column", "pointer")
-    for row in history.rows("finding", ("run_id", "message", "body", *asked)).to_pylist():
-        finding = Finding(message=message_of(row), **{name: row[name] for name in asked})
-        findings[row["run_id"]].append(finding)
+    findings = stored_findings(history)
     for told in findings.values():
         told.sort(key=lambda finding: tuple(map(str, finding.as_dict().values())))
     rows = history.rows("run", _RUN).to_pylist()
