@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from commandline import Cli
 
-from aoe_reports.formats.aoe.results import results_of_document
-from aoe_reports.present.reports.tuning import gain, summarise
+from aoe_reports.present.reports.tuning import gain
 
 
 def test_a_gain_is_exact() -> None:
@@ -22,21 +21,6 @@ def test_a_gain_is_exact() -> None:
 )
 def test_there_is_no_gain_without_two_times(before: str | None, after: str | None) -> None:
     assert gain(*(None if time is None else Decimal(time) for time in (before, after))) is None
-
-
-@pytest.mark.parametrize(("count", "rest", "saved"), [(20, 0, Decimal(0)), (22, 2, Decimal(3))])
-def test_twenty_modifications_are_listed_the_largest_first_and_the_rest_is_summed(
-    count: int, rest: int, saved: Decimal
-) -> None:
-    operators = [
-        {"op_name": f"op{n}", "op_type": "a", "performance_before_tune(us)": 100 + n, "performance_after_tune(us)": 100}
-        for n in range(1, count + 1)
-    ]
-    body = {"opat_tuning_result": "tuning successful", "repo_modified_operators": {"add_repo_operators": operators}}
-    (result,) = results_of_document([{"basic": {"tuning_name": "x", "tuning_time(s)": 1}}, {"OPAT": body}], "opat")
-    task = summarise("path", result, [])
-    assert [m.name for m in task.largest] == [f"op{n}" for n in range(count, count - 20, -1)]
-    assert (task.rest, task.rest_saved) == (rest, saved)
 
 
 @pytest.mark.parametrize(("types", "cut"), [(10, False), (11, True)])
