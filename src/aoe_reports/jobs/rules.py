@@ -18,11 +18,12 @@ from aoe_reports.rules.forms import statistics
 from aoe_reports.rules.results import FILE_RULES, RULES
 from aoe_reports.rules.tables import steps, task_types, times, values
 from aoe_reports.store import rules as of_the_store
+from aoe_reports.tuning import adopt
 from aoe_reports.tuning import rules as of_tuning
 from aoe_reports.tuning.aoe import preflight
 
 MODULES = (
-    of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning,
+    of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
     of_tables, values, steps, times, task_types, statistics, communication,
     gradient_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip

@@ -169,10 +169,10 @@ def _captures(files: Discovery) -> list[Unit]:
 
 def _said(one: OneFile, file: FoundFile, chosen: CheckOptions) -> Iterable[Finding]:
     """What was found in a file; AOE may still be writing a result that is watched, so its end may be missing."""
-    from aoe_reports.formats.rules import JSON_TRUNCATED
-
     if not (chosen.watch and file.name.source == "aoe"):
         return one.findings
+    from aoe_reports.formats.rules import JSON_TRUNCATED
+
     return [
         replace(found, severity="warning") if found.rule == JSON_TRUNCATED.name else found for found in one.findings
     ]

@@ -11,7 +11,7 @@ from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.rows import Rows, as_mapping, column, row
-from aoe_reports.model.rules import Rule
+from aoe_reports.model.rules import Rule, Scope
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
@@ -41,22 +41,43 @@ from aoe_reports.tuning.plan_folder import (
     read_state,
     read_verification,
 )
-from aoe_reports.tuning.rules import (
-    ADOPT_CHANGED_SINCE,
-    ADOPT_COMPLETED,
-    ADOPT_LEFTOVER,
-    ADOPT_NOT_TUNED,
-    ADOPT_NOT_VERIFIED,
-    ADOPT_NOTHING,
-    ADOPT_OTHER_CHIP,
-    ADOPT_PARTLY,
-    ADOPT_REPLACES,
-    ADOPT_UNCLEAR,
-    ADOPT_VERDICTS_DIFFER,
-)
 from aoe_reports.tuning.runner import stopping
 from aoe_reports.tuning.tuner import bank_of_tuner
 from aoe_reports.tuning.verification import Verification
+
+_ADOPTING = Scope("adopting banks")
+ADOPT_NOT_VERIFIED = _ADOPTING.rule(
+    "adopt-not-verified", "error", "no new profile confirmed the gain (a warning with --force)"
+)
+ADOPT_VERDICTS_DIFFER = _ADOPTING.rule(
+    "adopt-verdicts-differ",
+    "warning",
+    "another verification of the same bank, kept next to verify.json, measured no gain or cannot be read",
+)
+ADOPT_OTHER_CHIP = _ADOPTING.rule(
+    "adopt-other-chip",
+    "error",
+    "the private bank contains operators of another chip (a warning if it also contains operators of the job's chip)",
+)
+ADOPT_PARTLY = _ADOPTING.rule("adopt-partly", "warning", "a new profile confirmed part of the gain")
+ADOPT_CHANGED_SINCE = _ADOPTING.rule(
+    "adopt-changed-since", "error", "the private bank is not the one that was verified (a warning with --force)"
+)
+ADOPT_NOT_TUNED = _ADOPTING.rule("adopt-not-tuned", "error", "the job is not finished (a warning with --force)")
+ADOPT_REPLACES = _ADOPTING.rule(
+    "adopt-replaces", "warning", "the private bank lacks entries of the bank in use: the banks cannot be merged"
+)
+ADOPT_COMPLETED = _ADOPTING.rule("adopt-completed", "warning", "an interrupted adopt run is completed or rolled back")
+ADOPT_UNCLEAR = _ADOPTING.rule(
+    "adopt-unclear",
+    "error",
+    "an adopt run was interrupted, and the old folders cannot be distinguished from the new ones: "
+    "nothing is moved or deleted",
+)
+ADOPT_LEFTOVER = _ADOPTING.rule(
+    "adopt-leftover", "warning", "a folder left by an interrupted adopt run; it is not in use"
+)
+ADOPT_NOTHING = _ADOPTING.rule("adopt-nothing", "info", "the bank in use already matches the private one")
 
 
 @row

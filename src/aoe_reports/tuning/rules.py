@@ -1,4 +1,4 @@
-"""Rules on tuning: on plans, on jobs, on what was verified and what is adopted."""
+"""Rules on tuning: on plans, on jobs, and on what was verified."""
 
 from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import say
@@ -6,7 +6,6 @@ from aoe_reports.model.texts import say
 _PLANS = Scope("tuning plans")
 _JOBS = Scope("tuning jobs")
 _VERIFYING = Scope("verifying")
-_ADOPTING = Scope("adopting banks")
 _GUIDE = say("AOE guide: viewing the result")
 
 PLAN_EMPTY = _PLANS.rule("plan-empty", "info", "nothing is worth tuning or can be tuned: the plan has no candidate")
@@ -156,36 +155,3 @@ VERIFY_DEVICE = _VERIFYING.rule(
 VERIFY_OPERATOR_CHANGED = _VERIFYING.rule(
     "verify-operator-changed", "info", "a tuned operator is not in both profiles with the same shapes"
 )
-
-ADOPT_NOT_VERIFIED = _ADOPTING.rule(
-    "adopt-not-verified", "error", "no new profile confirmed the gain (a warning with --force)"
-)
-ADOPT_VERDICTS_DIFFER = _ADOPTING.rule(
-    "adopt-verdicts-differ",
-    "warning",
-    "another verification of the same bank, kept next to verify.json, measured no gain or cannot be read",
-)
-ADOPT_OTHER_CHIP = _ADOPTING.rule(
-    "adopt-other-chip",
-    "error",
-    "the private bank contains operators of another chip (a warning if it also contains operators of the job's chip)",
-)
-ADOPT_PARTLY = _ADOPTING.rule("adopt-partly", "warning", "a new profile confirmed part of the gain")
-ADOPT_CHANGED_SINCE = _ADOPTING.rule(
-    "adopt-changed-since", "error", "the private bank is not the one that was verified (a warning with --force)"
-)
-ADOPT_NOT_TUNED = _ADOPTING.rule("adopt-not-tuned", "error", "the job is not finished (a warning with --force)")
-ADOPT_REPLACES = _ADOPTING.rule(
-    "adopt-replaces", "warning", "the private bank lacks entries of the bank in use: the banks cannot be merged"
-)
-ADOPT_COMPLETED = _ADOPTING.rule("adopt-completed", "warning", "an interrupted adopt run is completed or rolled back")
-ADOPT_UNCLEAR = _ADOPTING.rule(
-    "adopt-unclear",
-    "error",
-    "an adopt run was interrupted, and the old folders cannot be distinguished from the new ones: "
-    "nothing is moved or deleted",
-)
-ADOPT_LEFTOVER = _ADOPTING.rule(
-    "adopt-leftover", "warning", "a folder left by an interrupted adopt run; it is not in use"
-)
-ADOPT_NOTHING = _ADOPTING.rule("adopt-nothing", "info", "the bank in use already matches the private one")
