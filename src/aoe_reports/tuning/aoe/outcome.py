@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
-from aoe_reports.model.findings import Finding, Severity
-from aoe_reports.model.rules import Rule
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
@@ -313,67 +312,56 @@ def judge_stage(
 
     `damaged` are fresh result files with errors in them; `gradients` says of gradient tuning whether its bank is tuned.
     """
-    return [
-        rule.found(path, text, severity=severity)
-        for rule, text, severity in _judged(console, ended, results, damaged, gradients)
-    ]
-
-
-_Judged = Iterator[tuple[Rule, str, Severity | None]]
-
-
-def _judged(
-    console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str], gradients: bool | None
-) -> _Judged:
-    yield from _end_judged(console, ended)
+    findings = list(_end_judged(path, console, ended))
     for code, line in console.codes.items():
         rule = TUNE_ERROR_CODE if is_failure(code) else TUNE_MEMORY
-        yield rule, say("{explained}; first in: {line}", explained=explain_code(code), line=line), None
+        findings.append(rule.found(path, say("{explained}; first in: {line}", explained=explain_code(code), line=line)))
     if gradients is None:
-        yield from _results_judged(console, ended, results, damaged)
+        findings += _results_judged(path, console, ended, results, damaged)
     elif not gradients:
-        yield (
-            TUNE_BANK_NOT_TUNED,
-            say("the private bank contains no <soc>_gradient_fusion.json with a tuned model"),
-            None,
+        findings.append(
+            TUNE_BANK_NOT_TUNED.found(
+                path, say("the private bank contains no <soc>_gradient_fusion.json with a tuned model")
+            )
         )
     if ended.left_running:
-        yield (
-            TUNE_LEFT_RUNNING,
-            say(
-                "{left_running} processes were still running after it had ended, and were terminated",
-                left_running=ended.left_running,
-            ),
-            None,
+        findings.append(
+            TUNE_LEFT_RUNNING.found(
+                path,
+                say(
+                    "{left_running} processes were still running after it had ended, and were terminated",
+                    left_running=ended.left_running,
+                ),
+            )
         )
     if ended.unended:
-        yield (TUNE_NOT_ENDED, ended.describe_unended(), None)
+        findings.append(TUNE_NOT_ENDED.found(path, ended.describe_unended()))
     if ended.log_dropped_bytes:
-        yield (
-            TUNE_LOG_CAPPED,
-            say(
-                "{log_dropped_bytes} bytes in the middle of the log were left out",
-                log_dropped_bytes=ended.log_dropped_bytes,
-            ),
-            None,
+        findings.append(
+            TUNE_LOG_CAPPED.found(
+                path,
+                say(
+                    "{log_dropped_bytes} bytes in the middle of the log were left out",
+                    log_dropped_bytes=ended.log_dropped_bytes,
+                ),
+            )
         )
+    return findings
 
 
-def _end_judged(console: Console, ended: Ended) -> _Judged:
+def _end_judged(path: str, console: Console, ended: Ended) -> Iterator[Finding]:
     if ended.because == "timeout":
         text = say("it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues")
-        yield TUNE_TIMEOUT, text, None
+        yield TUNE_TIMEOUT.found(path, text)
     elif ended.because == "interrupted":
-        yield (
-            TUNE_INTERRUPTED,
-            say("received a signal to end; what is in the bank is kept: continue with `tune --resume`"),
-            None,
+        yield TUNE_INTERRUPTED.found(
+            path, say("received a signal to end; what is in the bank is kept: continue with `tune --resume`")
         )
     elif ended.guardian_lost:
         text = say(
             "the process that monitors the command was killed, and all known processes of the command were terminated"
         )
-        yield TUNE_GUARDIAN_LOST, text, None
+        yield TUNE_GUARDIAN_LOST.found(path, text)
     elif ended.signal is not None:
         text = say(
             "terminated by signal {signal} (the system does this when memory runs out: see preflight)"
@@ -381,32 +369,32 @@ def _end_judged(console: Console, ended: Ended) -> _Judged:
             else "terminated by signal {signal}",
             signal=ended.signal,
         )
-        yield TUNE_KILLED, text, None
+        yield TUNE_KILLED.found(path, text)
     elif ended.exit_code:
         text = say("exit code {exit_code}", exit_code=ended.exit_code)
-        yield TUNE_EXIT_CODE, text, "warning" if console.runs == "tuner" else "error"
+        yield TUNE_EXIT_CODE.found(path, text, severity="warning" if console.runs == "tuner" else "error")
 
 
-def _results_judged(console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str]) -> _Judged:
+def _results_judged(
+    path: str, console: Console, ended: Ended, results: Sequence[TuningResult], damaged: Sequence[str]
+) -> Iterator[Finding]:
     if ended.because == "exited" and console.missing:
-        yield TUNE_NO_FINISH_LINE, console.missing, None
+        yield TUNE_NO_FINISH_LINE.found(path, console.missing)
     if not results and not damaged:
-        yield (
-            TUNE_NO_RESULT,
-            say("no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder"),
-            None,
+        yield TUNE_NO_RESULT.found(
+            path, say("no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder")
         )
     if ended.because == "exited" and results and not came_to_its_end(results):
-        yield TUNE_INCOMPLETE, say("a task is incomplete: `tune --resume` continues it"), None
+        yield TUNE_INCOMPLETE.found(path, say("a task is incomplete: `tune --resume` continues it"))
     for name in damaged:
-        yield TUNE_BAD_RESULT, say("{name}: see its findings", name=name), None
-    yield from _mismatches(console, results)
+        yield TUNE_BAD_RESULT.found(path, say("{name}: see its findings", name=name))
+    yield from _mismatches(path, console, results)
 
 
 _SIGKILL = 9
 
 
-def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
+def _mismatches(path: str, console: Console, results: Sequence[TuningResult]) -> Iterator[Finding]:
     """Claims of the console that no task of a result file makes, too."""
     told = [
         (r.tuning_name, r.model_improvement)
@@ -422,7 +410,7 @@ def _mismatches(console: Console, results: Sequence[TuningResult]) -> _Judged:
                 name=claim.name or say("the model"),
                 others=join(", ", named[:5]),
             )
-            yield TUNE_CLAIM_MISMATCH, text, None
+            yield TUNE_CLAIM_MISMATCH.found(path, text)
 
 
 _PERCENT = re.compile(r"-?[0-9]{1,12}([.][0-9]{1,12})?%")
