@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
-    Cell: TypeAlias = "Json | Decimal | Sequence[Cell]"
+    Cell: TypeAlias = "Json | Decimal | Sequence[Cell] | Mapping[str, Cell]"
     Cells: TypeAlias = Mapping[str, Cell]
     Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 else:
-    Cells = Any
+    Cell = Cells = Any
     Json = Any  # msgspec knows no type that names itself
 
 JsonObject: TypeAlias = dict[str, Json]

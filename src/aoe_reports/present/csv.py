@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
+from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.present.values import plain
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def render_rows(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> str:
+def render_rows(rows: Sequence[Cells], *, header: bool = True) -> str:
     """Rows under the keys of the first; lists and objects as JSON, null as an empty cell."""
     if not rows:
         return ""
@@ -26,13 +26,13 @@ def render_rows(rows: Sequence[Mapping[str, Any]], *, header: bool = True) -> st
     return buffer.getvalue()
 
 
-def render_pieces(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def render_pieces(rows: Iterable[Cells]) -> Iterator[str]:
     """The same row by row, for rows that are too many to be held."""
     for i, row in enumerate(rows):
         yield render_rows([row], header=i == 0)
 
 
-def cell(value: Any) -> str:
+def cell(value: Cell) -> str:
     """A value as a cell that neither a spreadsheet nor a terminal takes for a command; null is empty."""
     if value is None:
         return ""

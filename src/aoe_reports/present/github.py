@@ -23,7 +23,7 @@ def render(checked: Shown) -> Iterator[str]:
 
 
 def _command(finding: Finding) -> str:
-    properties: dict[str, object] = {"file": below_here(finding.path) or finding.path}
+    properties: dict[str, str | int] = {"file": below_here(finding.path) or finding.path}
     if finding.line is not None:
         properties["line"] = finding.line
         if (column := character_column(finding)) is not None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.locale import html_tag
+from aoe_reports.model.documents import Cells
 from aoe_reports.model.report import Drawing, Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language, Text
@@ -36,35 +38,57 @@ def render(report: Report) -> str:
     )
 
 
-def _section(section: Section, language: Language) -> dict[str, Any]:
+class _Cell(NamedTuple):
+    """A cell: how it looks, and what stands in it."""
+
+    kind: str
+    text: str = ""
+    bars: Sequence[str] = ()
+
+
+class _Shown(NamedTuple):
+    """A section as the template has it."""
+
+    title: str
+    sentences: Sequence[str]
+    lines: Sequence[str]
+    figure: str
+    alt: str
+    head: Sequence[_Cell]
+    rows: Sequence[Sequence[_Cell]]
+
+
+def _section(section: Section, language: Language) -> _Shown:
     grid = section.grid or Grid((), ())
-    return {
-        "title": plain(section.title),
-        "sentences": [plain(sentence) for sentence in section.sentences],
-        "lines": [plain(line) for line in section.lines],
-        "figure": _picture(section.chart, language) if section.chart else "",
-        "alt": plain(section.chart.description) if section.chart else "",
-        "head": [{"text": plain(column.title), "kind": _class(column)} for column in grid.columns],
-        "rows": [[_cell(row, column) for column in grid.columns] for row in grid.rows],
-    }
+    return _Shown(
+        title=plain(section.title),
+        sentences=[plain(sentence) for sentence in section.sentences],
+        lines=[plain(line) for line in section.lines],
+        figure=_picture(section.chart, language) if section.chart else "",
+        alt=plain(section.chart.description) if section.chart else "",
+        head=[_Cell(_class(column), plain(column.title)) for column in grid.columns],
+        rows=[[_cell(row, column) for column in grid.columns] for row in grid.rows],
+    )
 
 
-def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
+def _cell(row: Cells, column: Column) -> _Cell:
     value = row.get(column.key)
     if column.kind == "bars":
-        return {"bars": [f"{max(100 * length, 0):.2f}" for length in value or ()], "kind": "bars"}
+        lengths = [one for one in value if isinstance(one, Decimal | float)] if isinstance(value, tuple) else []
+        return _Cell("bars", bars=[f"{max(100 * length, 0):.2f}" for length in lengths])
     text = cell(row, column)
     if column.kind in STATES:
         word = (value.template if isinstance(value, Text) else text).partition(":")[0]
-        return {"text": text, "kind": _looks(row, column).get(word, "text")}
-    return {"text": text, "kind": "text long" if column.kind in WORDS and len(text) > LONG else _class(column)}
+        return _Cell(_looks(row, column).get(word, "text"), text)
+    return _Cell("text long" if column.kind in WORDS and len(text) > LONG else _class(column), text)
 
 
-def _looks(row: Mapping[str, Any], column: Column) -> Mapping[str, str]:
+def _looks(row: Cells, column: Column) -> Mapping[str, str]:
     """How the words of a column of states look in a row."""
     if column.kind == "state":
         return _STATES
-    return _QUICKER if (row.get("change") or 0) < 0 else _ALARMS
+    change = row.get("change")
+    return _QUICKER if isinstance(change, int | float) and change < 0 else _ALARMS
 
 
 def _class(column: Column) -> str:

@@ -6,9 +6,9 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote_from_bytes
 
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding, Severity
 from aoe_reports.model.rules import ListedRule
 from aoe_reports.model.version import __version__
@@ -24,13 +24,13 @@ ROOT = "%SRCROOT%"
 
 def render(checked: Shown) -> Iterator[str]:
     """One run: its rules, the files that were looked at, a result a finding."""
-    files: dict[str, dict[str, Any]] = {}
+    files: dict[str, JsonObject] = {}
     for path in dict.fromkeys(row.path for row in checked.answer.rows):
         location = place_of(path)
-        files.setdefault(location["uri"], {"location": location, "roles": ["analysisTarget"]})
+        files.setdefault(location["uri"], {"location": {**location}, "roles": ["analysisTarget"]})
     for path in dict.fromkeys(finding.path for finding in checked.answer.findings):
         location = place_of(path)
-        files.setdefault(location["uri"], {"location": location})
+        files.setdefault(location["uri"], {"location": {**location}})
     places = {uri: index for index, uri in enumerate(files)}
     rules = {rule.rule: index for index, rule in enumerate(checked.rules)}
     driver = {"name": "aoe-reports", "version": __version__, "rules": [_rule(rule) for rule in checked.rules]}
@@ -44,7 +44,7 @@ def render(checked: Shown) -> Iterator[str]:
     yield json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _rule(rule: ListedRule) -> dict[str, Any]:
+def _rule(rule: ListedRule) -> JsonObject:
     about = f"Applies to {rule.on}: {rule.reason}"
     return {
         "id": rule.rule,
@@ -56,15 +56,15 @@ def _rule(rule: ListedRule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rules: Mapping[str, int], places: Mapping[str, int]) -> dict[str, Any]:
+def _result(finding: Finding, rules: Mapping[str, int], places: Mapping[str, int]) -> JsonObject:
     file = place_of(finding.path)
-    physical: dict[str, Any] = {"artifactLocation": {**file, "index": places[file["uri"]]}}
+    physical: JsonObject = {"artifactLocation": {**file, "index": places[file["uri"]]}}
     if finding.line is not None:
         column = character_column(finding)
         physical["region"] = {"startLine": finding.line, **({} if column is None else {"startColumn": column})}
-    location: dict[str, Any] = {"physicalLocation": physical}
+    location: JsonObject = {"physicalLocation": physical}
     if logical := _logical(finding):
-        location["logicalLocations"] = [logical]
+        location["logicalLocations"] = [{**logical}]
     return {
         "ruleId": finding.rule,
         "ruleIndex": rules[finding.rule],

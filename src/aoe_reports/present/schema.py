@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aoe_reports.engine.question import Question
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.model.rows import schema_of
 from aoe_reports.present.as_json import FORMAT_VERSION
@@ -13,8 +14,8 @@ from aoe_reports.present.as_json import FORMAT_VERSION
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REASONS = ("damage", "tuning-failed", "not-comparable")
 """Why the exit code is 1, as `model.findings.reasons_of` says it."""
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_FINDING = {
+_TEXTS: JsonObject = {"type": "array", "items": {"type": "string"}}
+_FINDING: JsonObject = {
     "type": "object",
     "properties": {
         "severity": {"enum": list(SEVERITIES)},
@@ -30,9 +31,9 @@ _FINDING = {
 }
 
 
-def schema_of_answers(questions: Iterable[Question[Any, Any]]) -> dict[str, Any]:
+def schema_of_answers(questions: Iterable[Question[Any, Any]]) -> JsonObject:
     """One document: a definition for each command, and what they have in common."""
-    of_commands = {question.name: _schema_of_answer(question) for question in questions}
+    of_commands: JsonObject = {question.name: _schema_of_answer(question) for question in questions}
     return {
         "$schema": DIALECT,
         "title": "What the questions of aoe-reports print with --format json",
@@ -41,9 +42,9 @@ def schema_of_answers(questions: Iterable[Question[Any, Any]]) -> dict[str, Any]
     }
 
 
-def _schema_of_answer(question: Question[Any, Any]) -> dict[str, Any]:
-    tables = {key: {"type": "array", "items": schema_of(kind)} for key, kind in question.tables}
-    properties = {
+def _schema_of_answer(question: Question[Any, Any]) -> JsonObject:
+    tables: JsonObject = {key: {"type": "array", "items": schema_of(kind)} for key, kind in question.tables}
+    properties: JsonObject = {
         "command": {"const": question.name},
         "format_version": {"const": FORMAT_VERSION},
         "inputs": _TEXTS,

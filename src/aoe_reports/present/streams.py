@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from aoe_reports.engine.output import whole_file
 from aoe_reports.engine.question import Stream
+from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
 from aoe_reports.model.texts import say
@@ -16,8 +16,6 @@ from aoe_reports.present.as_json import render_pieces as render_json
 from aoe_reports.present.csv import render_rows as render_csv
 
 _ROWS_AT_ONCE = 50_000
-Cells = Mapping[str, Any]
-"""A row of a kind that is known when it is read."""
 
 
 def render_stream(stream: Stream, form: str, *, strict: bool) -> Iterator[str]:
@@ -66,15 +64,15 @@ def _shown(cells: Cells) -> Cells:
     """Durations in us (exact to the ns), time stamps as they are: their 19 digits do not fit a float."""
     durations = _durations()
     return {
-        (name.removesuffix("_ns") + "_us" if name in durations else name): (
-            _us(value) if name in durations and value is not None else value
-        )
+        (name.removesuffix("_ns") + "_us" if name in durations else name): (_us(value) if name in durations else value)
         for name, value in cells.items()
     }
 
 
-def _us(value: Any) -> Any:
-    return [_us(part) for part in value] if isinstance(value, list) else None if value is None else value / 1000
+def _us(value: Cell) -> Cell:
+    if isinstance(value, list):
+        return [_us(part) for part in value]
+    return value / 1000 if isinstance(value, int | float) else None
 
 
 @cache

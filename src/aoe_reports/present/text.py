@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
 
+from aoe_reports.model.documents import Cells
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.present.values import STATES, WORDS, cell, plain, wide_characters, width
@@ -64,7 +64,7 @@ def _cells(table: Grid, columns: Sequence[Column]) -> Iterator[list[list[str]]]:
     return ([_lines(row, column) for column in columns] for row in table.rows)
 
 
-def _lines(row: Mapping[str, Any], column: Column) -> list[str]:
+def _lines(row: Cells, column: Column) -> list[str]:
     """What stands in a cell, line by line: only sentences have more than one. Most are short plain texts."""
     value = row.get(column.key)
     if value.__class__ is str and 0 < len(value) <= MAX_CELL and value.isascii() and value.isprintable():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Language, in_language, say
@@ -24,7 +24,7 @@ def with_units(grid: Grid) -> Grid:
     return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
 
 
-def _with_unit(column: Column, rows: Sequence[Mapping[str, Any]]) -> Column:
+def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     in_ns = _IN_NS.get(column.kind)
     if in_ns is None:
         return column
@@ -33,7 +33,7 @@ def _with_unit(column: Column, rows: Sequence[Mapping[str, Any]]) -> Column:
     return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
 
 
-def _size_of(value: Any) -> float:
+def _size_of(value: Cell) -> float:
     return abs(value) if isinstance(value, int | float) and math.isfinite(value) else 0
 
 

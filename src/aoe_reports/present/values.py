@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from aoe_reports.model.documents import Cells
 from aoe_reports.model.rows import Column, Kind
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
@@ -57,10 +58,10 @@ def show(value: Any, kind: Kind = "text") -> str:
     return plain(str(value))
 
 
-def cell(row: Mapping[str, Any], column: Column) -> str:
+def cell(row: Cells, column: Column) -> str:
     """A cell of a table as people read it."""
     value = row.get(column.key)
-    return show(value if column.factor == 1 or value is None else value * column.factor, column.kind)
+    return show(value * column.factor if isinstance(value, int | float) and column.factor != 1 else value, column.kind)
 
 
 def plain(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, overload
+from typing import TypeVar, cast, overload
 
-from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section
+from aoe_reports.model.documents import Cell, Cells
+from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
-from aoe_reports.model.texts import Language, Text, in_language
+from aoe_reports.model.texts import Language, Text, in_language, in_value
 from aoe_reports.present.units import with_caption, with_units
 
 Shape = TypeVar("Shape", bound=Drawing)
@@ -54,33 +55,33 @@ def _grid(grid: Grid, language: Language) -> Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows(Sequence[Mapping[str, Any]]):
+class _Rows(Sequence[Cells]):
     """Rows that are translated while they are gone through: there may be too many to be held."""
 
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Cells]
     columns: Sequence[Column]
     language: Language
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Cells]:
         return map(self._row, self.rows)
 
     @overload
-    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    def __getitem__(self, index: int) -> Cells: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+    def __getitem__(self, index: slice) -> Sequence[Cells]: ...
+    def __getitem__(self, index: int | slice) -> Cells | Sequence[Cells]:
         if isinstance(index, slice):
             return _Rows(self.rows[index], self.columns, self.language)
         return self._row(self.rows[index])
 
-    def _row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _row(self, row: Cells) -> Cells:
         return {column.key: cell_in(row.get(column.key), column.kind, self.language) for column in self.columns}
 
 
-def cell_in(value: Any, kind: Kind, language: Language) -> Any:
+def cell_in(value: Cell, kind: Kind, language: Language) -> Cell:
     """A value of a table in a language: names and numbers stay, texts and words of ours do not."""
     if isinstance(value, bool):
         return in_language("yes" if value else "no", language)
@@ -89,7 +90,7 @@ def cell_in(value: Any, kind: Kind, language: Language) -> Any:
             return _state(value, language)
         return in_language(value, language) if kind == "word" else _told(value, language)
     if isinstance(value, list | tuple) and any(isinstance(part, Text) for part in value):
-        return [_told(part, language) for part in value]
+        return [in_value(part, language) for part in value]
     return value
 
 
@@ -105,36 +106,35 @@ def _state(value: str, language: Language) -> str:
     return shown
 
 
-def _told(value: Any, language: Language) -> Any:
-    return in_language(value, language) if isinstance(value, Text) else value
+def _told(text: str, language: Language) -> str:
+    return in_language(text, language) if isinstance(text, Text) else text
 
 
 def drawing_in(drawing: Shape, language: Language) -> Shape:
     """A drawing's titles, labels, units and descriptions in a language; where a label is a name it stays what it is."""
-    if language == "en":
-        return drawing
-    names = ("title", "subtitle", "unit", "description")
-    said: dict[str, Any] = {
-        name: in_language(getattr(drawing, name), language) for name in names if hasattr(drawing, name)
-    }
-    return replace(drawing, **said, **_parts(drawing, language))
+    return drawing if language == "en" else cast("Shape", _drawing_in(drawing, language))
 
 
-def _parts(drawing: Drawing, language: Language) -> dict[str, Any]:
-    """What a drawing shows, under names in a language."""
-
-    def told(names: Iterable[str]) -> list[Any]:
+def _drawing_in(drawing: Drawing, language: Language) -> Drawing:
+    def told(names: Iterable[str]) -> list[str]:
         return [_told(name, language) for name in names]
 
-    def words(bars: Mapping[str, Any]) -> dict[str, Any]:
-        return {in_language(name, language): bar for name, bar in bars.items()}
+    def said(text: str) -> str:
+        return in_language(text, language)
 
+    title, description = said(drawing.title), said(drawing.description)
     match drawing:
-        case Chart(lines=lines):
-            return {"lines": dict(zip(told(lines), lines.values(), strict=True))}
-        case BarChart():
-            return {"labels": told(drawing.labels), "bars": words(drawing.bars), "intervals": words(drawing.intervals)}
-        case Ranking():
-            return {"labels": told(drawing.labels), "words": told(drawing.words)}
-    parts = [(_told(name, language), value) for name, value in drawing.parts]
-    return {"parts": parts, "whole": (_told(drawing.whole[0], language), drawing.whole[1])}
+        case Chart(lines=lines, subtitle=subtitle, unit=unit):
+            drawing = replace(drawing, title=title, subtitle=said(subtitle), unit=said(unit), description=description)
+            return replace(drawing, lines=dict(zip(told(lines), lines.values(), strict=True)))
+        case BarChart(labels=labels, unit=unit):
+            drawing = replace(drawing, title=title, labels=told(labels), unit=said(unit), description=description)
+            intervals = {said(name): ends for name, ends in drawing.intervals.items()}
+            return replace(drawing, bars={said(name): bar for name, bar in drawing.bars.items()}, intervals=intervals)
+        case Ranking(labels=labels, words=words, subtitle=subtitle):
+            drawing = replace(drawing, title=title, subtitle=said(subtitle), description=description)
+            return replace(drawing, labels=told(labels), words=told(words))
+        case Waterfall(parts=parts, whole=(name, size), subtitle=subtitle, unit=unit):
+            drawing = replace(drawing, title=title, subtitle=said(subtitle), unit=said(unit), description=description)
+            named = [(_told(part, language), difference) for part, difference in parts]
+            return replace(drawing, parts=named, whole=(_told(name, language), size))
