@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
@@ -16,7 +17,6 @@ from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.store import History, Where
 from aoe_reports.store.layout import message_of
 
-Row = Mapping[str, Any]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -167,16 +167,12 @@ class RunDetails:
 class RunAdvice:
     """What was stored of advice when a run was: the summary, and rows in order."""
 
-    summary: Row
-    """why_not, found, stated, devices, headlines, plan, notes."""
-    advice: Sequence[Row] = ()
-    """Ours: rule, rank_id, device_id, op_type, op_name, input_shapes, evidence, bound_us, bound_share, advice, source, devices."""
-    stated: Sequence[Row] = ()
-    """That of msprof, under the same names, without a bound."""
-    candidates: Sequence[Row] = ()
-    """What is worth tuning next: op_type, op_name, input_shapes, expected_saving_us, bound_saving_us, cost_s, reason."""
-    left_out: Sequence[Row] = ()
-    """What is not, by reason: rule, meaning, operators, total_us."""
+    summary: AdviceSummary
+    advice: Sequence[StoredAdviceRow] = ()
+    stated: Sequence[StoredAdviceRow] = ()
+    """That of msprof."""
+    candidates: Sequence[StoredCandidate] = ()
+    left_out: Sequence[LeftOutRow] = ()
 
 
 @dataclass(frozen=True, slots=True)

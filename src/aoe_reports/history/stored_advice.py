@@ -10,7 +10,9 @@ from typing import Any
 
 from aoe_reports.formats.records.payloads import is_number, read_body
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
+from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.listings import ListedAdvice
+from aoe_reports.model.rows import fields_of
 from aoe_reports.model.texts import from_fields, join
 from aoe_reports.store import History, Where, equals
 
@@ -19,34 +21,19 @@ Row = dict[str, Any]
 SAID = "said"
 """Where the body of a row has what its sentences were made of."""
 
-EVERY = (
-    "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
-    "share", "bound_by", "bound_us", "bound_share", "evidence", "advice", "kind", "expected_saving_us", "bound_saving_us", "cost_s",
-    "reason", "operators", "meaning",
-)  # fmt: skip
-"""What rows of any state say, in order."""
-
 COLUMNS = ("run_id", "state", "rule", "source", "op_type", "op_name", "rank_id", "device_id", "count", "body")
 _WORDS = ("input_shapes", "bound_by", "evidence", "advice", "kind", "reason", "meaning")
 _NUMBERS = (
     "position", "devices", "total_us", "share", "bound_us", "bound_share", "bound_saving_us", "expected_saving_us", "cost_s",
     "operators",
 )  # fmt: skip
-_OF_ADVICE = (
-    "position", "rule", "source", "rank_id", "device_id", "devices", "op_type", "op_name", "input_shapes", "count", "total_us",
-    "share", "bound_by", "evidence", "bound_us", "bound_share", "advice",
-)  # fmt: skip
-_OF_CANDIDATES = (
-    "position", "kind", "rank_id", "device_id", "op_type", "op_name", "input_shapes", "count", "total_us", "share", "bound_by",
-    "bound_saving_us", "expected_saving_us", "cost_s", "reason",
-)  # fmt: skip
-NAMES = {
-    "advice": _OF_ADVICE,
-    "msprof": _OF_ADVICE,
-    "candidate": _OF_CANDIDATES,
-    "left-out": ("position", "rule", "meaning", "operators", "total_us"),
+KINDS: Mapping[str, type[Any]] = {
+    "advice": StoredAdviceRow,
+    "msprof": StoredAdviceRow,
+    "candidate": StoredCandidate,
+    "left-out": LeftOutRow,
 }
-"""What the rows of each state say, in order."""
+"""What the rows of each state are, in order."""
 
 
 @dataclass(slots=True)
@@ -90,16 +77,16 @@ def read_advice(history: History, runs: Sequence[RunFacts]) -> dict[str, RunAdvi
 
 
 def _advice_of(rows: Sequence[Row]) -> RunAdvice:
-    told: dict[str, list[Row]] = {state: [] for state in NAMES}
-    summary: Row = {}
+    told: dict[str, list[Row]] = {state: [] for state in KINDS}
+    summary = AdviceSummary()
     for row in rows:
         if row["state"] == "summary":
-            summary = summary_of(row)
+            summary = AdviceSummary(**summary_of(row))
         elif row["state"] in told:
             told[row["state"]].append(plain_row(row))
     for mine in told.values():
         mine.sort(key=lambda row: (row["position"] or 0, json.dumps(row, sort_keys=True)))
-    return RunAdvice(summary, *(told[state] for state in NAMES))
+    return RunAdvice(summary, *([kind(**row) for row in told[state]] for state, kind in KINDS.items()))
 
 
 def plain_row(row: Mapping[str, Any]) -> Row:
@@ -110,14 +97,14 @@ def plain_row(row: Mapping[str, Any]) -> Row:
         **{name: body[name] if isinstance(body.get(name), str) else None for name in _WORDS},
         **{name: body[name] if is_number(body.get(name)) else None for name in _NUMBERS},
     }
-    return {name: known[name] for name in NAMES[row["state"]]}
+    return {one.name: known[one.name] for one in fields_of(KINDS[row["state"]])}
 
 
 def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
     """The names of what is read as nothing, for `store verify`; None where the whole body is."""
     if read_body(row["body"]) is None:
         return None
-    if row["state"] not in {"summary", *NAMES}:
+    if row["state"] not in {"summary", *KINDS}:
         return ["state"]
     if row["state"] == "summary":
         body, told, least = body_of(row), summary_of(row), {"why_not"}
@@ -136,7 +123,8 @@ def listed_rows(history: History, where: Where, workload: str | None) -> list[Li
     """Everything that is stored of advice, oldest run first: of each run the summary, then the rows of each state in order."""
     found = []
     columns = ("night", "timestamp_ns", "model", *COLUMNS)
-    order = ("summary", *NAMES)
+    order = ("summary", *KINDS)
+    every = [one.name for kind in KINDS.values() for one in fields_of(kind)]
     for row in history.rows("advice", columns, where).to_pylist():
         if workload not in {None, row["model"]} or row["state"] not in order:
             continue
@@ -146,7 +134,7 @@ def listed_rows(history: History, where: Where, workload: str | None) -> list[Li
             "run": row["run_id"],
             "workload": row["model"],
             "state": row["state"],
-            **dict.fromkeys(EVERY),
+            **dict.fromkeys(every),
         }
         if row["state"] == "summary":
             summary = summary_of(row)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import Row, RunAdvice, RunFacts
+from aoe_reports.history.site_facts import RunAdvice, RunFacts
+from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.classes import record
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.present.values import plain
 from aoe_reports.site.cells import Table, cell, drawn, head, sentence, with_code
 from aoe_reports.site.charts import bar
@@ -47,7 +49,7 @@ def advice_said(stored: RunAdvice | None, text: Texts) -> str:
             "No advice and no plan are stored with this run: ingest its profile again with --renew, or query "
             "the profile directly."
         )
-    why_not = stored.summary.get("why_not")
+    why_not = stored.summary.why_not
     return text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else ""
 
 
@@ -65,80 +67,84 @@ def advised(stored: RunAdvice, text: Texts) -> Advised:
     about = text(
         "The {shown} of {count} with the largest bound. Bound is the maximum by which a step could become shorter; it is not a forecast, and bounds do not add up.",
         shown=len(shown),
-        count=summary.get("found", 0),
+        count=summary.found,
     )
     stated_about = text(
         "The first {shown} of {count}, as worded by msprof.",
         shown=min(len(stored.stated), SHOWN),
-        count=summary.get("stated", 0),
+        count=summary.stated,
     )
     return Advised(
         headlines=_headlines(summary, text),
         advice=Table(columns, [_advice_cells(row, text) for row in shown], about),
-        to_do=list(dict.fromkeys((str(row["rule"]), with_code(text.told(row["advice"] or ""))) for row in shown)),
+        to_do=list(dict.fromkeys((str(row.rule), with_code(text.told(row.advice or ""))) for row in shown)),
         stated=Table(stated_columns, [_stated_cells(row, text) for row in stored.stated[:SHOWN]], stated_about),
-        notes=[with_code(text.told(note)) for note in summary.get("notes", ())],
+        notes=[with_code(text.told(note)) for note in summary.notes],
     )
 
 
-def _headlines(summary: Row, text: Texts) -> list[str]:
+def _headlines(summary: AdviceSummary, text: Texts) -> list[str]:
     """One sentence a device, the longest step first."""
     said = [
         text(
             "{place}: {headline}.",
-            place=text.place(row.get("rank_id"), row.get("device_id")) or text("the step"),
+            place=text.place(whole_in(row, "rank_id"), whole_in(row, "device_id")) or text("the step"),
             headline=text.told(row.get("headline") or ""),
         )
-        for row in summary["headlines"]
+        for row in summary.headlines
     ]
     return said + longest_only(summary, text)
 
 
-def longest_only(summary: Row, text: Texts) -> list[str]:
+def whole_in(headline: JsonObject, name: str) -> int | None:
+    """A whole number of a stored headline."""
+    value = headline.get(name)
+    return value if isinstance(value, int) else None
+
+
+def longest_only(summary: AdviceSummary, text: Texts) -> list[str]:
     """That not all devices have a headline, where that is so."""
-    shown, count = len(summary["headlines"]), summary["devices"]
+    shown, count = len(summary.headlines), summary.devices
     return [text("The {shown} longest steps of {count} devices.", shown=shown, count=count)] if shown < count else []
 
 
-def _advice_cells(row: Row, text: Texts) -> list[str]:
-    several = text("on {count} devices", count=row["devices"]) if (row["devices"] or 1) > 1 else None
-    share = row["bound_share"]
+def _advice_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
+    several = text("on {count} devices", count=row.devices) if (row.devices or 1) > 1 else None
+    share = row.bound_share
     return [
-        cell(row["rule"]),
-        head(row["op_name"] or row["op_type"], None, _below(row))
-        if row["count"] is not None
-        else head(text("the step")),
-        cell(row["rank_id"], "integer", several),
-        cell(row["bound_us"], "us"),
+        cell(row.rule),
+        head(row.op_name or row.op_type, None, _below(row)) if row.count is not None else head(text("the step")),
+        cell(row.rank_id, "integer", several),
+        cell(row.bound_us, "us"),
         cell(share, "percent"),
         drawn(bar(min(max(share or 0.0, 0.0), 1.0), of=1.0)),
-        sentence(text.told(row["evidence"] or "")),
+        sentence(text.told(row.evidence or "")),
     ]
 
 
-def _below(row: Row) -> str | None:
+def _below(row: StoredAdviceRow | StoredCandidate) -> str | None:
     """What stands below a name: the type, where that is another word, and the shapes."""
-    words = [row["op_type"] if row["op_name"] else None, row["input_shapes"]]
+    words = [row.op_type if row.op_name else None, row.input_shapes]
     return " · ".join(word for word in words if word) or None
 
 
-def _stated_cells(row: Row, text: Texts) -> list[str]:
+def _stated_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
     return [
-        cell(row["rule"]),
-        head(row["op_name"] or "–"),  # noqa: RUF001 -- what tables print for none
-        cell(row["rank_id"], "integer"),
-        cell(row["count"], "integer"),
-        cell(row["total_us"], "us"),
-        cell(row["share"], "percent"),
-        sentence(text.told(row["evidence"] or "")),
-        sentence(row["advice"]),
+        cell(row.rule),
+        head(row.op_name or "–"),  # noqa: RUF001 -- what tables print for none
+        cell(row.rank_id, "integer"),
+        cell(row.count, "integer"),
+        cell(row.total_us, "us"),
+        cell(row.share, "percent"),
+        sentence(text.told(row.evidence or "")),
+        sentence(row.advice),
     ]
 
 
 def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
     """The plan of a run."""
-    plan = stored.summary.get("plan")
-    most = max((row["expected_saving_us"] or 0.0 for row in stored.candidates), default=0.0)
+    plan = stored.summary.plan
+    most = max((row.expected_saving_us or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
     columns = [
         (text("Item"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
@@ -149,7 +155,7 @@ def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
         (text("Rule"), "text"), (text("Meaning"), "text"), (text.sense("count", "Operators"), "number"), (text("Total (us)"), "number"),
     ]  # fmt: skip
     left_out = [
-        [head(row["rule"]), sentence(text.told(row["meaning"] or "")), cell(row["operators"], "integer"), cell(row["total_us"], "us")]
+        [head(row.rule), sentence(text.told(row.meaning or "")), cell(row.operators, "integer"), cell(row.total_us, "us")]
         for row in stored.left_out[:SHOWN]
     ]  # fmt: skip
     about = text(
@@ -164,18 +170,18 @@ def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
     )
 
 
-def _candidate_cells(row: Row, most: float, text: Texts) -> list[str]:
-    expected = row["expected_saving_us"]
+def _candidate_cells(row: StoredCandidate, most: float, text: Texts) -> list[str]:
+    expected = row.expected_saving_us
     return [
-        head(row["op_name"] or row["op_type"] or text("the model's subgraphs"), None, _below(row)),
-        cell(row["count"], "integer"),
-        cell(row["total_us"], "us"),
-        cell(row["share"], "percent"),
+        head(row.op_name or row.op_type or text("the model's subgraphs"), None, _below(row)),
+        cell(row.count, "integer"),
+        cell(row.total_us, "us"),
+        cell(row.share, "percent"),
         cell(expected, "us"),
         drawn(bar(max(expected or 0.0, 0.0), of=most)),
-        cell(row["bound_saving_us"], "us"),
-        cell(row["cost_s"], "us"),
-        sentence(text.told(row["reason"] or "")),
+        cell(row.bound_saving_us, "us"),
+        cell(row.cost_s, "us"),
+        sentence(text.told(row.reason or "")),
     ]
 
 

@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from aoe_reports.history.site_facts import Row, RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.formats.records.payloads import number_in
+from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.values import NONE, show
-from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan
+from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan, whole_in
 from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, stated
 from aoe_reports.site.charts import Figure, bar, pair, stacked
 from aoe_reports.site.overview import findings_table, interval
@@ -242,7 +243,7 @@ def steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list
     told = [(step.rank_id, step.device_id) for step in steps if step.computing_ms is not None]
     found = {
         (step.rank_id, step.device_id): step
-        for row in (advice.summary["headlines"] if advice is not None else ())
+        for row in (advice.summary.headlines if advice is not None else ())
         if (step := _step_by_tasks(row)) is not None and not _is_told(step, told)
     }
     ordered = sorted(found, key=lambda place: tuple(-1 if number is None else number for number in place))
@@ -255,15 +256,14 @@ def _is_told(step: CountedStep, told: Sequence[tuple[int | None, int | None]]) -
     return any(rank == step.rank_id and (other == device or None in {other, device}) for rank, other in told)
 
 
-def _step_by_tasks(headline: Row) -> CountedStep | None:
+def _step_by_tasks(headline: JsonObject) -> CountedStep | None:
     """A device's step as advice counted its tasks; None where it did not, or where that is no step."""
-    shares: list[Any] = [
-        headline.get(f"{part}_share") for part in ("computing", "communication_not_overlapped", "free")
-    ]
-    step_us = headline.get("step_us")
+    parts = ("computing", "communication_not_overlapped", "free")
+    shares = [share for part in parts if (share := number_in(headline, f"{part}_share")) is not None]
+    step_us = number_in(headline, "step_us")
     if headline.get("source") not in _COUNTED or step_us is None or not 0 < step_us < _LONGEST_US:
         return None
-    if None in shares or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
+    if len(shares) < len(parts) or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
         return None
     computing, communication, free = (round(share * step_us / 1000, 6) for share in shares)
     return CountedStep(
@@ -271,9 +271,9 @@ def _step_by_tasks(headline: Row) -> CountedStep | None:
         computing_ms=computing,
         communication_ms=communication,
         free_ms=free,
-        rank_id=headline.get("rank_id"),
-        device_id=headline.get("device_id"),
-        steps_counted=headline.get("steps") or 1,
+        rank_id=whole_in(headline, "rank_id"),
+        device_id=whole_in(headline, "device_id"),
+        steps_counted=whole_in(headline, "steps") or 1,
     )
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.present.reports.incidents import is_open, is_slower
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,14 @@ class Hotspots:
 
 @dataclass(frozen=True, slots=True)
 class StoredAdviceOfRun:
-    """The advice and the next plan that are stored with one run; rows as `history advice` lists them."""
+    """The advice and the next plan that are stored with one run."""
 
     run: str
     model: str
-    summary: Row
-    advice: Sequence[Row]
-    stated: Sequence[Row]
-    candidates: Sequence[Row]
+    summary: AdviceSummary
+    advice: Sequence[StoredAdviceRow]
+    stated: Sequence[StoredAdviceRow]
+    candidates: Sequence[StoredCandidate]
 
 
 @row

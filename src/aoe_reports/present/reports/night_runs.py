@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.report import Grid, Ranking, Section
-from aoe_reports.model.rows import Column, columns_of, telling_columns
+from aoe_reports.model.report import Ranking, Section
 from aoe_reports.model.runs import IngestedRun, TuningClaim
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.answers import grid_of
@@ -17,7 +18,6 @@ from aoe_reports.present.reports.night_content import (
     Hotspots,
     Job,
     Night,
-    Row,
     StoredAdviceOfRun,
     StoredRun,
     TuningRun,
@@ -29,7 +29,6 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
-from aoe_reports.questions.advise import AdviceRow
 
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10
@@ -114,12 +113,12 @@ def tuning_sections(night: Night) -> list[Section]:
 def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
     """What could be gained and what is worth tuning next, by what was stored with the run."""
     summary, title = advised.summary, "Potential gains"
-    if summary["why_not"] is not None:
-        why = _said(summary["why_not"])
+    if summary.why_not is not None:
+        why = _said(summary.why_not)
         yield Section(title, [say("No advice could be derived from run {run}: {why}.", run=advised.run, why=why)])
         return
     sentences = [_first_headline(advised)]
-    shown = _in_lines(advised.advice[:SHOWN_ADVICE])
+    shown = in_lines(advised.advice[:SHOWN_ADVICE])
     if shown:
         sentences.append(
             say(
@@ -128,60 +127,32 @@ def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
                     "become shorter; it is not a forecast, and bounds do not add up."
                 ),
                 shown=len(shown),
-                count=summary["found"],
+                count=summary.found,
             )
         )
-    ours = dict.fromkeys((row["rule"], row["advice"]) for row in shown)
+    ours = dict.fromkeys((row.rule, row.advice) for row in shown)
     lines: list[str] = [say("{rule}: {advice}.", rule=rule, advice=said) for rule, said in ours]
     lines += [
-        say("msprof (prof_rule), {rule}: {advice}", rule=row["rule"], advice=row["advice"])
+        say("msprof (prof_rule), {rule}: {advice}", rule=row.rule, advice=row.advice)
         for row in advised.stated[:SHOWN_ADVICE]
     ]
-    columns = telling_columns(columns_of(AdviceRow), shown)
-    yield Section(title, sentences, _grid(columns, shown, "input_shapes", "bound_by"), lines=lines)
-    if summary["plan"] is not None:
-        yield _plan_section(summary["plan"], _in_lines(advised.candidates[:SHOWN_ADVICE]))
+    yield Section(title, sentences, grid_of(StoredAdviceRow, shown) if shown else None, lines=lines)
+    if summary.plan is not None:
+        yield _plan_section(summary.plan, in_lines(advised.candidates[:SHOWN_ADVICE]))
 
 
-def _plan_section(plan: Row, rows: Sequence[Row]) -> Section:
+def _plan_section(plan: JsonObject, rows: Sequence[StoredCandidate]) -> Section:
     told = [_said(plan.get("headline"))]
     if rows:
         count = plan.get("candidates")
         told.append(say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count))
-    return Section(
-        "Next tuning plan", told, _grid(telling_columns(_PLAN, rows), rows, "input_shapes", "reason", "prior")
-    )
-
-
-def _in_lines(rows: Sequence[Row]) -> list[Row]:
-    return [{**row, "op_name": row["op_name"] and line_name(row["op_name"])} for row in rows]
-
-
-_PLAN = (
-    Column("position", "#", "integer"),
-    Column("kind", "Kind", "word"),
-    Column("op_type", "Operator type"),
-    Column("op_name", "Operator"),
-    Column("count", "Tasks", "integer"),
-    Column("total_us", "Total", "us"),
-    Column("share", "Share of the step", "percent"),
-    Column("bound_by", "Bound by", "word"),
-    Column("bound_saving_us", "Bound, per step", "us"),
-    Column("expected_saving_us", "Expected, per step", "us"),
-    Column("cost_s", "Tuning time", "s"),
-)
-"""What is shown of a plan that the store keeps with the advice on a night."""
-
-
-def _grid(columns: Sequence[Column], rows: Sequence[Row], *without: str) -> Grid | None:
-    """A table without some columns; none without rows."""
-    return Grid(tuple(one for one in columns if one.key not in without), rows) if rows else None
+    return Section("Next tuning plan", told, grid_of(StoredCandidate, rows) if rows else None)
 
 
 def _first_headline(advised: StoredAdviceOfRun) -> Text:
     """Of which run it is, and where to look first on its longest step."""
     summary = advised.summary
-    headlines, devices = summary["headlines"], summary["devices"]
+    headlines, devices = summary.headlines, summary.devices
     of = {"run": advised.run, "model": whole_name(advised.model)}
     if not headlines:
         return say("Run {run} ({model}).", **of)

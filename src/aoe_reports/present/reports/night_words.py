@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import OperatorChange, SeriesChange
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.reports.night_content import Trend
 
-R = TypeVar("R", OperatorChange, ListedVerdict)
+R = TypeVar("R", OperatorChange, ListedVerdict, StoredAdviceRow, StoredCandidate)
 
 TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 """Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
