@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
-from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.present.values import plain
@@ -57,12 +57,12 @@ def advised(stored: RunAdvice, text: Texts) -> Advised:
     """The advice of a run."""
     summary, shown = stored.summary, stored.advice[:SHOWN]
     columns = [
-        (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Bound, per step (us)"), "number"),
-        (text("Bound, share of the step"), "number"), ("", "text"), (text("Evidence"), "text"),
+        *text.columns(StoredAdviceRow, "rule"), (text("Item"), "text"), (text("Rank"), "number"), (text("Bound, per step (us)"), "number"),
+        *text.columns(StoredAdviceRow, "bound_share"), ("", "text"), (text("Evidence"), "text"),
     ]  # fmt: skip
     stated_columns = [
-        (text("Rule"), "text"), (text("Item"), "text"), (text("Rank"), "number"), (text("Tasks"), "number"),
-        (text("Total (us)"), "number"), (text("Share"), "number"), (text("Evidence"), "text"), (text("msprof message"), "text"),
+        *text.columns(StoredAdviceRow, "rule"), (text("Item"), "text"), (text("Rank"), "number"),
+        *text.columns(StoredAdviceRow, "count", "total_us", "share"), (text("Evidence"), "text"), (text("msprof message"), "text"),
     ]  # fmt: skip
     about = text(
         "The {shown} of {count} with the largest bound. Bound is the maximum by which a step could become shorter; it is not a forecast, and bounds do not add up.",
@@ -147,12 +147,12 @@ def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
     most = max((row.expected_saving_us or 0.0 for row in stored.candidates), default=0.0)
     count = plan.get("candidates", 0) if plan else 0
     columns = [
-        (text("Item"), "text"), (text("Tasks"), "number"), (text("Total (us)"), "number"), (text("Share"), "number"),
+        (text("Item"), "text"), *text.columns(StoredCandidate, "count", "total_us"), (text("Share"), "number"),
         (text("Expected, per step (us)"), "number"), ("", "text"), (text("Bound, per step (us)"), "number"), (text("Tuning (s)"), "number"),
         (text("Why"), "text"),
     ]  # fmt: skip
     left_out_columns = [
-        (text("Rule"), "text"), (text("Meaning"), "text"), (text.sense("count", "Operators"), "number"), (text("Total (us)"), "number"),
+        *text.columns(LeftOutRow, "rule", "meaning"), (text.sense("count", "Operators"), "number"), *text.columns(LeftOutRow, "total_us"),
     ]  # fmt: skip
     left_out = [
         [head(row.rule), sentence(text.told(row.meaning or "")), cell(row.operators, "integer"), cell(row.total_us, "us")]
