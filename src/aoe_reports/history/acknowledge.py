@@ -197,8 +197,10 @@ def _store(
     history: History, subject: str, state: str, said: Acknowledged | Expected, series: int | None
 ) -> Acknowledgement:
     timestamp_ns = time.time_ns()
-    name = ack_id(subject, to_builtins(said), timestamp_ns)
-    history.add_extra(ack_rows(subject, state, {**to_builtins(said), "id": name}, timestamp_ns))
+    body = to_builtins(said)
+    del body["id"]  # which is made of the rest
+    name = ack_id(subject, body, timestamp_ns)
+    history.add_extra(ack_rows(subject, state, {**body, "id": name}, timestamp_ns))
     return _answer(subject, "added", id=name, who=said.who, reason=said.reason, series=series)
 
 
