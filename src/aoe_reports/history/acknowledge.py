@@ -140,7 +140,7 @@ def expect(store: str, workload: str, chosen: ExpectOptions) -> Expectation:
     if until < since:
         raise UsageError(say("--until {until} is before --from {since}", until=until, since=since))
     history = History.open(store, origin=origin_of("expect"))
-    said = Expected("", _who(history, chosen), reason, since, until, low, high)
+    said = Expected("", _who(history, chosen), reason, since=since, until=until, low=low, high=high)
     known = read_recorded(history).expectations
     same = [
         one

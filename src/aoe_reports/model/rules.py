@@ -36,7 +36,7 @@ class Rule:
         severity: Severity | None = None,
     ) -> Finding:
         """A finding of this rule, of its severity unless another is given."""
-        return Finding(severity or self.severity, self.name, path, message, line, column, pointer)
+        return Finding(severity or self.severity, self.name, path, message, line, column, pointer=pointer)
 
     def checked_by(self, check: Callable[[Subject], Result_co]) -> CheckedRule[Subject, Result_co]:
         """Join the rule to the function that tries it: a decorator."""

@@ -282,7 +282,7 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
         summary=_counts(object_of(body.get("repo_summary"))),
         failed_operators=_texts(failed),
         failed_key=failed_key if failed else None,
-        present=frozenset(INTERRUPTIBLE) & (body.keys() | basic.keys()),
+        present=frozenset([name for name in INTERRUPTIBLE if name in body or name in basic]),
     )
     entries = _grouped(object_of(modified), WHAT[found]) if flat is None else _flat(flat)
     return ReadTask(facts, segments, basic, body, entries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +50,15 @@ def check_result_text(
     Times are read as floats, and the text is read again with every digit where a rule asks for it, or where floats could
     hide something.
     """
-    exactly = cache(lambda: parse_results(path, name, data, max_bytes))
+    exactly = _Exactly(path, name, data, max_bytes)
     kind = kind_of(name)
     content = _documented(data, kind, max_bytes)
     read = tasks_of_document(content, kind)
     if not (read and _has_every_member(data, content, read) and all(map(_is_exact_beside_times, read))):
-        file = exactly()
+        file = exactly.file
         return outline_of(file.results), check_result_file(file)
-    tasks = tuple([task_of_floats(task, partial(_nth_result, exactly, i)) for i, task in enumerate(read)])
-    document = Document(kind, content, tasks, tasks, is_documented=True, read_exactly=lambda: exactly().document)
+    tasks = tuple([task_of_floats(task, exactly.result(i)) for i, task in enumerate(read)])
+    document = Document(kind, content, tasks, tasks, is_documented=True, read_exactly=lambda: exactly.file.document)
     return outline_of([task.facts for task in tasks]), with_places(_try_rules(document, str(path)), data)
 
 
@@ -89,8 +89,20 @@ def _is_exact_beside_times(task: ReadTask) -> bool:
 _SURELY_POSITIVE = 1e-300
 
 
-def _nth_result(exactly: Callable[[], ResultFile], index: int) -> TuningResult:
-    return exactly().results[index]
+class _Exactly:
+    """A file read with every digit, when somebody asks for it first."""
+
+    def __init__(self, path: Path, name: FileName, data: bytes, max_bytes: int | None) -> None:
+        self._source = path, name, data, max_bytes
+
+    @cached_property
+    def file(self) -> ResultFile:
+        """The file."""
+        return parse_results(*self._source)
+
+    def result(self, index: int) -> Callable[[], TuningResult]:
+        """What gives one of its tasks."""
+        return lambda: self.file.results[index]
 
 
 def _check_read(file: ResultFile) -> list[Finding]:
