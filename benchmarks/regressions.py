@@ -35,7 +35,7 @@ from aoe_reports.formats.records.row import row_of_record
 from aoe_reports.store import History, Origin, Run, RunHeader
 from aoe_reports.store.care import ORDER
 from aoe_reports.store.layout import ROWS, month_of, rows_of, table_of
-from aoe_reports.store.parts import Piece
+from aoe_reports.store.parts import NewFile
 
 FIRST = datetime(2025, 1, 1, 2, tzinfo=UTC)
 STEPS = 10
@@ -100,7 +100,7 @@ def build(store: str, arguments: argparse.Namespace) -> None:
     headers = [[header_of(n, m, arguments) for m in range(arguments.workloads)] for n in range(arguments.nights)]
     history = History.open(store, create=True, origin=Origin("benchmark"))
     runs = pa.concat_tables(rows_of(Run(header, [], [])) for night in headers for header in night)
-    pieces = chain([Piece("run", "all", runs, merged=True)], months_of(base, times, headers))
+    pieces = chain([NewFile("run", "all", runs, merged=True)], months_of(base, times, headers))
     history.log.commit(history.log.folder.write(pieces), [])
 
 
@@ -117,7 +117,7 @@ def header_of(night: int, model: int, arguments: argparse.Namespace) -> RunHeade
     )  # fmt: skip
 
 
-def months_of(base: pa.Table, times: np.ndarray, headers: list[list[RunHeader]]) -> Iterator[Piece]:
+def months_of(base: pa.Table, times: np.ndarray, headers: list[list[RunHeader]]) -> Iterator[NewFile]:
     """The records of each month, in the order that compaction gives them."""
     by_month: dict[str, list[int]] = {}
     for night, (first, *_) in enumerate(headers):
@@ -142,7 +142,7 @@ def months_of(base: pa.Table, times: np.ndarray, headers: list[list[RunHeader]])
         }
         taken = base.drop_columns(["_row"]).take(pa.array(places))
         columns = [made[name] if name in made else taken[name] for name in ROWS.names]
-        yield Piece("record", month, pa.table(columns, names=ROWS.names), merged=True)
+        yield NewFile("record", month, pa.table(columns, names=ROWS.names), merged=True)
 
 
 def run(store: str, threads: int | None) -> tuple[float, float, float, int]:

@@ -28,11 +28,11 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
-from aoe_reports.formats.records.record import Record
+from aoe_reports.formats.records.record import Record, canonical_json
 from aoe_reports.formats.records.row import row_of_record
 from aoe_reports.store import History, Origin, Run, RunHeader
-from aoe_reports.store.layout import ROWS, month_of, rows_of
-from aoe_reports.store.parts import Piece
+from aoe_reports.store.layout import ROW_COUNTS, ROWS, month_of, rows_of
+from aoe_reports.store.parts import NewFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from chromium import Chromium, find_chromium
@@ -135,7 +135,9 @@ def night_rows(model: Model, night: int, nights: int) -> tuple[pa.Table, pa.Tabl
         ],
         schema=ROWS,
     )
-    return rows_of(Run(header, [], [])), records
+    run = rows_of(Run(header, [], []))
+    body = canonical_json({ROW_COUNTS: {"record": count, "finding": 0, "advice": 0}})
+    return run.set_column(run.schema.get_field_index("body"), ROWS.field("body"), pa.array([body])), records
 
 
 def fill(store: str, models: list[Model], nights: int) -> None:
@@ -148,7 +150,7 @@ def fill(store: str, models: list[Model], nights: int) -> None:
         made = [night_rows(model, night, nights) for night in members for model in models]
         runs, records = (pa.concat_tables([pair[side] for pair in made]) for side in (0, 1))
         ordered = records.sort_by([("model", "ascending"), ("workload", "ascending"), ("timestamp_ns", "ascending")])
-        pieces = [Piece("run", "all", runs, merged=True), Piece("record", month, ordered, merged=True)]
+        pieces = [NewFile("run", "all", runs, merged=True), NewFile("record", month, ordered, merged=True)]
         log.commit(log.folder.write(pieces), [])
         log.refresh()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
+import importlib
 import json
 import re
 import subprocess
@@ -81,3 +83,14 @@ def test_public_names_are_there_and_documented() -> None:
         assert getattr(aoe_reports, name).__doc__, name
     with pytest.raises(AttributeError):
         aoe_reports.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_a_benchmark_finds_all_that_it_measures(path: Path) -> None:
+    names = [
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("aoe_reports")
+        for alias in node.names
+    ]
+    assert [name for module, name in names if not hasattr(importlib.import_module(str(module)), name)] == []

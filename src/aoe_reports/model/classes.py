@@ -17,24 +17,28 @@ _WAITING = "__waiting__"
 def record(cls: type[T]) -> type[T]:
     """A frozen dataclass, all by keyword, that is made when it is first used: making one takes a millisecond, and `--help` uses none."""
     setattr(cls, _WAITING, True)
-    cls.__new__ = _make  # type: ignore[method-assign,assignment]
+    cls.__init__ = _first_init  # type: ignore[assignment]
+    cls.__setstate__ = _first_state  # type: ignore[attr-defined]
     return cls
 
 
-def _make(kind: type[Any], /, **_: Any) -> Any:
-    made(kind).__new__ = _new  # type: ignore[assignment]
-    return object.__new__(kind)
+def _first_init(self: Any, /, **values: Any) -> None:
+    """The first instance makes the class, which then has an `__init__` of its own."""
+    made(type(self)).__init__(self, **values)
 
 
-def _new(kind: type[Any], /, **_: Any) -> Any:
-    return object.__new__(kind)
+def _first_state(self: Any, state: dict[str, Any]) -> None:
+    """The first instance may come from another process."""
+    made(type(self))
+    self.__dict__.update(state)
 
 
 def made(cls: type[Any]) -> type[Any]:
     """The class itself, once it and those that it inherits from are dataclasses."""
     for one in reversed(cls.__mro__):
         if one.__dict__.get(_WAITING):
-            delattr(one, _WAITING)
+            for name in (_WAITING, "__init__", "__setstate__"):
+                delattr(one, name)
             dataclass(frozen=True, kw_only=True)(one)
     return cls
 

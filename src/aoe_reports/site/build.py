@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -388,9 +388,9 @@ def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: 
         "steps": details.steps,
         "steps_by_tasks": steps_by_tasks(details.steps, advice),
         "computing_us": details.computing_us,
-        "types": [_without(row, "input_shapes") for row in details.types],
+        "types": _without(details.types, "input_shapes"),
         "type_count": details.type_count,
-        "operators": [_without(row, "task_type") for row in details.operators],
+        "operators": _without(details.operators, "task_type"),
         "operator_count": details.operator_count,
         "claims": [claim.document for claim in details.claims],
         "advice": None if advice is None else asdict(advice),
@@ -420,9 +420,12 @@ def _comparison_twin(told: RunComparison) -> bytes:
     return _as_json(document)
 
 
-def _without(row: object, name: str) -> JsonObject:
-    """A row without a value that none of its kind has."""
-    return {key: value for key, value in as_mapping(row).items() if key != name}
+def _without(rows: Iterable[object], name: str) -> list[JsonObject]:
+    """Rows without a value that none of their kind has."""
+    found = list(map(as_mapping, rows))
+    for one in found:
+        del one[name]
+    return found
 
 
 def _as_json(told: Mapping[str, Any]) -> bytes:
