@@ -247,7 +247,7 @@ def test_a_link_to_nights_of_a_series_leads_there(
 ) -> None:
     root = request.getfixturevalue("served") if way == "serve" else (sites / "plain").as_uri() + "/"
     step = step_of(sites / "plain")["row"]["series_id"]
-    for start in ("index.html", "series/index.html", "runs/index.html"):
+    for start in ("index.html", "series/index.html", "runs/index.html", "tuning.html", "compare.html"):
         tab.go(f"{root}{start}#series={step}&from=2026-02-01&to=2026-02-10", leads_on=True)
         tab.wait_for(f"location.pathname.endsWith('series/{step}.html') && document.querySelector('canvas')")
         assert tab.run(SHOWN) == ["2026-02-01", "2026-02-10"]

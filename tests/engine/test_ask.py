@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from odd_question import Odd
 
 from aoe_reports.engine.ask import ask, asking
-from aoe_reports.engine.executors import Processes, Serial
+from aoe_reports.engine.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import as_mapping
@@ -63,3 +64,18 @@ def test_where_nothing_answers_what_was_asked_for_is_named(ranks: Path) -> None:
     (finding,) = asking(Hotspots(), HotspotOptions)([ranks], device=9, step=3).findings
     assert (finding.severity, finding.rule) == ("error", "nothing-measured")
     assert finding.message == "no task to rank here (device 9, step 3)"
+
+
+def test_processes_read_few_units_before_the_first_is_taken() -> None:
+    begun: list[int] = []
+
+    class Units(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            for unit in range(len(self)):
+                begun.append(unit)
+                yield unit
+
+    results = Processes(2).map(abs, Units(range(40)))
+    assert next(results) == 0
+    assert len(begun) == 2 * AHEAD + 1
+    assert list(results) == list(range(1, 40))

@@ -145,13 +145,13 @@ def test_bytes_of_no_encoding_refuse_the_file(tmp_path: Path) -> None:
     assert data.frame.num_rows == 0
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le", "utf-32-be", "utf-32"])
 @pytest.mark.parametrize("fields", [None, frozenset({"op_type"})])
-def test_utf_16_is_said_once(tmp_path: Path, encoding: str, fields: frozenset[str] | None) -> None:
+def test_utf_16_and_utf_32_are_said_once(tmp_path: Path, encoding: str, fields: frozenset[str] | None) -> None:
     text = f"{HEADER}\na,T,AI_CORE,1,2,3\n".encode(encoding)
     data = read(tmp_path, text, header="", fields=fields)
     assert found(data) == [("csv-encoding", 1, None)]
-    form = "UTF-16BE" if encoding == "utf-16-be" else "UTF-16LE"
+    form = encoding[:6].upper() + ("BE" if encoding.endswith("be") else "LE")
     assert data.findings[0].message == (
         f"the text is {form}, not UTF-8: convert it (iconv -f {form} -t UTF-8); the file is not used"
     )

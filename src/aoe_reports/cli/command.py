@@ -24,7 +24,10 @@ def make_when_asked(app: typer.Typer) -> None:
 
 
 class Command(TyperCommand):
-    """A command that writes nothing where a file that came with the data says, and somebody else's files lie."""
+    """A command that is made when somebody looks at it.
+
+    It writes nothing where a file that came with the data says, and somebody else's files lie.
+    """
 
     def __init__(self, *, function: Callable[..., Any], **known: Any) -> None:
         """Keep the function that the command is made of."""

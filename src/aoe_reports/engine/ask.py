@@ -68,8 +68,7 @@ def _parts(reader: Reader[O, P], executor: Executor, asked: Request[O], progress
     """Each unit with what it hands on, one after another; of one that is done with nothing is held."""
     results, count = executor.map(partial(_read, reader, asked.context, asked.options), asked.units), len(asked.units)
     for number, unit in enumerate(asked.units, start=1):
-        if progress is not unseen:  # a text for each of ten thousand files is 3 % of what `check` takes
-            progress(say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path))
+        progress(say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path))
         found = next(results)
         if found is None:
             asked.notes.failed(unit.path, AoeReportsError(say("the process that read it was terminated")))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 A = TypeVar("A")
 B = TypeVar("B")
+
+AHEAD = 2
+"""So many units a process are read before the first of them is taken: results that wait are held in memory."""
 
 
 class Executor(Protocol):
@@ -39,13 +43,23 @@ class Processes:
         """The results, in the order of the units."""
         from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 -- most commands need one process
 
+        def result_of(unit: A, future: Future[B] | None) -> B | None:
+            try:
+                return self._alone(function, unit) if future is None else future.result()
+            except BrokenProcessPool:  # with one process all are lost: each once more, alone
+                return self._alone(function, unit)
+
+        waiting: deque[tuple[A, Future[B] | None]] = deque()
         with self._pool(min(self._count, len(units) or 1)) as pool:
-            waiting = [pool.submit(function, unit) for unit in units]
-            for unit, future in zip(units, waiting, strict=True):
+            for unit in units:
                 try:
-                    yield future.result()
-                except BrokenProcessPool:  # with one process all are lost: each once more, alone
-                    yield self._alone(function, unit)
+                    waiting.append((unit, pool.submit(function, unit)))
+                except BrokenProcessPool:
+                    waiting.append((unit, None))
+                if len(waiting) > self._count * AHEAD:
+                    yield result_of(*waiting.popleft())
+            while waiting:
+                yield result_of(*waiting.popleft())
 
     def _alone(self, function: Callable[[A], B], unit: A) -> B | None:
         from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415

@@ -17,7 +17,7 @@ from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.formats.vendor import TABLES, group_captures
 from aoe_reports.model.columns import integers, keep_where
 from aoe_reports.model.errors import ReadError, UsageError
@@ -111,7 +111,7 @@ class Profile:
 
     def _failed(self, file: FoundFile, error: Exception) -> None:
         self.unreadable = True
-        self._found.append(UNREADABLE.found(str(file.path), str(error)))
+        self._found.append(unreadable_file(file.path, error))
 
     def _apart(self, frame: pa.Table, capture: Capture) -> pa.Table:
         """The frame with its ranks and, where there are several, its capture."""

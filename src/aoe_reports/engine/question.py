@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import ReadError, read_error_of
+from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
 
@@ -89,10 +89,10 @@ class Notes:
 
     def failed(self, path: object, error: Exception) -> None:
         """Keep what could not be read, and why."""
-        from aoe_reports.formats.rules import UNREADABLE  # noqa: PLC0415 -- `--help` needs none
+        from aoe_reports.formats.identify import unreadable_file  # noqa: PLC0415 -- pyarrow
 
         self.unreadable = True
-        self.findings.append(UNREADABLE.found(str(path), str(read_error_of(error, path))))
+        self.findings.append(unreadable_file(path, error))
 
     @contextmanager
     def where_unreadable(self, path: object) -> Iterator[None]:

@@ -13,9 +13,9 @@ from aoe_reports.formats.rules import ARCHIVE, SPARSE_FILE, UNKNOWN_FILE, UNREAD
 from aoe_reports.formats.table import table_of_header
 from aoe_reports.formats.tuner_files import kind_of_tuner_file
 from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
-from aoe_reports.model.errors import of_the_system
+from aoe_reports.model.errors import ReadError, of_the_system
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 
 MAX_EXPANDED_BYTES = 1 << 30
 """How far one compressed file may expand unless told otherwise."""
@@ -35,6 +35,13 @@ _PACKED = say("an archive is not read; unpack it first (single .csv.gz and .json
 def why(error: Exception) -> str:
     """What the operating system says, without its number."""
     return of_the_system(getattr(error, "strerror", None) or str(error))
+
+
+def unreadable_file(path: object, error: Exception) -> Finding:
+    """That something cannot be read, and why; of the file that the error names, where it names one."""
+    if isinstance(error, ReadError):
+        return UNREADABLE.found(str(error.path), join("; ", (error.what, error.expected)), error.line)
+    return UNREADABLE.found(str(getattr(error, "filename", None) or path), why(error))
 
 
 def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:

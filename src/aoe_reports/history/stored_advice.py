@@ -11,6 +11,7 @@ from typing import Any
 from aoe_reports.formats.records.payloads import is_number, read_body
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.classes import without_none
 from aoe_reports.model.listings import ListedAdvice
 from aoe_reports.model.rows import fields_of
 from aoe_reports.model.texts import from_fields, join
@@ -22,11 +23,6 @@ SAID = "said"
 """Where the body of a row has what its sentences were made of."""
 
 COLUMNS = ("run_id", "state", "rule", "source", "op_type", "op_name", "rank_id", "device_id", "count", "body")
-_WORDS = ("input_shapes", "bound_by", "evidence", "advice", "kind", "reason", "meaning")
-_NUMBERS = (
-    "position", "devices", "total_us", "share", "bound_us", "bound_share", "bound_saving_us", "expected_saving_us", "cost_s",
-    "operators",
-)  # fmt: skip
 KINDS: Mapping[str, type[Any]] = {
     "advice": StoredAdviceRow,
     "msprof": StoredAdviceRow,
@@ -91,13 +87,12 @@ def _advice_of(rows: Sequence[Row]) -> RunAdvice:
 
 def plain_row(row: Mapping[str, Any]) -> Row:
     """A stored row with what stands in its body, under the names of its state; what is not what it should be is null."""
-    body = body_of(row)
-    known = {
-        **{name: row.get(name) for name in COLUMNS},
-        **{name: body[name] if isinstance(body.get(name), str) else None for name in _WORDS},
-        **{name: body[name] if is_number(body.get(name)) else None for name in _NUMBERS},
-    }
-    return {one.name: known[one.name] for one in fields_of(KINDS[row["state"]])}
+    body, found = body_of(row), {}
+    for one in fields_of(KINDS[row["state"]]):
+        value = body.get(one.name)
+        is_fit = isinstance(value, str) if without_none(one.type) is str else is_number(value)
+        found[one.name] = row.get(one.name) if one.name in COLUMNS else value if is_fit else None
+    return found
 
 
 def unfit_names(row: Mapping[str, Any]) -> list[str] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.documents import JsonObject
@@ -121,7 +121,7 @@ def _read_profile(
         devices = read_devices(captures, _COLUMNS, findings, rank=options.rank, device=options.device)
         best, number = _longest(devices, ranks)
     except (ReadError, OSError) as error:
-        findings.append(UNREADABLE.found(str(path), str(error)))
+        findings.append(unreadable_file(path, error))
         return None, True
     if best is None:
         if not unreadable and not has(findings, "error"):

@@ -91,14 +91,6 @@ class ReadError(AoeReportsError):
         return say("{path}: {what}; {expected}", path=self.path, what=self.what, expected=self.expected)
 
 
-def read_error_of(error: Exception, path: object) -> Exception:
-    """What the operating system says of a file, as what we say of one; any other error as it is."""
-    if not isinstance(error, OSError):
-        return error
-    what = error.strerror or str(error)
-    return ReadError(Path(error.filename or str(path)), what, say("a readable export was expected"))
-
-
 class SchemaMissingError(AoeReportsError):
     """A JSON Schema is neither in the installed package nor in the checkout."""
 

@@ -114,13 +114,13 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
             from aoe_reports.questions.crosscheck import cross_check
 
             return [finding for finding in cross_check(unit.capture) if asked.options.takes(finding)]
-        from aoe_reports.questions.checked_files import check_file, unreadable
+        from aoe_reports.questions.checked_files import check_file, not_checked
 
         try:
             one = check_file(unit.file, asked.options, self._summarise)
         except (ReadError, OSError) as error:
             asked.notes.unreadable = True
-            one = unreadable(unit.file, error)
+            one = not_checked(unit.file, error)
         if not one.findings:
             return one
         found = in_order(finding for finding in _said(one, unit.file, asked.options) if asked.options.takes(finding))

@@ -11,12 +11,11 @@ from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
 from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
 from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.identify import why
-from aoe_reports.formats.rules import EMPTY_FILE, UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.tuner_files import tuner_file_kind
-from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import say
 from aoe_reports.questions.check import CheckedFile, CheckOptions, OneFile, Summarise
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.records import check_records_file
@@ -32,10 +31,9 @@ def check_file(file: FoundFile, chosen: CheckOptions, summarise: Summarise | Non
     return check(file, chosen, summarise)
 
 
-def unreadable(file: FoundFile, error: ReadError | OSError) -> OneFile:
+def not_checked(file: FoundFile, error: Exception) -> OneFile:
     """What a file hands on that cannot be read."""
-    message = join("; ", (error.what, error.expected)) if isinstance(error, ReadError) else why(error)
-    return _one(file, [UNREADABLE.found(str(file.path), message)])
+    return _one(file, [unreadable_file(file.path, error)])
 
 
 def checker_of(file: FoundFile) -> _Check | None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.model.columns import scalar
-from aoe_reports.model.documents import JsonObject, object_of
+from aoe_reports.model.documents import JsonObject
 from aoe_reports.store.layout import PARTITIONS
 from aoe_reports.store.parts import BOUNDED
 
@@ -49,17 +49,16 @@ def lines_of(actions: pa.Table) -> dict[bytes, bytes]:
 
 
 def line_of(add: JsonObject, statistics: JsonObject) -> bytes:
-    """The same line of an `add` as it stands in a commit; TypeError or KeyError where it says nothing that makes sense."""
-    partitions = add["partitionValues"]
-    if not isinstance(partitions, dict):
-        raise TypeError(partitions)
+    """The same line of an `add` as it stands in a commit; TypeError, KeyError or AttributeError where it says nothing that makes sense."""
+    partitions: Any = add["partitionValues"]
+    bounds: Any = statistics
     facts = {
         **{name: add.get(key, statistics.get(key)) for name, key in _IN_THE_LOG.items()},
         **{f"partition.{name}": value for name, value in partitions.items()},
         **{
             f"{fact}.{name}": value
             for fact, key in _IN_STATISTICS.items()
-            for name, value in object_of(statistics.get(key)).items()
+            for name, value in (bounds.get(key) or {}).items()
         },
         "path": add["path"],
     }

@@ -166,7 +166,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         said_of_header(path, table, match, header) if header else ([_no_header(path, table, header_bytes)], [])
     )
     if refused:
-        return nothing_of(path, table, match, *(_said_of_utf_16(path) or refused))
+        return nothing_of(path, table, match, *(_said_of_wide_text(path) or refused))
     reading = _Reading(path, table, match, wanted_of(match, fields), said)
     if fields is not None and not hashed:
         start = next((field for field in match.fields if field.name == START and START in table.identity), None)
@@ -188,16 +188,20 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     return reading.assemble(parsed, looked, whole=whole)
 
 
-def _said_of_utf_16(path: Path) -> list[Finding]:
-    """That a file is UTF-16, as spreadsheets save text: every second byte of its header is 0."""
+_MOSTLY_ZERO = {(1, 3): "UTF-16LE", (0, 2): "UTF-16BE", (1, 2, 3): "UTF-32LE", (0, 1, 2): "UTF-32BE"}
+"""Which of four bytes of a header are 0 in each encoding."""
+
+
+def _said_of_wide_text(path: Path) -> list[Finding]:
+    """That a file is UTF-16, as spreadsheets save text, or UTF-32: two or three of four bytes of its header are 0."""
     with path.open("rb") as file:
         line = file.readline(MAX_HEADER_BYTES)
-    even, odd = (2 * half.count(0) > len(half) for half in (line[::2], line[1::2]))
-    if even == odd:
+    encoding = _MOSTLY_ZERO.get(tuple(place for place in range(4) if 2 * line[place::4].count(0) > len(line[place::4])))
+    if encoding is None:
         return []
     message = say(
         "the text is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8); the file is not used",
-        encoding="UTF-16BE" if even else "UTF-16LE",
+        encoding=encoding,
     )
     return [CSV_ENCODING.found(str(path), message, 1, severity="error")]
 

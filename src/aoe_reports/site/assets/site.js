@@ -3,6 +3,7 @@
   "use strict";
 
   const page = document.body.dataset.page;
+  const root = document.currentScript.getAttribute("src").replace(/assets\/.*/, "");
 
   // #series=ID&from=DATE&to=DATE, from any page, leads to the series
   function asked() {
@@ -20,8 +21,7 @@
     if (!/^[0-9A-Za-z_-]{1,64}$/.test(wanted.series || "")) return false;
     const own = location.pathname.replace(/.*\//, "");
     if (page === "series" && own === wanted.series + ".html") return false;
-    const root = page === "index" ? "series/" : "../series/";
-    location.replace(root + wanted.series + ".html" + location.hash);
+    location.replace(root + "series/" + wanted.series + ".html" + location.hash);
     return true;
   }
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
-from aoe_reports.model.texts import join
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead
 
@@ -28,7 +27,7 @@ def read_claims(paths: Sequence[Path]) -> ClaimsRead:
             file = read_results(path)
         except ReadError as error:
             unreadable = True
-            findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
+            findings.append(unreadable_file(path, error))
             continue
         found = check_result_file(file)
         findings += found

@@ -11,10 +11,11 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import TuningResult
-from aoe_reports.formats.rules import JSON_TRUNCATED, UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.rules import JSON_TRUNCATED
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
-from aoe_reports.model.texts import Language, join, say
+from aoe_reports.model.texts import Language, say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.aoe.bank import GRADIENTS
@@ -113,7 +114,7 @@ class AoeDriver:
             try:
                 file = read_results(path)
             except ReadError as error:
-                read.findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
+                read.findings.append(unreadable_file(path, error))
                 read.damaged.append(path.name)
                 continue
             found = check_result_file(file)

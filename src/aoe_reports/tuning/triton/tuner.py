@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import join
 from aoe_reports.tuning.bank import Bank
 from aoe_reports.tuning.triton import is_autotune
 from aoe_reports.tuning.triton.cache import US_PER_MS, Autotuned, read_autotuned
@@ -39,7 +38,7 @@ class Triton:
                 one = read_autotuned(path)
             except ReadError as error:
                 unreadable = True
-                findings.append(UNREADABLE.found(str(path), join("; ", (error.what, error.expected))))
+                findings.append(unreadable_file(path, error))
                 continue
             findings += one.findings
             if one.sound:
