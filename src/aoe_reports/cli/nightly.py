@@ -19,7 +19,7 @@ def nightly(
     from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
 
     def report(answer: NightlyAnswer) -> None:
-        progress("")  # the report is not written behind what was shown of the work
+        progress(lambda: "")  # the report is not written behind what was shown of the work
         show(answer, form, output)
 
     with progress_line() as progress:

@@ -104,16 +104,16 @@ def notify(message: str) -> None:
 
 
 @contextmanager
-def progress_line() -> Iterator[Callable[[str], None]]:
+def progress_line() -> Iterator[Callable[[Callable[[], str]], None]]:
     """What is shown on stderr while something takes long: one line that is written over, on a terminal; else nothing."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
 
-    def show(text: str) -> None:
+    def show(text: Callable[[], str]) -> None:
         from aoe_reports.present.values import plain, width
 
-        line = plain(told(text))
+        line = plain(told(text()))
         room = shutil.get_terminal_size().columns - 1
         while width(line) > room:
             line = line[:-1]

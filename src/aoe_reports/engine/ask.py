@@ -18,11 +18,11 @@ from aoe_reports.model.texts import Text, say
 O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
 P = TypeVar("P")
 Chosen = ParamSpec("Chosen")
-Progress = Callable[[Text], None]
-"""Is told what is done next: each line takes the place of the one before."""
+Progress = Callable[[Callable[[], Text]], None]
+"""Is handed what says what is done next, and asks it where somebody looks on: each line takes the place of the one before."""
 
 
-def unseen(_: Text) -> None:
+def unseen(_: Callable[[], Text]) -> None:
     """Nobody looks on."""
 
 
@@ -56,7 +56,7 @@ def read_units(
 ) -> Reading[P]:
     """Everything below some paths, read unit by unit as the parts are taken."""
     check_options(chosen)
-    progress(say("looking for files"))
+    progress(lambda: say("looking for files"))
     asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, paths)))
     files = reader.discover(paths, asked)
     asked = replace(asked, context=reader.prepare(files, asked))
@@ -68,7 +68,7 @@ def _parts(reader: Reader[O, P], executor: Executor, asked: Request[O], progress
     """Each unit with what it hands on, one after another; of one that is done with nothing is held."""
     results, count = executor.map(partial(_read, reader, asked.context, asked.options), asked.units), len(asked.units)
     for number, unit in enumerate(asked.units, start=1):
-        progress(say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path))
+        progress(partial(_reading, number, count, unit))
         found = next(results)
         if found is None:
             asked.notes.failed(unit.path, AoeReportsError(say("the process that read it was terminated")))
@@ -78,6 +78,10 @@ def _parts(reader: Reader[O, P], executor: Executor, asked: Request[O], progress
         if part is not None:
             yield unit, part[0]
         del found, part
+
+
+def _reading(number: int, count: int, unit: Any) -> Text:
+    return say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path)
 
 
 def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> tuple[tuple[P] | None, Notes]:

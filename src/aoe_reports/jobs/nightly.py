@@ -101,7 +101,7 @@ def run_nightly(
         with locked(chosen.site):
             _write_report(chosen.site, answer, language)
             if stored:  # else there may be no store, and the pages are what they were
-                progress(say("writing the pages of {site}", site=chosen.site))
+                progress(lambda: say("writing the pages of {site}", site=chosen.site))
                 detected = found.detected if found is not None else None
                 build_site(chosen.store, chosen.site, chosen.false_alarms_per_year, language, detected)
     except OSError as error:
@@ -118,7 +118,7 @@ def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progre
     if not measured:
         return None
     ours = _series_of(measured, chosen.store)
-    progress(say("comparing with the history"))
+    progress(lambda: say("comparing with the history"))
     watch = RegressionOptions.of(chosen, record=True)
     return find_regressions(chosen.store, watch, command="nightly", view=View(series=ours))
 

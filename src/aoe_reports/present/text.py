@@ -13,6 +13,8 @@ from aoe_reports.present.values import STATES, WORDS, cell, plain, wide_characte
 
 MAX_CELL = 64
 MAX_SENTENCE = 2000
+HELD = 10_000
+"""Of so many rows the cells are held while the widths of the columns are looked for."""
 
 
 def render(report: Report) -> str:
@@ -44,11 +46,12 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def grid(table: Grid) -> Iterator[str]:
-    """A table in aligned columns, numbers to the right; its rows are gone through twice."""
+    """A table in aligned columns, numbers to the right; its rows are gone through twice, those of a long one without holding them."""
     columns = [column for column in table.columns if column.kind != "bars"]
     head = [plain(column.title) for column in columns]
     widths = [width(cell) for cell in head]
-    for row in _cells(table, columns):
+    held = list(_cells(table, columns)) if len(table.rows) <= HELD else None
+    for row in held or _cells(table, columns):
         widths = [
             max(w, len(lines[0]) if len(lines) == 1 and lines[0].isascii() else max(map(width, lines)))
             for w, lines in zip(widths, row, strict=True)
@@ -56,7 +59,7 @@ def grid(table: Grid) -> Iterator[str]:
     right = [column.kind not in WORDS | STATES for column in columns]
     yield _line(head, widths, right)
     yield "  ".join("-" * w for w in widths)
-    for row in _cells(table, columns):
+    for row in held or _cells(table, columns):
         yield from (_line(cells, widths, right) for cells in zip_longest(*row, fillvalue=""))
 
 
@@ -74,13 +77,11 @@ def _lines(row: Cells, column: Column) -> list[str]:
 
 
 def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
-    padded = [_padded(cell, w, right=r) for cell, w, r in zip(cells, widths, right, strict=True)]
+    padded = [
+        cell.rjust(w - wide_characters(cell)) if is_right else cell.ljust(w - wide_characters(cell))
+        for cell, w, is_right in zip(cells, widths, right, strict=True)
+    ]
     return "  ".join(padded).rstrip()
-
-
-def _padded(cell: str, wanted: int, *, right: bool) -> str:
-    wanted -= wide_characters(cell)
-    return cell.rjust(wanted) if right else cell.ljust(wanted)
 
 
 def _cut(text: str) -> str:

@@ -46,7 +46,7 @@ def join_name(name: str) -> str:
     return _TUNED_COPY.sub("", name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TaskFacts:
     """What a file says of one tuning task beside its times: its dialect, its status, its counts."""
 
@@ -92,7 +92,7 @@ class TaskFacts:
         return self.has_segment and went_well and not self.truncated and not self.ambiguous
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TuningResult(TaskFacts):
     """One tuning task: what was tuned, its status and counts, the model's times in ms, every modification."""
 
@@ -144,7 +144,7 @@ def vocabulary_of(body: JsonObject, status: object) -> Vocabulary | None:
     return "mixed" if len(words) > 1 else next(iter(words), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outline:
     """What a result file is, in one line: its dialect, and the name and status of each task."""
 
@@ -203,7 +203,7 @@ def escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entries:
     """The modifications of a task as they stand in the document: lists of equal length."""
 
@@ -218,7 +218,7 @@ class Entries:
     """None where operators have no modes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReadTask:
     """One tuning task as it stands in the document, with numbers as the parser made them."""
 
@@ -299,7 +299,10 @@ def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, JsonObject | 
 
 
 def _first_of(body: JsonObject, *keys: str) -> str | None:
-    return next((key for key in keys if key in body), None)
+    for key in keys:
+        if key in body:
+            return key
+    return None
 
 
 def _segment(segments: list[Any], name: str) -> tuple[JsonObject | None, int]:
@@ -310,16 +313,18 @@ def _segment(segments: list[Any], name: str) -> tuple[JsonObject | None, int]:
 
 
 def _flat(operators: list[Any]) -> Entries:
-    rows = [
-        (named, timed, i, mode)
-        for i, named in enumerate(operators)
-        if isinstance(named, dict) and isinstance(named.get("tune_performance"), dict)
-        for mode, timed in named["tune_performance"].items()
-        if isinstance(timed, dict)
-    ]
-    if not rows:
-        return Entries([], [], [], [], [])
-    named, timed, positions, modes = map(list, zip(*rows, strict=True))
+    named: list[Any] = []
+    timed: list[Any] = []
+    positions: list[int] = []
+    modes: list[str] = []
+    for i, operator in enumerate(operators):
+        times = operator.get("tune_performance") if isinstance(operator, dict) else None
+        for mode, one in times.items() if isinstance(times, dict) else ():
+            if isinstance(one, dict):
+                named.append(operator)
+                timed.append(one)
+                positions.append(i)
+                modes.append(mode)
     return Entries(named, timed, [one.get("update_mode", "add") for one in timed], positions, modes)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -124,21 +126,20 @@ def _check_read(file: ResultFile) -> list[Finding]:
 
 def _try_rules(document: Document, path: str) -> list[Finding]:
     """What the rules say of a document and its tasks."""
-    findings = []
-    for checked in FILE_RULES.values():
-        if found := list(checked.check(document)):
-            findings += _by_task(checked.rule, path, found, _task_places([task.facts for task in document.tasks]))
+    findings: list[Finding] = []
+    of_file = [(checked.rule, one) for checked in FILE_RULES.values() for one in checked.check(document)]
+    for rule, some in groupby(of_file, itemgetter(0)):
+        found = [one for _, one in some]
+        findings += _by_task(rule, path, found, _task_places([task.facts for task in document.tasks]))
     for task in document.fitting:
         findings += _check_task(task, path)
     return findings
 
 
 def _check_task(task: Task, path: str) -> list[Finding]:
-    findings = []
-    for checked in RULES.values():
-        if found := list(checked.check(task)):
-            findings += findings_of(checked.rule, path, found, task.facts.pointer)
-    return findings
+    found = [(checked.rule, one) for checked in RULES.values() for one in checked.check(task)]
+    by_rule = [(rule, [one for _, one in some]) for rule, some in groupby(found, itemgetter(0))] if found else []
+    return [finding for rule, some in by_rule for finding in findings_of(rule, path, some, task.facts.pointer)]
 
 
 def _shape_errors(file: ResultFile, mistaken: Collection[tuple[str, str]]) -> list[tuple[str, str]]:

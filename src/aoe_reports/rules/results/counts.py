@@ -50,15 +50,14 @@ def total_sum(task: Task) -> Found:
 @RESULTS.rule("list-length", "warning", "the counts match the lists", SAMPLES).checked_by
 def list_length(task: Task) -> Found:
     """As many cases are listed as were added and updated; an operator with several modes may count once or each time."""
-    updates = task.columns.updates
-    added, updated = updates.count("add"), updates.count("update")
-    if added + updated != len(updates):
+    columns = task.columns
+    if not columns.has_known_updates:
         return  # which count it belongs to cannot be told
-    for update, listed in (("add", added), ("update", updated)):
+    for update, listed in (("add", columns.added), ("update", columns.updated)):
         said = task.facts.summary.get(f"repo_{update}_num")
         if said is None or said == listed:
             continue
-        names = {name for name, mode in zip(task.columns.names, updates, strict=True) if mode == update}
+        names = {name for name, mode in zip(columns.names, columns.updates, strict=True) if mode == update}
         if task.facts.body != "flat" or said != len(names):
             yield (
                 f"{task.summary_at}/repo_{update}_num",
@@ -69,7 +68,7 @@ def list_length(task: Task) -> Found:
 @RESULTS.rule("update-mode", "warning", "the documents show 'add'; the counts imply 'update'", DOCS).checked_by
 def update_mode(task: Task) -> Found:
     """A modification was added to the bank or updated in it."""
-    if set(task.columns.updates).issubset(_UPDATES):
+    if task.columns.has_known_updates:
         return
     for part in task.exact.modifications:
         if part.update_mode not in _UPDATES:

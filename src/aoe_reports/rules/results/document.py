@@ -18,7 +18,7 @@ UNITS = {kind.upper(): f"({unit})" for kind, unit in UNIT_OF.items()}
 """The unit of single times in each segment."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Document:
     """A result file on which rules are tried."""
 

@@ -30,7 +30,7 @@ def segment_count(document: Document) -> Found:
         names = [name for segment in document.segments_of(facts) if isinstance(segment, dict) for name in segment]
         if not document.is_documented:
             names = list(map(without_count, names))
-        basic, opat, sgat = (names.count(name) for name in ("basic", "OPAT", "SGAT"))
+        basic, opat, sgat = map(names.count, ("basic", "OPAT", "SGAT"))
         if basic != 1 and not (facts.truncated and not basic):
             yield facts.pointer, say("{count} segments 'basic'; expected exactly one", count=basic)
         if opat + sgat > 1:

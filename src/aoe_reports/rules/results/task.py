@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import repeat
 from math import inf
-from operator import lt, truediv
+from operator import lt, mul, sub, truediv
 from typing import Any, Literal, NamedTuple
 
 from aoe_reports.formats.aoe.results import (
@@ -26,8 +27,8 @@ DOCS = say("AOE result documents, CANN 6.0 to 8.0")
 SAMPLES = say("measured on the five documented samples")
 """What the rules apply to, and where their facts come from."""
 
-_MIN_BESIDE, _MAX_BESIDE = 1 - 0.000099, 1 + 0.000099
-"""What is left of before/after without the claim where it is right by a margin: 0.01 points of a percentage are allowed."""
+_MIN_BESIDE, _MAX_BESIDE = 99.9901, 100.0099
+"""Before/after in percent less the claim, where it is right by a margin: 0.01 points of a percentage are allowed."""
 
 Word = Literal["before", "after", "improvement"]
 
@@ -46,6 +47,10 @@ class Columns:
     before: list[float]
     after: list[float]
     claims: list[Any]
+    added: int = field(init=False)
+    updated: int = field(init=False)
+    """How many of `updates` say the one or the other."""
+    has_known_updates: bool = field(init=False)
     distinct_names: frozenset[str] = field(init=False)
     is_clearly_faster: bool = field(init=False)
     """Whether each time after tuning is less than the one before: of floats that differ the order is certain."""
@@ -54,6 +59,8 @@ class Columns:
 
     def __post_init__(self) -> None:
         before, after = self.before, self.after
+        self.added, self.updated = self.updates.count("add"), self.updates.count("update")
+        self.has_known_updates = self.added + self.updated == len(self.updates)
         self.distinct_names = frozenset(self.names)
         self.is_clearly_faster = all(map(lt, after, before))
         self.shortest = min(after if self.is_clearly_faster else after + before, default=1.0)
@@ -135,12 +142,13 @@ def _clearly_bears_out(columns: Columns) -> bool:
     if columns.longest >= columns.shortest * _MAX_RATIO:
         return False
     try:
-        claims = map(float, "".join(columns.claims).split("%")[:-1])  # all at once: they are most of the work
-        speed_ups = map(truediv, columns.before, columns.after)
-        beside = [speed_up - claim / 100 for speed_up, claim in zip(speed_ups, claims, strict=True)]
+        claims = list(map(float, "".join(columns.claims).split("%")[:-1]))  # all at once: they are most of the work
+        speed_ups = map(truediv, map(mul, columns.before, repeat(100.0)), columns.after)
+        beside = list(map(sub, speed_ups, claims))
     except (ArithmeticError, TypeError, ValueError):
         return False
-    return min(beside, default=1.0) > _MIN_BESIDE and max(beside, default=1.0) < _MAX_BESIDE
+    is_right = min(beside, default=100) > _MIN_BESIDE and max(beside, default=100) < _MAX_BESIDE
+    return is_right and len(claims) == len(columns.before)
 
 
 _MAX_RATIO = 1e6
