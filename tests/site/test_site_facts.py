@@ -79,4 +79,4 @@ def test_the_same_work_under_two_series_is_one_group_and_not_untimed() -> None:
     assert (one.groups.counts, one.groups.totals_ns, one.untimed, one.operator_count) == ([4], [7], 1, 1)
     assert (two.groups.counts, two.groups.totals_ns, two.untimed, two.operator_count) == ([2], [5], 0, 1)
     assert one.groups.keys == two.groups.keys
-    assert [part.series_id for part in one.operators] == ["b", "a", "c"]
+    assert [part["series_id"] for part in one.operators] == ["b", "a", "c"]

@@ -13,7 +13,7 @@ from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow,
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
+from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.store import History, Where
 from aoe_reports.store.layout import message_of
 
@@ -147,9 +147,9 @@ class RunDetails:
     """The records of one run, as far as its page shows them."""
 
     steps: Sequence[StepTimes] = ()
-    types: Sequence[GroupTotal] = ()
-    """Operator types by total."""
-    operators: Sequence[GroupTotal] = ()
+    types: Sequence[Mapping[str, Any]] = ()
+    """Operator types by total, as JSON has them: a page shows few of thousands as a `GroupTotal`."""
+    operators: Sequence[Mapping[str, Any]] = ()
     """The longest operators."""
     type_count: int = 0
     """Different ones: a type of two ranks is one."""

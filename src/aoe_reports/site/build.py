@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -388,9 +388,9 @@ def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: 
         "steps": details.steps,
         "steps_by_tasks": steps_by_tasks(details.steps, advice),
         "computing_us": details.computing_us,
-        "types": _without(details.types, "input_shapes"),
+        "types": details.types,
         "type_count": details.type_count,
-        "operators": _without(details.operators, "task_type"),
+        "operators": details.operators,
         "operator_count": details.operator_count,
         "claims": [claim.document for claim in details.claims],
         "advice": None if advice is None else asdict(advice),
@@ -418,14 +418,6 @@ def _comparison_twin(told: RunComparison) -> bytes:
         "metadata_differences": told.metadata_differences,
     }
     return _as_json(document)
-
-
-def _without(rows: Iterable[object], name: str) -> list[JsonObject]:
-    """Rows without a value that none of their kind has."""
-    found = list(map(as_mapping, rows))
-    for one in found:
-        del one[name]
-    return found
 
 
 def _as_json(told: Mapping[str, Any]) -> bytes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from aoe_reports.formats.records.payloads import number_in
 from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts, speed_up
@@ -151,7 +152,7 @@ def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice:
 
 
 def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
-    rows, ranks = details.types, _count_devices(details)
+    rows, ranks = _group_totals(details.types), _count_devices(details)
     counts = {"shown": len(rows), "count": details.type_count, "total": show(details.computing_us, "us")}
     about = text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts)
     if ranks > 1:
@@ -160,7 +161,7 @@ def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Tab
             ranks=ranks,
             **counts,
         )
-    longest = _longest(rows)
+    longest = _longest(details.types)
     cells = [
         _group_cells(row, row.op_type, row.task_type, longest, _series(row.series_id, pages), text) for row in rows
     ]
@@ -168,7 +169,7 @@ def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Tab
 
 
 def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
-    rows, ranks = details.operators[:SHOWN_OPERATORS], _count_devices(details)
+    rows, ranks = _group_totals(details.operators[:SHOWN_OPERATORS]), _count_devices(details)
     counts = {"shown": len(rows), "count": details.operator_count}
     about = text("The {shown} longest of {count}.", **counts)
     if ranks > 1:
@@ -182,9 +183,13 @@ def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) ->
     return Table(_group_columns("op_name", "op_type", text), cells, about)
 
 
+def _group_totals(rows: Sequence[Mapping[str, Any]]) -> list[GroupTotal]:
+    return [GroupTotal(**row) for row in rows]
+
+
 def _count_devices(details: RunDetails) -> int:
     of_steps = {(step.rank_id, step.device_id) for step in details.steps}
-    return len(of_steps | {(row.rank_id, row.device_id) for row in (*details.types, *details.operators)})
+    return len(of_steps | {(row["rank_id"], row["device_id"]) for row in (*details.types, *details.operators)})
 
 
 def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
@@ -335,9 +340,9 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
     ]  # fmt: skip
 
 
-def _longest(rows: Sequence[GroupTotal]) -> float:
+def _longest(rows: Sequence[Mapping[str, Any]]) -> float:
     """The largest share: the bars of all rows have one scale."""
-    return max((row.share or 0.0 for row in rows), default=0.0)
+    return max((row["share"] or 0.0 for row in rows), default=0.0)
 
 
 def _group_cells(

@@ -36,7 +36,7 @@ from aoe_reports.history.site_facts import (
 )
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
+from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.parts import StoredFile
@@ -394,10 +394,8 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
     """The details of each run: a month has thousands of small tables, so all of them are made at once, then divided."""
     measured = records.filter(pl.col("phase").is_null())
     types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
-    wholes = {**_wholes(operators), **_wholes(types)}
-    of_runs: dict[str, int] = defaultdict(int)
-    for (run_id, *_), whole in wholes.items():
-        of_runs[run_id] += whole
+    wholes = pl.concat([_wholes(types), _wholes(operators)]).unique(_PLACE, keep="first", maintain_order=True)
+    of_runs = dict(wholes.group_by("run_id").agg(pl.col("whole_ns").sum()).iter_rows())
     type_counts, operator_counts = _different(types, "op_type"), _different(operators, "op_name")
     steps = measured.filter(pl.col("scope") == "step").sort("run_id", "rank_id", "device_id", "series_id")
     step_rows = [_step(row) for row in steps.iter_rows(named=True)]
@@ -415,7 +413,7 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
             operators=operators_of.get(run_id, ()),
             type_count=type_counts.get(run_id, 0),
             operator_count=operator_counts.get(run_id, 0),
-            computing_us=of_runs[run_id] / 1000 if of_runs.get(run_id) else None,
+            computing_us=whole / 1000 if (whole := of_runs.get(run_id)) else None,
             claims=_claims(tuned[run_id,]) if (run_id,) in tuned else (),
             groups=groups_of.get(run_id, Groups()),
             untimed=untimed.get(run_id, 0),
@@ -424,14 +422,13 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
     }
 
 
-Place = tuple[str, int | None, int | None]
-"""A run, a rank, a device: shares are of what ran there."""
+_PLACE = ("run_id", "rank_id", "device_id")
+"""Shares are of what ran there."""
 
 
-def _wholes(records: pl.DataFrame) -> dict[Place, int]:
+def _wholes(records: pl.DataFrame) -> pl.DataFrame:
     """What the records of each place took together."""
-    sums = records.group_by("run_id", "rank_id", "device_id").agg(pl.col("total_ns").sum())
-    return {(run_id, rank, device): whole for run_id, rank, device, whole in sums.iter_rows()}
+    return records.group_by(_PLACE).agg(pl.col("total_ns").sum().alias("whole_ns"))
 
 
 def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
@@ -474,21 +471,32 @@ def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
     }
 
 
-def _longest(
-    records: pl.DataFrame, count: int, more: str, wholes: Mapping[Place, int]
-) -> dict[str, Sequence[GroupTotal]]:
-    """The longest records of each run as its page shows them, with one part of what they worked on."""
-    names = ("run_id", "rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
+def _longest(records: pl.DataFrame, count: int, more: str, wholes: pl.DataFrame) -> dict[str, Sequence[Row]]:
+    """The longest records of each run as JSON has them, with one part of what they worked on."""
+    names = (*_PLACE, "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
     order = [False, True, False, False, False]
     longest = (
         records.select(names)
         .sort("run_id", "total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True)
         .group_by("run_id", maintain_order=True)
         .head(count)
-        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}").alias(more))
+        .join(wholes, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}"))
     )
     rows = [
-        _group(row, wholes[row["run_id"], row["rank_id"], row["device_id"]]) for row in longest.iter_rows(named=True)
+        {
+            "rank_id": rank,
+            "device_id": device,
+            "op_type": op_type,
+            "op_name": op_name,
+            more: part,
+            "count": tasks,
+            "total_us": None if total is None else total / 1000,
+            "mean_us": total / tasks / 1000 if tasks and total is not None else None,
+            "share": total / whole if whole and total is not None else None,
+            "series_id": series_id,
+        }
+        for _, rank, device, op_type, op_name, part, tasks, total, series_id, whole in longest.iter_rows()
     ]
     return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
 
@@ -506,23 +514,6 @@ def _step(row: Row) -> StepTimes:
         computing_ms=number_in(metrics, "computing_ms_mean"),
         communication_ms=number_in(metrics, "communication_not_overlapped_ms_mean"),
         free_ms=number_in(metrics, "free_ms_mean"),
-    )
-
-
-def _group(row: Row, whole: int) -> GroupTotal:
-    count, total = row["count"], row["total_ns"]
-    return GroupTotal(
-        rank_id=row["rank_id"],
-        device_id=row["device_id"],
-        op_type=row["op_type"],
-        op_name=row["op_name"],
-        task_type=row.get("task_type"),
-        input_shapes=row.get("input_shapes"),
-        count=count,
-        total_us=None if total is None else total / 1000,
-        mean_us=total / count / 1000 if count and total is not None else None,
-        share=total / whole if whole and total is not None else None,
-        series_id=row["series_id"],
     )
 
 
