@@ -148,7 +148,7 @@ class RunDetails:
 
     steps: Sequence[StepTimes] = ()
     types: Sequence[Mapping[str, Any]] = ()
-    """Operator types by total, as JSON has them: a page shows few of thousands as a `GroupTotal`."""
+    """Operator types by total, as JSON has them: a site has tens of thousands, and none has to become a `GroupTotal`."""
     operators: Sequence[Mapping[str, Any]] = ()
     """The longest operators."""
     type_count: int = 0

@@ -67,10 +67,8 @@ class GroupTotal:
     device_id: int | None = column()
     op_type: str | None = column()
     op_name: str | None = column()
-    task_type: str | None = column(default=None)
-    """Of an operator type."""
-    input_shapes: str | None = column(default=None)
-    """Of an operator."""
+    task_type: str | None = column()
+    input_shapes: str | None = column()
     count: int | None = column("Tasks", "integer")
     total_us: float | None = column("Total", "us")
     mean_us: float | None = column("Mean", "us")

@@ -152,7 +152,7 @@ def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice:
 
 
 def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
-    rows, ranks = _group_totals(details.types), _count_devices(details)
+    rows, ranks = details.types, _count_devices(details)
     counts = {"shown": len(rows), "count": details.type_count, "total": show(details.computing_us, "us")}
     about = text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts)
     if ranks > 1:
@@ -161,15 +161,13 @@ def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Tab
             ranks=ranks,
             **counts,
         )
-    longest = _longest(details.types)
-    cells = [
-        _group_cells(row, row.op_type, row.task_type, longest, _series(row.series_id, pages), text) for row in rows
-    ]
+    longest = _longest(rows)
+    cells = [_group_cells(row, "op_type", "task_type", longest, pages, text) for row in rows]
     return Table(_group_columns("op_type", "core", text), cells, about)
 
 
 def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
-    rows, ranks = _group_totals(details.operators[:SHOWN_OPERATORS]), _count_devices(details)
+    rows, ranks = details.operators[:SHOWN_OPERATORS], _count_devices(details)
     counts = {"shown": len(rows), "count": details.operator_count}
     about = text("The {shown} longest of {count}.", **counts)
     if ranks > 1:
@@ -179,12 +177,8 @@ def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) ->
             **counts,
         )
     longest = _longest(details.operators)
-    cells = [_group_cells(row, row.op_name, row.op_type, longest, _series(row.series_id, pages), text) for row in rows]
+    cells = [_group_cells(row, "op_name", "op_type", longest, pages, text) for row in rows]
     return Table(_group_columns("op_name", "op_type", text), cells, about)
-
-
-def _group_totals(rows: Sequence[Mapping[str, Any]]) -> list[GroupTotal]:
-    return [GroupTotal(**row) for row in rows]
 
 
 def _count_devices(details: RunDetails) -> int:
@@ -346,18 +340,19 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _group_cells(
-    row: GroupTotal, name: str | None, more: str | None, longest: float, series: str | None, text: Texts
+    row: Mapping[str, Any], name: str, more: str, longest: float, pages: frozenset[str], text: Texts
 ) -> list[str]:
-    device = None if row.device_id is None else f"{text('Device')} {row.device_id}"
+    rank, share = row["rank_id"], row["share"]
+    device = None if row["device_id"] is None else f"{text('Device')} {row['device_id']}"
     return [
-        head(name or NONE, series, row.input_shapes),
-        cell(more),
-        cell(device, "integer") if row.rank_id is None else cell(row.rank_id, "integer", device),
-        cell(row.count, "integer"),
-        cell(row.total_us, "us"),
-        cell(row.mean_us, "us"),
-        cell(row.share, "percent"),
-        drawn(bar(row.share or 0.0, of=longest)),
+        head(row[name] or NONE, _series(row["series_id"], pages), row.get("input_shapes")),
+        cell(row[more]),
+        cell(device, "integer") if rank is None else cell(rank, "integer", device),
+        cell(row["count"], "integer"),
+        cell(row["total_us"], "us"),
+        cell(row["mean_us"], "us"),
+        cell(share, "percent"),
+        drawn(bar(share or 0.0, of=longest)),
     ]
 
 
