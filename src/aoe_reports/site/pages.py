@@ -110,8 +110,16 @@ Content = tuple[Page, Mapping[str, object]]
 def render_page(template: str, text: Texts, frame: Frame, page: Page) -> bytes:
     """One page."""
     made = _environment(text).get_template(f"{template}.html.j2")
-    shown = made.render(text=text, language=text.tag, policy=Markup(POLICY), **vars(frame), **vars(page))
+    links = _links(text, frame.navigation, frame.root, frame.at)
+    shown = made.render(text=text, language=text.tag, policy=Markup(POLICY), links=links, **vars(frame), **vars(page))
     return shown.encode("utf-8", "replace")
+
+
+@cache
+def _links(text: Texts, navigation: Sequence[Any], root: str, at: str) -> Markup:
+    """The pages of the whole store: thousands of pages have the same links to them."""
+    made = _environment(text).get_template("links.html.j2")
+    return Markup(made.render(text=text, navigation=navigation, root=root, at=at))
 
 
 def asset(name: str) -> bytes:

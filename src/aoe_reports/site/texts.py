@@ -106,18 +106,24 @@ class Texts:
 
     def columns(self, kind: type[object], *keys: str) -> list[tuple[str, str]]:
         """The columns of a row class, or those of its columns: titles with units, and what stands below them: text or number."""
-        known = {column.key: column for column in columns_of(kind)}
-        return [self._column(known[key]) for key in keys or known]
-
-    def _column(self, column: Column) -> tuple[str, str]:
-        title = self(column.title)
-        shown = f"{title} ({column.kind})" if column.kind in {"us", "ms", "s"} else title
-        return shown, "text" if column.kind in WORDS | STATES else "number"
+        return [*_columns(self, kind, keys)]  # type: ignore[arg-type]  # mypy takes no class for hashable
 
     @property
     def tag(self) -> str:
         """What HTML calls the language."""
         return html_tag(self.language)
+
+
+@cache
+def _columns(text: Texts, kind: type[object], keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    known = {column.key: column for column in columns_of(kind)}
+    return tuple(_column(text, known[key]) for key in keys or known)
+
+
+def _column(text: Texts, column: Column) -> tuple[str, str]:
+    title = text(column.title)
+    shown = f"{title} ({column.kind})" if column.kind in {"us", "ms", "s"} else title
+    return shown, "text" if column.kind in WORDS | STATES else "number"
 
 
 @cache
