@@ -19,6 +19,8 @@ WORDS: frozenset[Kind] = frozenset({"text", "sentence", "word"})
 STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 """Kinds of columns whose words say good or bad; read from the left, too."""
 
+_NUMERIC = (int, float, Decimal)
+"""A tuple: of a union each question makes one anew, and a site asks hundreds of thousands of times."""
 _DIGITS = 4
 """The significant digits of a time; its whole part keeps all of its own."""
 
@@ -51,7 +53,7 @@ def show(value: Any, kind: Kind = "text") -> str:
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float | Decimal) and kind in _NUMBERS:
+    if isinstance(value, _NUMERIC) and kind in _NUMBERS:
         return _NUMBERS[kind](value)
     if isinstance(value, list | tuple):
         return plain(", ".join(str(part) for part in value))
