@@ -54,19 +54,19 @@ HEADER = (
 )
 
 
-def write_night(folder: Path, number: int, night: Night, *, hours: int = 0) -> Path:
-    """A capture of one night as torch_npu exports it, with noise of 0.3 % an operator."""
-    noise, start = random.Random(number), FIRST + timedelta(days=number, hours=hours)
-    home = folder / f"host_{4711 + number}_{start:%Y%m%d%H%M%S}_ascend_pt"
+def write_night(folder: Path, number: int, night: Night, *, hours: int = 0, rank: int = 0) -> Path:
+    """A capture of one rank and night as torch_npu exports it, with noise of 0.3 % an operator."""
+    seed = f"{rank}/{number}" if rank else number
+    noise, start = random.Random(seed), FIRST + timedelta(days=number, hours=hours)
+    home = folder / f"host_{4711 + number + 10_000 * rank}_{start:%Y%m%d%H%M%S}_ascend_pt"
     exports = home / "ASCEND_PROFILER_OUTPUT"
     exports.mkdir(parents=True)
     now = int(start.timestamp()) * 1_000_000_000
-    ending = {"config": {}, "end_info": {"collectionTimeEnd": now + 10**9}, "rank_id": 0}
-    (home / "profiler_info_0.json").write_text(json.dumps(ending))
+    ending = {"config": {}, "end_info": {"collectionTimeEnd": now + 10**9}, "rank_id": rank}
+    (home / f"profiler_info_{rank}.json").write_text(json.dumps(ending))
     # by name: adding one operator changes the noise of no other
     means = {
-        kernel.name: kernel.us * (1 + random.Random(f"{number}{kernel.name}").gauss(0, 0.003))
-        for kernel in night.kernels
+        kernel.name: kernel.us * (1 + random.Random(f"{seed}{kernel.name}").gauss(0, 0.003)) for kernel in night.kernels
     }
     rows, steps = [HEADER.split(",")], ["Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"]
     for step in range(1, STEPS + 1):

@@ -146,16 +146,19 @@ def test_the_detector_looks_back_120_nights(cli: Cli, store: Path) -> None:
     assert row["nights"] == 120
 
 
-def test_headlines_count_the_other_series_that_are_slower(cli: Cli, store: Path, tmp_path: Path) -> None:
-    """One, two and three slower series: each headline has its own count of them, and nobody else's."""
+def test_headlines_count_the_other_incidents_that_are_open(cli: Cli, store: Path, tmp_path: Path) -> None:
+    """Series that are slower since one, two and three nights: each headline counts those nights, not what belongs together."""
     for count in (1, 2, 3):
         here = tmp_path / str(count) / "store"
-        slower = {f"net/s{place}": levels((30, 10.0 + place), (8, 11.5 + place), seed=place) for place in range(count)}
+        slower = {
+            f"net/s{place}": levels((18 + 6 * place, 10.0 + place), (20 - 6 * place, 11.5 + place), seed=place)
+            for place in range(count)
+        }
         series = {**slower, "net/quiet": levels((38, 7.0), seed=9)}
         fill(here, {name: values[:-1] for name, values in series.items()})
         last = write(tmp_path / f"{count}.jsonl", {name: values[-1:] for name, values in series.items()}, start=37)
         asked = ("--store", here, "--workload", "net", "--tz", "UTC")
-        others = {1: "", 2: "1 other series is slower, too.", 3: "2 other series are slower, too."}[count]
+        others = {1: "", 2: "1 other incident is open.", 3: "2 other incidents are open."}[count]
         printed = (
             cli("nightly", last, *asked).out,
             cli("report", "--store", here, "--format", "markdown").out,
@@ -163,7 +166,7 @@ def test_headlines_count_the_other_series_that_are_slower(cli: Cli, store: Path,
         )
         for said in printed:
             text = " ".join(said.split())
-            assert re.findall(r"\d+ other series \w+ slower, too\.", text)[:1] == ([others] if others else [])
+            assert re.findall(r"\d+ other incidents? \w+ open\.", text)[:1] == ([others] if others else [])
         assert f"{count} series slower." in cli("nightly", last, *asked).out
 
 

@@ -172,7 +172,8 @@ class Examination:
             parameters=parameters,
         )
 
-    def _group(self, index: int) -> tuple[Any, ...]:
+    def group_of(self, index: int) -> tuple[Any, ...]:
+        """What a series has in common with those that can move together with it."""
         return tuple(getattr(self.labels[index], name) for name in _GROUP)
 
     def _shifts_of(self, index: int) -> Iterator[SeriesShift]:
@@ -180,7 +181,7 @@ class Examination:
         for shift in self.active_changes[index].every:
             yield SeriesShift(
                 series=self.ids[index],
-                group=self._group(index),
+                group=self.group_of(index),
                 labels=self.labels[index],
                 shift=shift,
                 place=self.judged_series[index].place(shift.since),
@@ -198,13 +199,13 @@ class Examination:
         nights: dict[tuple[Any, ...], set[int]] = {}
         times = np.isfinite(self.judged.histories.values_ms)
         for index in range(len(self.labels)):
-            nights.setdefault(self._group(index), set()).update(np.flatnonzero(times[index]).tolist())
+            nights.setdefault(self.group_of(index), set()).update(np.flatnonzero(times[index]).tolist())
         all_nights = self.judged.histories.nights
         return {group: all_nights[sorted(found)[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
 
     def has_ended(self, index: int) -> bool:
         """Whether a series is not measured any more."""
-        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self._group(index))
+        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self.group_of(index))
         return last_night is not None and cutoff is not None and last_night < cutoff
 
     def shown(self) -> list[int]:

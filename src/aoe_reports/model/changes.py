@@ -167,6 +167,21 @@ class IncidentMember:
 
 
 @row
+class IncidentCause:
+    """What explains an incident: all of a run, a rank, an operator type, or one operator (`kind`), longer by one factor."""
+
+    kind: str = column()
+    rank_id: int | None = column()
+    """Null where it is about all ranks."""
+    op_type: str | None = column()
+    op_name: str | None = column()
+    change: float = column()
+    followers: int = column()
+    """So many of its operators on a rank (`members`) moved and follow it."""
+    members: int = column()
+
+
+@row
 class IncidentChange:
     """Changes that moved together, named by one of them."""
 
@@ -181,6 +196,8 @@ class IncidentChange:
     impact_ms: float = column()
     open: bool = column()
     metadata: Sequence[ToldFact] = column()
+    causes: Sequence[IncidentCause] = column()
+    """That which explains most first; none where nothing is known of operators."""
     members: Sequence[IncidentMember] = column()
 
 

@@ -5,10 +5,10 @@ What changed and since when, what explains it, what is hot, what could be gained
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
-from aoe_reports.model.changes import OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.causes import words_of_cause
+from aoe_reports.model.changes import IncidentCause, IncidentChange, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Report
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.reports.findings import findings_section
@@ -36,6 +36,8 @@ from aoe_reports.present.reports.night_words import (
 )
 
 SHOWN_FINDINGS = 50
+NAMED_CAUSES = 3
+"""So many causes are named in a headline."""
 
 
 def night_report(night: Night) -> Report:
@@ -73,29 +75,31 @@ def headline(night: Night) -> str:
         return say("The store is empty: no run is stored.")
     if night.budget is None:
         return say("Nothing was measured.")
-    return night_headline(night.changes, night.remark)
+    return night_headline(night.changes, night.incidents, night.remark)
 
 
-def night_headline(changes: Sequence[SeriesChange], remark: str | None = None) -> str:
-    """The night in one sentence: the regression of the step and the operator that explains it, else that there is none.
+def night_headline(
+    changes: Sequence[SeriesChange], incidents: Iterable[IncidentChange], remark: str | None = None
+) -> str:
+    """The night in one sentence: the regression of the step and what explains it, else that there is none.
 
-    `changes` are rows of `regressions`, `remark` says why nothing can be said of changes, where that is so.
+    `changes` and `incidents` are rows of `regressions`, `remark` says why nothing can be said of changes, where that is so.
     """
     slower = [row for row in changes if is_open(row)]
     lead = lead_of(slower)
     if lead is None:
         return _without_regression(changes, remark)
+    causes = next((one.causes for one in incidents if one.incident == lead.incident), ())
     text = say("Regression: {level}", level=_level(lead))
-    explained = _explanation(lead, slower)
+    explained = _explanation(lead, slower, causes)
     if explained is not None:
-        text = join("; ", (text, explained.words))
-    named = [row for row in slower if row is lead or (explained is not None and explained.is_about(row))]
-    rest = len(slower) - len(named)
+        text = join("; ", (text, explained))
+    others = {row.incident or row.series_id for row in slower if row is not lead} - {lead.incident}
     said = say("{text}.", text=text)
-    if not rest:
+    if not others:
         return said
-    others = count_of(rest, "{number} other series is slower, too.", "{number} other series are slower, too.")
-    return join(" ", (said, others))
+    more = count_of(len(others), "{number} other incident is open.", "{number} other incidents are open.")
+    return join(" ", (said, more))
 
 
 def _without_regression(changes: Sequence[SeriesChange], remark: str | None) -> str:
@@ -128,57 +132,36 @@ def _level(row: SeriesChange) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Explanation:
-    """What explains a slower step, in words; of an operator its names."""
-
-    words: str
-    step: SeriesChange
-    op_type: str | None = None
-    op_name: str | None = None
-
-    def is_about(self, row: SeriesChange) -> bool:
-        """Whether a row is the series of the operator that is named."""
-        if self.op_type is None and self.op_name is None:
-            return False
-        model = self.step.workload.removesuffix("/step")
-        same_scope = row.scope == ("op" if self.op_name else "op_type") and row.workload.startswith(f"{model}/")
-        same_place = (row.rank_id, row.device_id) == (self.step.rank_id, self.step.device_id)
-        return same_scope and same_place and (row.op_type, row.op_name) == (self.op_type, self.op_name)
-
-
-def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange]) -> _Explanation | None:
-    """What explains that a step is slower: by its attribution, else the operator that is slower since the same night."""
+def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange], causes: Sequence[IncidentCause]) -> str | None:
+    """What explains that a step is slower: causes of many operators, else its attribution, else an operator of the same night."""
+    if any(cause.kind != "operator" for cause in causes):
+        return join(", ", (words_of_cause(cause) for cause in causes[:NAMED_CAUSES]))
     if lead.attribution:
-        return _largest_part(lead, lead.attribution)
+        return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:
         return None
     one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
     if one is None:
         return None
-    words = say("{operator} {change:+.1%} since the same night", operator=operator_words(one), change=one.change)
-    return _Explanation(words, lead, one.op_type, one.op_name)
+    return say("{operator} {change:+.1%} since the same night", operator=operator_words(one), change=one.change)
 
 
-def _largest_part(lead: SeriesChange, attribution: StepAttribution) -> _Explanation | None:
+def _largest_part(attribution: StepAttribution) -> str | None:
     """The part of a slower step that grew most: an operator, communication or free time; None where the newest step is no slower."""
     total_us = attribution.total_us
     operators = sorted(attribution.operators, key=lambda one: -one.difference_us)[:1]
-    parts: list[tuple[float, str, str | None, str | None]] = [
-        *((one.difference_us, _changed_operator(one), one.op_type, one.op_name) for one in operators),
-        (attribution.communication_not_overlapped_us or 0.0, say("communication that is not overlapped"), None, None),
-        (attribution.free_us or 0.0, say("free time"), None, None),
+    parts: list[tuple[float, str]] = [
+        *((one.difference_us, _changed_operator(one)) for one in operators),
+        (attribution.communication_not_overlapped_us or 0.0, say("communication that is not overlapped")),
+        (attribution.free_us or 0.0, say("free time")),
     ]
-    part_us, what, op_type, op_name = max(parts, key=lambda part: part[0])
+    part_us, what = max(parts, key=lambda part: part[0])
     if part_us <= 0 or total_us <= 0:
         return None
     (part, total), unit = times_in_one_unit(part_us * 1e3, total_us * 1e3)
-    words = (
-        say("{what} explains {part} of {total} {unit} per step", what=what, part=part, total=total, unit=unit)
-        if part_us <= total_us
-        else say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
-    )
-    return _Explanation(words, lead, op_type, op_name)
+    if part_us <= total_us:
+        return say("{what} explains {part} of {total} {unit} per step", what=what, part=part, total=total, unit=unit)
+    return say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
 
 
 def _changed_operator(one: OperatorChange) -> str:

@@ -135,7 +135,7 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
             text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
             "calm",
         )
-    said = plain(text.told(night_headline(facts.regressions, facts.remark)))
+    said = plain(text.told(night_headline(facts.regressions, facts.incidents.values(), facts.remark)))
     if any(is_open(row) for row in facts.regressions):
         return said, "", "bad"
     return said, "", "odd" if any(row.state == "suspect" for row in facts.regressions) else "calm"

@@ -30,7 +30,9 @@ def regressions_report(
     sections += [attribution_section(row, row.attribution) for row in rows if row.attribution is not None]
     sections.append(Section("Reliability of alarms", _price(rows, budget)))
     headline = say("{count} changes since the first night.", count=sum(row.state is not None for row in rows))
-    return Report("Regressions", headline if budget.whole_history else night_headline(rows, remark), sections)
+    return Report(
+        "Regressions", headline if budget.whole_history else night_headline(rows, incidents, remark), sections
+    )
 
 
 def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:

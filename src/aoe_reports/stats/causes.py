@@ -1,0 +1,161 @@
+"""The smallest set of causes that explains what moved together: of a run, a rank, an operator type, an operator.
+
+A cause makes every time that it is about longer by the same factor (the ripple effect of Sun et al., "HotSpot", IEEE Access
+2018), and what it is about is told by a few labels (Bhagwan et al., "Adtributor", NSDI 2014). Which causes there are is a
+matter of the shortest description (Rissanen, 1978): each cause has a price, so has each time that none explains, and what
+scatter explains is free. Causes are added as long as that makes the description shorter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aoe_reports.model.columns import Floats, Mask
+
+Labels = tuple[Any, ...]
+"""What a time is told by; None stands for every value where it is of a cause."""
+
+PRICE = 4.0
+"""Of a cause beside the logarithm of how many could be named (nats): with it, scatter alone names one in fifty looks."""
+CLEAR_SCORES = 3.0
+"""Standard errors from which on a time has clearly moved."""
+BEYOND = 2.0
+"""So many times what causes explain of a change has to be left of it, for the rest to be told, too."""
+ROUNDS = 4
+"""In so many rounds the sizes of causes that overlap are settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause: what it is about, by how much that is longer (logarithm), and which of the times follow it."""
+
+    labels: Labels
+    size: float
+    members: tuple[int, ...]
+    """What it is about."""
+    followers: tuple[int, ...]
+    """Members that moved, and that it explains."""
+
+
+def find_causes(
+    labels: Sequence[Labels], levels: Sequence[Sequence[int]], moved: Floats, errors: Floats, certain: Mask
+) -> list[Cause]:
+    """The causes of some changes (logarithms) with their standard errors, that which explains most first.
+
+    Of the changes that are `certain` each is explained; a cause that explains none of them is not told. `levels` says which labels together may tell a cause; `()` is everything. Of two that are about the same times the first is told.
+    """
+    if not certain.any():
+        return []
+    return _Description(_nameable(labels, levels), moved, errors, certain).causes()
+
+
+def _nameable(labels: Sequence[Labels], levels: Sequence[Sequence[int]]) -> dict[tuple[int, ...], Labels]:
+    """The causes that could be named, by the times that each is about."""
+    found: dict[tuple[int, ...], Labels] = {}
+    for level in levels:
+        about: dict[Labels, list[int]] = {}
+        for place, one in enumerate(labels):
+            about.setdefault(tuple(one[cell] if cell in level else None for cell in range(len(one))), []).append(place)
+        for name, places in about.items():
+            found.setdefault(tuple(places), name)
+    return found
+
+
+class _Description:
+    """Changes as causes tell of them."""
+
+    def __init__(self, named: Mapping[tuple[int, ...], Labels], moved: Floats, errors: Floats, certain: Mask) -> None:
+        self.moved, self.errors, self.certain = moved, errors, certain
+        self.price = PRICE + math.log(len(named))
+        self.alone = {places[0]: name for places, name in named.items() if len(places) == 1}
+        self.names = [name for places, name in named.items() if len(places) > 1]
+        self.about = [np.array(places) for places in named if len(places) > 1]
+        self.sizes: dict[int, float] = {}
+        self.dropped: set[int] = set()
+
+    def causes(self) -> list[Cause]:
+        """What makes the description shortest."""
+        while (best := self._best()) is not None:
+            self.sizes[best] = 0.0
+            self._settle()
+            for number in [one for one in self.sizes if self._worth(one) <= 0 or not self._is_common(one)]:
+                del self.sizes[number]
+                self.dropped.add(number)
+        found = map(self._cause, sorted(self.sizes, key=self._worth, reverse=True))
+        told = [cause for cause in found if self.certain[list(cause.followers)].any()]
+        return [*told, *self._told_alone()]
+
+    def _told_alone(self) -> list[Cause]:
+        """Certain changes that are more than causes explain, the clearest first."""
+        left = self._left()
+        is_beyond = np.abs(left) > np.maximum(BEYOND * np.abs(self.moved - left), CLEAR_SCORES * self.errors)
+        places = [place for place in np.flatnonzero(is_beyond & self.certain).tolist() if place in self.alone]
+        places.sort(key=lambda place: -abs(left[place] / self.errors[place]))
+        return [Cause(self.alone[place], float(left[place]), (place,), (place,)) for place in places]
+
+    def _left(self, without: int | None = None) -> Floats:
+        """What no cause explains."""
+        left = self.moved.copy()
+        for number, size in self.sizes.items():
+            if number != without:
+                left[self.about[number]] -= size
+        return left
+
+    def _costs(self, left: Floats, errors: Floats) -> Floats:
+        """What it takes to tell of each change: by scatter, or as one that is told by itself."""
+        return np.minimum(np.square(left / errors) / 2, self.price)
+
+    def _size(self, number: int, left: Floats) -> float:
+        """The size of a cause that leaves least to be told: what most have in common, or most of those that clearly moved."""
+        mine, errors = left[self.about[number]], self.errors[self.about[number]]
+        clear = np.abs(mine) > CLEAR_SCORES * errors
+        sizes = [_center(mine, errors), *([_center(mine[clear], errors[clear])] if clear.any() else [])]
+        return min(sizes, key=lambda size: float(self._costs(mine - size, errors).sum()))
+
+    def _worth(self, number: int, left: Floats | None = None) -> float:
+        """By how much a cause makes the description shorter, of what is left without it."""
+        left = self._left(without=number) if left is None else left
+        size = self.sizes[number] if number in self.sizes else self._size(number, left)
+        mine, errors = left[self.about[number]], self.errors[self.about[number]]
+        return float((self._costs(mine, errors) - self._costs(mine - size, errors)).sum()) - self.price
+
+    def _best(self) -> int | None:
+        """The cause that explains most of what is left."""
+        left = self._left()
+        clear = np.abs(left) > CLEAR_SCORES * self.errors
+        others = (
+            number for number in range(len(self.about)) if number not in self.sizes and number not in self.dropped
+        )
+        worth = {number: self._worth(number, left) for number in others if clear[self.about[number]].sum() > 1}
+        best = max(worth, key=worth.__getitem__, default=None)
+        return best if best is not None and worth[best] > 0 else None
+
+    def _settle(self) -> None:
+        """Causes that overlap share what they explain."""
+        for _ in range(ROUNDS):
+            for number in self.sizes:
+                self.sizes[number] = self._size(number, self._left(without=number))
+
+    def _cause(self, number: int) -> Cause:
+        members = self.about[number]
+        before, now = self._left(without=number)[members], self._left()[members]
+        errors = self.errors[members]
+        followers = members[self._costs(now, errors) < self._costs(before, errors)]
+        return Cause(self.names[number], self.sizes[number], tuple(members.tolist()), tuple(followers.tolist()))
+
+    def _is_common(self, number: int) -> bool:
+        """Whether most of what a cause is about follows it."""
+        cause = self._cause(number)
+        return 2 * len(cause.followers) > len(cause.members)
+
+
+def _center(values: Floats, errors: Floats) -> float:
+    """The weighted median: the size that half of the evidence lies on either side of."""
+    order = np.argsort(values, kind="stable")
+    weights = np.cumsum((1 / np.square(errors))[order])
+    return float(values[order][np.searchsorted(weights, weights[-1] / 2)])

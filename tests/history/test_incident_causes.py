@@ -1,0 +1,104 @@
+"""What moved on one night is told as what caused it: a rank, an operator type, an operator, not as a list of series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captures import Kernel, Night, write_night
+from commandline import Cli
+from stores import store_at_once
+
+from aoe_reports.questions.records.options import RecordOptions
+
+BEFORE, AFTER = 25, 6
+RANKS = (0, 1)
+TYPES = ("MatMulV2", "TransData", "SoftmaxV2", "Add")
+OPERATORS = [(kind, f"{kind.lower()}_{number}") for kind in TYPES for number in range(4)]
+
+Planted = Callable[[int, int, str, str], float]
+"""By which factor an operator is longer: of the nights since the first change, its rank, its type, its name."""
+
+
+def store_of(folder: Path, planted: Planted) -> Path:
+    """A store of nights of two ranks, with what is planted from night `BEFORE` on."""
+    for number in range(BEFORE + AFTER):
+        for rank in RANKS:
+            kernels = tuple(
+                Kernel(
+                    name,
+                    kind,
+                    (100 + 10 * place) * (planted(number - BEFORE, rank, kind, name) if number >= BEFORE else 1),
+                )
+                for place, (kind, name) in enumerate(OPERATORS)
+            )
+            write_night(folder / "nights" / str(number), number, Night(kernels), rank=rank)
+    store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="net"))
+    return folder / "store"
+
+
+def cause(kind: str, **known: Any) -> dict[str, Any]:
+    return {"kind": kind, "rank_id": None, "op_type": None, "op_name": None, **known}
+
+
+@pytest.mark.parametrize(
+    ("planted", "causes", "title"),
+    [
+        (lambda *_: 1.06, [cause("run", members=32)], ": all 32 operators +"),
+        (lambda _, rank, *__: 1.06 if rank else 1.0, [cause("rank", rank_id=1, members=16)], ": rank 1: all 16 operators +"),
+        (
+            lambda _, __, kind, ___: 1.06 if kind == "TransData" else 1.0,
+            [cause("op-type", op_type="TransData", members=8)],
+            ": operator type TransData +",
+        ),
+        (
+            lambda _, __, ___, name: 1.2 if name == "add_2" else 1.0,
+            [cause("operator", op_type="Add", op_name="add_2", members=2)],
+            ": operator add_2 (Add) +",
+        ),
+        (
+            lambda _, rank, __, name: 1.3 if name == "add_2" and rank == 0 else 1.0,
+            [cause("operator", op_type="Add", op_name="add_2", rank_id=0, members=1)],
+            ": operator add_2 (Add, rank 0) +",
+        ),
+        (
+            lambda _, rank, kind, __: (1.06 if rank else 1.0) * (1.1 if kind == "SoftmaxV2" else 1.0),
+            [cause("rank", rank_id=1, members=16), cause("op-type", op_type="SoftmaxV2", members=8)],
+            "operators +",
+        ),
+    ],
+    ids=["run", "rank", "type", "operator", "operator of a rank", "rank and type"],
+)  # fmt: skip
+def test_an_incident_is_told_as_its_causes(
+    cli: Cli, tmp_path: Path, planted: Planted, causes: list[dict[str, Any]], title: str
+) -> None:
+    store = store_of(tmp_path, planted)
+    answer = cli("regressions", "--store", store, "--format", "json").json
+    (incident,) = answer["incidents"]
+    told = [{**one, "change": None, "followers": None} for one in incident["causes"]]
+    assert told == [{**one, "change": None, "followers": None} for one in causes]
+    assert all(one["followers"] >= 0.9 * one["members"] for one in incident["causes"])
+    assert title in incident["title"]
+    headline = cli("regressions", "--store", store).out.splitlines()[2]
+    assert "other incident" not in headline
+    if causes[0]["kind"] != "operator":
+        assert title.removeprefix(": ") in headline
+
+
+def test_two_causes_on_two_nights_are_two_incidents(cli: Cli, tmp_path: Path) -> None:
+    """The headline names the step and its cause, and counts incidents, not series."""
+
+    def planted(nights: int, rank: int, _: str, name: str) -> float:
+        slow_rank = 1.06 if rank else 1.0
+        return slow_rank * (1.4 if nights >= 3 and name == "add_2" and rank == 0 else 1.0)
+
+    store = store_of(tmp_path, planted)
+    answer = cli("regressions", "--store", store, "--format", "json").json
+    first, second = sorted(answer["incidents"], key=lambda one: str(one["since"]))
+    assert [one["kind"] for one in first["causes"]] == ["rank"]
+    assert [(one["kind"], one["op_name"], one["rank_id"]) for one in second["causes"]] == [("operator", "add_2", 0)]
+    out = cli("regressions", "--store", store).out.splitlines()[2]
+    assert "rank 1: all 16 operators +" in out
+    assert out.endswith("1 other incident is open.")
