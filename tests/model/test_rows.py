@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import jsonschema
@@ -9,9 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.model.classes import declared_fields, is_record, record, without_none
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import check_options, declared, option, options
-from aoe_reports.model.rows import MS, US, as_mapping, column, columns_of, fields_of, row, schema_of, shown
+from aoe_reports.model.rows import (
+    MS,
+    US,
+    Column,
+    Rows,
+    as_mapping,
+    column,
+    columns_of,
+    fields_of,
+    row,
+    row_from,
+    schema_of,
+    shown,
+    telling_columns,
+)
 
 
 @row
@@ -105,3 +122,80 @@ def test_python_refuses_what_the_command_line_refuses(wrong: dict[str, Any]) -> 
     with pytest.raises(UsageError, match=next(iter(wrong))):
         check_options(Chosen(**wrong))
     check_options(Chosen(by="b", top=9, step=None))
+
+
+@pytest.mark.parametrize(("key", "inside"), [("top", [1, 2, 8, 9]), ("step", [0, 1, 1000])])
+def test_an_option_is_taken_up_to_its_limits(key: str, inside: list[int]) -> None:
+    for value in inside:
+        check_options(Chosen(**{key: value}))
+
+
+def test_options_that_nobody_gave_have_their_defaults() -> None:
+    chosen = Chosen()
+    assert (chosen.strict, chosen.by, chosen.top, chosen.step) == (False, "a", 3, None)
+
+
+@row
+class Several:
+    from_: Sequence[Inner] = column("From")
+    kept: Sequence[int] = column()
+    ratio: float | None = column("Ratio", "ratio", default=None)
+    text: str | None = column("Text", default=None)
+
+
+def test_rows_within_a_row_leave_as_lists() -> None:
+    one = Several(from_=(Inner(files=1), Inner(files=2)), kept=(3, 4))
+    assert as_mapping(one) == {"from": [{"files": 1}, {"files": 2}], "kept": (3, 4), "ratio": None, "text": None}
+    assert as_mapping(Several(from_=(), kept=()))["from"] == ()
+    assert Rows(type=Several, rows=[one]).mappings() == [as_mapping(one)]
+    schema = schema_of(Several)
+    assert schema["properties"]["from"]["items"] == schema_of(Inner)
+    assert schema["properties"]["kept"] == {"type": "array", "items": {"type": "integer"}}
+    assert schema["properties"]["ratio"] == {"type": ["number", "null"]}
+
+
+def test_a_row_is_made_of_another_that_has_its_values() -> None:
+    made = row_from(Example, _example(name="y"), state="old")
+    assert made == _example(name="y", state="old")
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [([None], False), ([False], False), ([""], False), ([[]], False), ([None, 0], True), ([0.0], True), ([True], True), (["x"], True), ([None, None, [1]], True), ([], False)],
+)  # fmt: skip
+def test_columns_without_a_word_are_not_shown(values: list[Any], says: bool) -> None:
+    columns = (Column("a", "A"), Column("b", "B"))
+    shown_ones = telling_columns(columns, [{"a": 1, "b": value} for value in values] or [{"a": 1}])
+    assert [one.key for one in shown_ones] == (["a", "b"] if says else ["a"])
+
+
+@record
+class First:
+    a: int
+    b: int = 2
+
+
+@record
+class Second(First):
+    c: int = column("C", default=3)
+
+
+def test_a_record_is_made_at_its_first_use() -> None:
+    assert is_record(Second)
+    assert not is_record(Chosen())
+    assert not is_record(int)
+    assert list(declared_fields(Second)) == ["c"]
+    assert Second(a=1) == Second(a=1, b=2, c=3)
+    assert pickle.loads(pickle.dumps(Second(a=5))).a == 5
+    with pytest.raises(AttributeError):
+        Second(a=1).a = 2
+    with pytest.raises(TypeError):
+        Second(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "there"),
+    [(int | None, int), (int, int), (int | str | None, int | str | None), (list[int] | None, list[int])],
+)
+def test_the_type_of_a_value_that_is_there(kind: Any, there: Any) -> None:
+    assert without_none(kind) == there

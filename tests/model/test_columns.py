@@ -1,0 +1,136 @@
+"""Arrow columns as arrays, and unions of time, held against what Python makes of the same values."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.model.columns import (
+    bits,
+    codes,
+    column_of,
+    column_of_words,
+    exact_sum,
+    floats,
+    has_value,
+    integers,
+    keep_where,
+    scalar,
+    valid,
+    words_in,
+)
+from aoe_reports.model.intervals import covered, union, united
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+WORDS = st.sampled_from(["a", "b", "", "é"])
+
+
+def chunked(values: list[object], kind: pa.DataType, cuts: list[int]) -> pa.ChunkedArray:
+    """A column in pieces, some of them views into a longer one."""
+    whole = pa.array([None, *values, None], kind)
+    places = sorted({0, len(values), *(cut % (len(values) + 1) for cut in cuts)})
+    pieces = [whole.slice(1 + start, end - start) for start, end in pairwise(places)]
+    return pa.chunked_array(pieces, kind)
+
+
+CUTS = st.lists(st.integers(0, 40), max_size=3)
+
+
+@given(st.lists(st.none() | INT64, max_size=40), CUTS)
+def test_whole_numbers_and_where_they_are(values: list[int | None], cuts: list[int]) -> None:
+    numbers, there = integers(chunked(values, pa.int64(), cuts))
+    assert there.tolist() == [value is not None for value in values]
+    assert numbers[there].tolist() == [value for value in values if value is not None]
+
+
+@given(st.lists(st.none() | st.floats(allow_nan=False), max_size=40), CUTS)
+def test_fractions_and_where_they_are(values: list[float | None], cuts: list[int]) -> None:
+    numbers, there = floats(chunked(values, pa.float64(), cuts))
+    assert there.tolist() == [value is not None for value in values]
+    assert numbers[there].tolist() == [value for value in values if value is not None]
+
+
+@given(st.lists(st.none() | st.booleans(), max_size=40), CUTS)
+def test_a_mask_is_true_where_the_column_is(values: list[bool | None], cuts: list[int]) -> None:
+    column = chunked(values, pa.bool_(), cuts)
+    assert bits(column).tolist() == [value is True for value in values]
+    assert valid(column).tolist() == [value is not None for value in values]
+    assert has_value(pa.table({"a": column}), "a") is any(value is not None for value in values)
+    assert not has_value(pa.table({"a": column}), "b")
+
+
+@given(st.lists(st.none() | WORDS, max_size=40), CUTS, st.booleans(), st.sets(WORDS, max_size=3))
+def test_words_are_numbered_from_1(values: list[str | None], cuts: list[int], encoded: bool, wanted: set[str]) -> None:
+    column = chunked(values, pa.string(), cuts)
+    column = column.dictionary_encode() if encoded else column
+    numbers, words = codes(column)
+    assert [None if number == 0 else words[number - 1] for number in numbers] == values
+    assert len(set(words)) == len(words)
+    assert words_in(column, wanted).tolist() == [value in wanted for value in values]
+
+
+def test_dictionaries_of_pieces_become_one() -> None:
+    column = pa.chunked_array([pa.array(words).dictionary_encode() for words in (["a", "b"], ["b", None], ["c", "a"])])
+    numbers, words = codes(column)
+    assert [words[number - 1] if number else None for number in numbers] == ["a", "b", "b", None, "c", "a"]
+
+
+@given(st.lists(INT64, max_size=40))
+def test_a_sum_is_exact_beyond_64_bits(values: list[int]) -> None:
+    assert exact_sum(np.array(values, dtype=np.int64)) == sum(values)
+
+
+@pytest.mark.parametrize("values", [[2**62, 2**62 - 1], [2**62, 2**62], [-(2**63), -1], [2**63 - 1], [-(2**62)] * 3])
+def test_a_sum_is_exact_at_the_limit_of_64_bits(values: list[int]) -> None:
+    assert exact_sum(np.array(values, dtype=np.int64)) == sum(values)
+
+
+@given(st.lists(st.tuples(st.booleans(), INT64), max_size=40))
+def test_arrays_become_columns(values: list[tuple[bool, int]]) -> None:
+    mask = np.array([there for there, _ in values], dtype=bool)
+    numbers = np.array([number for _, number in values], dtype=np.int64)
+    assert column_of(numbers, mask).to_pylist() == [number if there else None for there, number in values]
+    halves = numbers / 2
+    assert column_of(halves, mask).to_pylist() == [float(half) if there else None for half, there in zip(halves, mask, strict=True)]  # fmt: skip
+    words = pa.array(["a", "b", "c"])
+    told = column_of_words((numbers % 3).astype(np.int32), mask, words)
+    assert told.to_pylist() == ["abc"[number % 3] if there else None for there, number in values]
+    frame = pa.table({"n": pa.array(numbers.tolist(), pa.int64())})
+    assert frame.filter(keep_where(mask))["n"].to_pylist() == [number for there, number in values if there]
+
+
+@pytest.mark.parametrize("value", [0, -1, 2**63 - 1, "", "é", "two words"])
+def test_a_scalar_is_what_arrow_compares_with(value: str | int) -> None:
+    assert scalar(value).as_py() == value
+    assert scalar(value).type == (pa.int64() if isinstance(value, int) else pa.string())
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 8)), max_size=12)
+
+
+def moments(spans: list[tuple[int, int]]) -> set[int]:
+    return {moment for start, length in spans for moment in range(start, start + length)}
+
+
+def union_of(spans: list[tuple[int, int]]):
+    starts = np.array([start for start, _ in spans], dtype=np.int64)
+    return union(starts, starts + np.array([length for _, length in spans], dtype=np.int64))
+
+
+@given(SPANS, SPANS, st.integers(-2, 40), st.integers(0, 20))
+def test_a_union_covers_each_moment_once(
+    spans: list[tuple[int, int]], others: list[tuple[int, int]], start: int, length: int
+) -> None:
+    one, other = union_of(spans), union_of(others)
+    assert one.total == len(moments(spans))
+    assert all(end < begin for end, begin in zip(one.ends, one.starts[1:], strict=False)), "what touches is one"
+    both = united(one, other)
+    assert both.total == len(moments([*spans, *others]))
+    assert {m for s, e in zip(both.starts, both.ends, strict=True) for m in range(s, e)} == moments([*spans, *others])
+    assert covered(both, start, start + length) == len(moments([*spans, *others]) & set(range(start, start + length)))
+    assert len(one) == len([m for m in moments(spans) if m - 1 not in moments(spans)])
