@@ -52,7 +52,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
             assert made.startswith(f".a.txt{MARK}")
             raise ZeroDivisionError
 
-    pytest.raises(ZeroDivisionError, fail)
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 

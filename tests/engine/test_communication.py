@@ -1,0 +1,138 @@
+"""What one capture tells of communication: sums of what stands in its files, of one step or of all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aoe_reports.engine.captures import find_runs
+from aoe_reports.engine.communication import read_communication
+from aoe_reports.facts.communication_run import Communication
+from aoe_reports.formats.discovery import discover
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+
+START = 1736408883705410.5
+GROUP = "17522688603477080586"
+
+
+def sent(size_mb: float, time_ms: float, bandwidth: float | None = None) -> dict[str, Any]:
+    stated = (size_mb / time_ms if time_ms else 0) if bandwidth is None else bandwidth
+    return {"Transit Size(MB)": size_mb, "Transit Time(ms)": time_ms, "Bandwidth(GB/s)": stated, "Large Packet Ratio": 0.0, "Size Distribution": {}}  # fmt: skip
+
+
+def operator(start: float, wait_ms: float, **transports: dict[str, Any]) -> dict[str, Any]:
+    times = {"Start Timestamp(us)": start, "Elapse Time(ms)": 1.0, "Transit Time(ms)": 0.5, "Wait Time(ms)": wait_ms, "Synchronization Time(ms)": 0.0, "Idle Time(ms)": 0.0, "Wait Time Ratio": 0.0, "Synchronization Time Ratio": 0.0}  # fmt: skip
+    return {"Communication Time Info": times, "Communication Bandwidth Info": transports}
+
+
+def link(source: int, target: int, size_mb: float, time_ms: float, name: str = "hcom_allReduce__586_0_1", **more: Any) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    bandwidth = more.get("bandwidth", size_mb / time_ms if time_ms else 0)
+    return f"{source}-{target}", {"Transport Type": "HCCS", "Transit Size(MB)": size_mb, "Transit Time(ms)": time_ms, "Bandwidth(GB/s)": bandwidth, "Op Name": f"{name}@{GROUP}"}  # fmt: skip
+
+
+STEPS = {
+    "step1": {
+        "collective": {
+            f"hcom_allReduce__586_0_1@{GROUP}": operator(START, 0.1, HCCS=sent(2, 0.5), SDMA=sent(1, 0.25)),
+            f"hcom_allReduce__586_1_1@{GROUP}": operator(START + 2000, 0.2, HCCS=sent(4, 0.5)),
+            f"hcom_allGather__586_0_1@{GROUP}": operator(START + 4000, 0.3, HCCS=sent(8, 1.0)),
+        },
+        "p2p": {},
+    },
+    "step2": {
+        "collective": {f"hcom_allReduce__586_0_1@{GROUP}": operator(START + 9000, 0.4, HCCS=sent(16, 2.0))},
+        "p2p": {},
+    },
+}
+MATRIX = {
+    "step1": {"collective": {f"hcom_allReduce__586_0_1@{GROUP}": dict([link(0, 1, 2, 0.5), link(0, 2, 4, 0.5)])}, "p2p": {}},
+    "step2": {"collective": {f"hcom_allReduce__586_0_1@{GROUP}": dict([link(0, 1, 16, 2.0)])}, "p2p": {}},
+}  # fmt: skip
+
+
+def read(
+    folder: Path, steps: Any = None, matrix: Any = None, step: int | None = None
+) -> tuple[Communication, list[Finding]]:
+    """What is told of a capture with these tables."""
+    output = folder / "host_1_20250109073124_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output.parent / "profiler_info_3.json").write_text(json.dumps({"rank_id": 3}))
+    header = "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
+    (output / "step_trace_time.csv").write_text(f"{header}0,1,100,20,5,25,30,150,0\n")
+    for name, content in (("communication", steps), ("communication_matrix", matrix)):
+        if content is not None:
+            (output / f"{name}.json").write_text(json.dumps(content))
+    ((capture,),) = find_runs(discover([folder]))
+    found, findings = Communication(), list[Finding]()
+    read_communication(capture, found, (), step, findings)
+    return found, findings
+
+
+@pytest.mark.parametrize(("step", "steps"), [(None, ["step1", "step2"]), (1, ["step1"]), (2, ["step2"]), (3, [])])
+def test_tables_are_summed_by_transport_and_type(tmp_path: Path, step: int | None, steps: list[str]) -> None:
+    found, findings = read(tmp_path, STEPS, MATRIX, step)
+    sums: dict[tuple[str, str], list[float]] = {}
+    for name in steps:
+        for key, told in STEPS[name]["collective"].items():
+            for transport, volume in told["Communication Bandwidth Info"].items():
+                entry = sums.setdefault((key.split("_")[1].lower(), transport), [0, 0])
+                entry[0] += volume["Transit Size(MB)"] * 1e6
+                entry[1] += volume["Transit Time(ms)"] * 1e6
+    assert {(one.op_type.removeprefix("hcom_").lower(), one.transport): [one.transit_bytes, one.transit_ns] for one in found.volumes} == sums  # fmt: skip
+    assert {one.rank_id for one in (*found.volumes, *found.operators)} <= {3}
+    told = [one for name in steps for one in STEPS[name]["collective"].values()]
+    assert sorted(one.wait_ns or 0 for one in found.operators) == sorted(
+        round(one["Communication Time Info"]["Wait Time(ms)"] * 1e6) for one in told
+    )
+    links = [one for name in steps for group in MATRIX.get(name, {"collective": {}})["collective"].values() for one in group]  # fmt: skip
+    assert len(found.transfers) == len(links)
+    assert findings == []
+
+
+def test_nothing_at_all_is_said(tmp_path: Path) -> None:
+    found, (finding,) = read(tmp_path)
+    assert (finding.rule, found) == ("no-communication", Communication())
+
+
+def test_one_table_alone_is_enough(tmp_path: Path) -> None:
+    found, findings = read(tmp_path / "a", STEPS)
+    assert (len(found.operators), len(found.transfers), findings) == (4, 0, [])
+    found, findings = read(tmp_path / "b", None, MATRIX)
+    assert (len(found.operators), len(found.transfers), findings) == (0, 3, [])
+
+
+@pytest.mark.parametrize("count", [1, EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 3])
+def test_bandwidths_that_are_not_volume_by_time_are_told(tmp_path: Path, count: int) -> None:
+    wrong = {f"hcom_send__586_{number}_1@{GROUP}": operator(START + number, 0, HCCS=sent(2, 0.5, 400)) for number in range(count)}  # fmt: skip
+    _, findings = read(tmp_path, {"step1": {"collective": {}, "p2p": wrong}})
+    assert {finding.rule for finding in findings} == {"bandwidth-mismatch"}
+    rest = count - EXAMPLES_PER_RULE
+    assert len(findings) == (count if rest <= 0 else EXAMPLES_PER_RULE + 1)
+    if rest > 0:
+        assert findings[-1].message == f"communication_bandwidth: and {rest} more of this kind"
+
+
+def test_examples_of_operators_are_told(tmp_path: Path) -> None:
+    best = {f"allreduce-{which}@{GROUP}": dict([link(0, 1, 2, 0.5)]) for which in ("top1", "middle", "bottom1")}
+    _, findings = read(tmp_path, STEPS, {"step1": {"collective": best, "p2p": {}}})
+    (finding,) = findings
+    assert finding.rule == "communication-examples"
+    assert "of 3 rows" in finding.message
+
+
+def test_what_is_taken_in_of_several_ranks_is_all_of_it(tmp_path: Path) -> None:
+    one, _ = read(tmp_path / "a", STEPS, MATRIX)
+    both = Communication()
+    one.link_waits = {(GROUP, 0, 1): 5, (GROUP, 0, 2): 7}
+    other = Communication(link_waits={(GROUP, 0, 1): 11})
+    both.take(one)
+    both.take(other)
+    both.take(one)
+    assert both.link_waits == {(GROUP, 0, 1): 21, (GROUP, 0, 2): 14}
+    assert both.operators == one.operators * 2
+    assert both.transfers == one.transfers * 2
+    assert both.volumes == one.volumes * 2
+    assert len(both.links) == len(one.links) == 2
