@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from aoe_reports.history.detector import Parameters, Verdict, detect_changes, find_levels, review_history
 from aoe_reports.stats.budget import Budget
-from aoe_reports.stats.partition import partition
 
 
 def noisy(seed: int, nights: int = 120, sigma: float = 0.01) -> np.ndarray:
@@ -240,24 +238,6 @@ def test_the_smallest_detectable_change_is_detected_in_nine_cases_of_ten() -> No
     for end in range(103, 115):
         found |= [any(c.night >= 95 for c in verdict.changes) for verdict in detect_changes(table[:, :end])]
     assert 0.84 <= found.mean() <= 0.97
-
-
-def cost(values: np.ndarray, bits: int) -> float:
-    edges = [0, *(i for i in range(1, len(values)) if bits >> i & 1), len(values)]
-    parts = [values[a:b] for a, b in pairwise(edges)]
-    if min(map(len, parts)) < 2:
-        return math.inf
-    return sum(float(np.square(part - part.mean()).sum()) for part in parts) + 2.0 * (len(parts) - 1)
-
-
-def test_the_partition_is_the_best_of_all() -> None:
-    rng = np.random.default_rng(12)
-    for _ in range(20):
-        values = rng.standard_normal(9) + 3 * (np.arange(9) >= rng.integers(9))
-
-        best = min(cost(values, bits) for bits in range(0, 512, 2))
-        (found,) = partition(values[None, :], np.array([9]), np.array([2.0]), 2)
-        assert math.isclose(cost(values, sum(1 << i for i in found)), best)
 
 
 def wandering(seed: int, nights: int, memory: float, count: int = 1) -> np.ndarray:
