@@ -13,9 +13,9 @@ from aoe_reports.engine.captures import kernels
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.rules.forms.statistics import check_communication, check_statistics
+from aoe_reports.rules.forms.statistics import check_communication, check_no_tasks, check_statistics
 from aoe_reports.rules.forms.steps import check_steps
-from aoe_reports.rules.forms.tasks import check_forms, check_task_times
+from aoe_reports.rules.forms.tasks import check_forms, check_iterations, check_task_times
 from aoe_reports.rules.forms.timelines import TimelineSums, check_overlap, check_timeline
 
 Row = dict[str, Any]
@@ -213,3 +213,112 @@ def test_tasks_outside_of_all_steps_are_told() -> None:
     (finding,) = check_steps(table("step_trace_time", [step(1, 1000)]), tasks)
     assert (finding.severity, finding.rule) == ("info", "step-missing")
     assert "1 tasks belong to no step" in finding.message
+
+
+@pytest.mark.parametrize("total", [2**52, 2**53, 2**62])
+def test_sums_are_exact_however_large(total: int) -> None:
+    tasks = [task(ns=total), task(ns=1), task("Add", "AI_VECTOR_CORE", 3)]
+    rows = [group("Conv2D", "AI_CORE", 2, total + 1), group("Add", "AI_VECTOR_CORE", 1, 3)]
+    assert statistic(rows, tasks) == []
+    for off, fires in ((20, []), (21, ["statistic-mismatch"]), (-20, []), (-21, ["statistic-mismatch"])):
+        wrong = [group("Conv2D", "AI_CORE", 2, total + 1 + off), rows[1]]
+        assert said(statistic(wrong, tasks)) == fires
+
+
+def test_many_types_on_many_devices_are_each_their_own_group() -> None:
+    """More groups than are counted in one table of numbers."""
+    tasks = [{**task(f"t{kind}", f"c{kind % 50}", kind + 1), "device_id": 7 * kind} for kind in range(220)]
+    rows = [{**group(one["op_type"], one["task_type"], 1, one["task_duration_ns"]), "device_id": one["device_id"]} for one in tasks]  # fmt: skip
+    assert statistic(rows, tasks) == []
+    assert said(statistic(rows[:-1], tasks)) == ["statistic-mismatch"]
+    assert said(statistic([{**rows[0], "device_id": 7}, *rows[1:]], tasks)) == ["statistic-mismatch"] * 2
+
+
+def test_tasks_of_an_unknown_device_are_a_group_by_themselves() -> None:
+    tasks = [{**row, "device_id": device} for device in (None, 3) for row in TASKS]
+    rows = [{**row, "device_id": device} for device in (None, 3) for row in STATISTIC]
+    assert statistic(rows, tasks) == []
+    assert said(statistic([{**rows[0], "count": 1}, *rows[1:]], tasks)) == ["statistic-mismatch"]
+
+
+@pytest.mark.parametrize("count", [EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 2])
+def test_of_many_findings_the_rest_is_counted(count: int) -> None:
+    rows = [*STATISTIC, *(group(f"t{number}", "AI_CORE", 1, 1) for number in range(count))]
+    found = statistic(rows, TASKS)
+    rest = count - EXAMPLES_PER_RULE
+    assert len(found) == (count if not rest else EXAMPLES_PER_RULE + 1)
+    assert found[0].message == "t0 on AI_CORE: 1 tasks, 0.001 us here, but 0 tasks, 0.000 us in the table of tasks"
+    if rest:
+        assert found[-1].message == f"and {rest} more of this kind"
+
+
+def test_a_statistic_beside_a_table_without_tasks() -> None:
+    counted, empty = table("op_statistic", STATISTIC), table("kernel_details", [])
+    (finding,) = check_no_tasks([empty], [counted, table("op_statistic", [])])
+    assert (finding.rule, finding.path) == ("statistic-mismatch", "op_statistic.csv")
+    assert finding.message == "counts tasks, but kernel_details.csv contains none"
+    assert check_no_tasks([table("kernel_details", TASKS)], [counted]) == []
+    assert check_no_tasks([], [counted]) == []
+    damaged = empty.with_findings([Finding("error", "csv-unparsable", "x", "…")])
+    odd = empty.with_findings([Finding("warning", "not-read", "x", "…")])
+    assert check_no_tasks([damaged], [counted]) == []
+    assert said(check_no_tasks([odd], [counted])) == ["statistic-mismatch"]
+
+
+def test_communication_of_which_no_row_is_left_is_not_blamed_twice() -> None:
+    tasks = table("kernel_details", TASKS).frame
+    assert check_communication(table("communication_statistic", []), tasks) == []
+    apart = [{"op_type": "hcom", "count": 1, "total_time_ns": 9000 + off} for off in (20, 21)]
+    assert [said(check_communication(table("communication_statistic", [row]), tasks)) for row in apart] == [[], ["statistic-mismatch"]]  # fmt: skip
+
+
+def iteration(number: int, ns: int = 1000, **more: Any) -> Row:
+    return {"device_id": 0, "model_id": 1, "iteration_id": number, "iteration_time_ns": ns, **more}
+
+
+@pytest.mark.parametrize(
+    ("other", "messages"),
+    [
+        ([iteration(1), iteration(2)], []),
+        ([iteration(1, 1020), iteration(2, 980)], []),
+        ([iteration(1, 1021), iteration(2)], ["iteration 1: 1.021 us here, 1.000 us in step_trace.csv, which is used"]),
+        ([iteration(1), iteration(2, 979)], ["iteration 2: 0.979 us here, 1.000 us in step_trace.csv, which is used"]),
+        ([iteration(1)], ["iteration 2: none here, 1.000 us in step_trace.csv, which is used"]),
+        ([iteration(1), iteration(2), iteration(3)], ["iteration 3: 1.000 us here, none in step_trace.csv, which is used"]),
+        ([iteration(1), iteration(2), iteration(2, device_id=1)], ["iteration 2: 1.000 us here, none in step_trace.csv, which is used"]),
+        ([], []),
+    ],
+)  # fmt: skip
+def test_two_forms_of_the_iterations(other: list[Row], messages: list[str]) -> None:
+    used = table("step_trace", [iteration(1), iteration(2)])
+    found = check_iterations([used], [table("step_trace", other, name="other.csv")])
+    assert [(finding.rule, finding.path, finding.message) for finding in found] == [("forms-disagree", "other.csv", message) for message in messages]  # fmt: skip
+    assert check_iterations([], [used]) == []
+
+
+@pytest.mark.parametrize(
+    ("off", "whole", "fires"),
+    [(20, False, 0), (21, False, 0), (-20, False, 0), (-21, False, 1), (20, True, 0), (21, True, 1), (-21, True, 1)],
+)
+def test_steps_are_as_long_as_the_overlap_analysis_that_holds_no_more(off: int, whole: bool, fires: int) -> None:
+    shown = {"Computing": 4500 + off, "Communication": 100, "Communication(Not Overlapped)": 60, "Free": 10}
+    steps = table("step_trace_time", [step(1, 4500)]).frame
+    assert len(check_overlap(TimelineSums("trace_view.json", 0, 0, shown), steps, whole=whole)) == fires
+
+
+@pytest.mark.parametrize(("ns", "fires"), [(3040, False), (3041, True)])
+def test_computing_of_a_step_is_at_most_that_of_its_tasks(ns: int, fires: bool) -> None:
+    tasks = table("kernel_details", [task(ns=1000, step=1), task(ns=2000, step=1), task("h", "HCCL", 9000, step=1)])
+    steps = table("step_trace_time", [step(1, ns + 20), step(1, 5)])
+    found = check_steps(steps, tasks.frame)
+    assert said(found) == (["forms-disagree"] if fires else [])
+
+
+@pytest.mark.parametrize(("off", "fires"), [(-60, False), (-61, True), (15_000, False), (15_001, True)])
+def test_task_time_is_within_its_limits_for_all_operators_together(off: int, fires: bool) -> None:
+    tasks = [table("op_summary", TASKS)]
+    rows = [
+        TASKS[0] | {"task_duration_ns": 1000 + off + 2000} if not place else row for place, row in enumerate(TASKS[:3])
+    ]
+    rows[1] = rows[1] | {"task_duration_ns": 1000}
+    assert said(check_task_times(tasks, *times(rows))) == (["forms-disagree"] if fires else [])

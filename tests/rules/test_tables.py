@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.csv.summary import read_table
+from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.forms.tasks import check_forms
 from aoe_reports.rules.tables.check import check_table
+from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
 
 
 def test_op_statistic_is_the_tasks_grouped(msprof: Path) -> None:
@@ -136,3 +138,150 @@ def test_iterations_are_counted_one_by_one(tmp_path: Path, numbers: list[int], s
     rows = (f"0,{one},{one}10,{one}90,{one}95,85,80,5,0\n" for one in numbers)
     path.write_text(ITERATIONS + "".join(rows))
     assert [finding.message for finding in check_table(read_table(path, TABLES["step_trace"])).findings] == said
+
+
+TASK_TIMES = "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n"
+
+
+def kernels_of(tmp_path: Path, rows: list[str], name: str = "a") -> TableData:
+    path = tmp_path / f"{name}.csv"
+    path.write_text(KERNELS + "".join(f"{row}\n" for row in rows))
+    return read_table(path, TABLES["kernel_details"])
+
+
+KERNELS = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+
+
+def test_a_row_that_stands_there_twice_counts_once(tmp_path: Path) -> None:
+    rows = ["0,a,Add,AI_CORE,1.0,5", "0,b,Add,AI_CORE,1.0,5", "0,a,Add,AI_CORE,1.0,5", "0,a,Add,AI_CORE,2.0,5", "1,a,Add,AI_CORE,1.0,5", "0,a,Add,AI_CORE,1.0,5"]  # fmt: skip
+    data = check_table(kernels_of(tmp_path, rows))
+    assert [(finding.rule, finding.line) for finding in data.findings] == [("duplicate-row", 4), ("duplicate-row", 7)]
+    assert data.frame["task_start_ns"].to_pylist() == [1000, 1000, 2000, 1000]
+    assert data.rows_reported == 2
+    assert check_table(kernels_of(tmp_path, rows), complete=False).findings == ()
+
+
+def test_a_row_of_another_file_counts_once(tmp_path: Path) -> None:
+    first = kernels_of(tmp_path, ["0,a,Add,AI_CORE,1.0,5", "0,a,Add,AI_CORE,2.0,5"], "a")
+    second = kernels_of(tmp_path, ["0,a,Add,AI_CORE,3.0,5", "0,a,Add,AI_CORE,2.0,5", "0,a,Add,AI_CORE,1.0,5"], "b")
+    third = kernels_of(tmp_path, ["0,a,Add,AI_CORE,3.0,5", "0,a,Add,AI_CORE,4.0,5"], "c")
+    kept = without_copies_between([first, second, third])
+    assert [data.frame["task_start_ns"].to_pylist() for data in kept] == [[1000, 2000], [3000], [4000]]
+    assert [[finding.message.split()[0] for finding in data.findings] for data in kept] == [[], ["2"], ["1"]]
+    assert [data.rows_reported for data in kept] == [0, 2, 1]
+    assert without_copies_between([first, third]) == [first, third]
+    assert without_copies_between([]) == []
+
+
+@pytest.mark.parametrize(
+    ("starts", "cannot"),
+    [
+        ([[1, 2], [3, 4]], True),
+        ([[3, 4], [1, 2]], True),
+        ([[2, 1], [4, 3]], True),
+        ([[1, 2], [2, 3]], False),
+        ([[1, 3], [2, 4]], False),
+        ([[1, 1]], False),
+        ([[1, 2]], True),
+        ([[1, 2], []], True),
+    ],
+)
+def test_rows_that_start_at_different_times_cannot_repeat(
+    tmp_path: Path, starts: list[list[int]], cannot: bool
+) -> None:
+    tables = [kernels_of(tmp_path, [f"0,a,Add,AI_CORE,{start}.0,5" for start in one], str(place)) for place, one in enumerate(starts)]  # fmt: skip
+    assert cannot_repeat(tables) is cannot
+    assert cannot_repeat([data.with_frame(data.frame.drop_columns(["task_start_ns"])) for data in tables]) is False
+
+
+def test_the_first_of_each_by_some_columns(tmp_path: Path) -> None:
+    frame = kernels_of(tmp_path, ["0,a,Add,AI_CORE,1.0,5", "1,a,Add,AI_CORE,1.0,5", "0,b,Add,AI_CORE,1.0,5", "0,a,Add,AI_CORE,1.5,6"]).frame  # fmt: skip
+    assert first_of_each(frame, ["device_id"]).tolist() == [True, True, False, False]
+    assert first_of_each(frame, ["op_name"]).tolist() == [True, False, True, False]
+    assert first_of_each(frame, ["device_id", "op_name", "not there"]).tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize("count", [1, EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 3])
+def test_rows_with_negative_times_are_left_out_and_counted(tmp_path: Path, count: int) -> None:
+    rows = [f"0,a,Add,AI_CORE,{number}.0,-0.001" for number in range(1, count + 1)]
+    data = check_table(kernels_of(tmp_path, ["0,a,Add,AI_CORE,0.5,0", *rows]))
+    assert data.frame.num_rows == 1
+    shown = min(count, EXAMPLES_PER_RULE)
+    rest = count - shown
+    assert [finding.line for finding in data.findings] == list(range(3, 3 + shown + bool(rest)))
+    assert {(finding.rule, finding.column) for finding in data.findings} == {("negative-duration", 6)}
+    if rest:
+        assert data.findings[-1].message == f"and {rest} more: Duration(us) is negative; the row is left out"
+
+
+@pytest.mark.parametrize(("wait", "kept"), [("0", 0), ("-0.001", None), ("3", 3000)])
+def test_a_negative_time_that_is_not_needed_leaves_its_cell_empty(tmp_path: Path, wait: str, kept: int | None) -> None:
+    path = tmp_path / "k.csv"
+    path.write_text(f"{KERNELS.strip()},Wait Time(us)\n0,a,Add,AI_CORE,1.0,5,{wait}\n0,a,Add,AI_CORE,2.0,5,7\n")
+    data = check_table(read_table(path, TABLES["kernel_details"]))
+    assert data.frame["task_wait_ns"].to_pylist() == [kept, 7000]
+    assert [(finding.rule, finding.line, finding.column) for finding in data.findings] == ([("negative-duration", 2, 7)] if kept is None else [])  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "fires"), [("1", False), ("0", True), ("-1", True)])
+def test_a_group_has_a_task(tmp_path: Path, count: str, fires: bool) -> None:
+    head = "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us)\n"
+    found = rules_of(tmp_path, "op_statistic", f"{head}0,Op,AI_CORE,{count},5,5,5,5\n0,Ob,AI_CORE,1,5,5,5,5\n")
+    assert found == ([("implausible-count", 2)] if fires else [])
+
+
+def test_a_share_below_0_stands_in_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n0,a,AI_CORE,1,5,5,5,5,-0.5\n0,b,AI_CORE,1,5,5,5,5,0\n")  # fmt: skip
+    data = check_table(read_table(path, TABLES["op_statistic"]))
+    assert [(finding.rule, finding.line, finding.column) for finding in data.findings] == [("negative-value", 2, 9)]
+    assert data.frame["share"].to_pylist() == [None, 0.0]
+
+
+def test_task_types_that_nobody_writes_are_told_with_their_first_row(tmp_path: Path) -> None:
+    rows = [f"0,a,Add,{core},{number}.0,5" for number, core in enumerate(["AI_CORE", "AI_CROE", "HCCL", "AI_CROE", "N/A"], 1)]  # fmt: skip
+    data = check_table(kernels_of(tmp_path, rows))
+    told = [finding for finding in data.findings if finding.rule == "task-type-unknown"]
+    assert [(finding.line, finding.message) for finding in told] == [
+        (3, "2 rows of task type 'AI_CROE', which is unknown; treated as computing")
+    ]
+    many = kernels_of(tmp_path, [f"0,a,Add,t{number},{number}.0,5" for number in range(EXAMPLES_PER_RULE + 2)])
+    assert len(check_table(many).findings) == EXAMPLES_PER_RULE
+
+
+@pytest.mark.parametrize(
+    ("devices", "models", "fires"), [((0, 0), (1, 1), True), ((0, 1), (1, 1), False), ((0, 0), (1, 2), False)]
+)
+def test_iterations_of_one_model_on_one_device_are_in_order(
+    tmp_path: Path, devices: tuple[int, int], models: tuple[int, int], fires: bool
+) -> None:
+    head = ITERATIONS.replace("Device_id,", "Device_id,Model ID,")
+    rows = "".join(f"{device},{model},{number},110,190,200,100,80,10,0\n" for number, device, model in zip((1, 2), devices, models, strict=True))  # fmt: skip
+    found = [rule for rule, _ in rules_of(tmp_path, "step_trace", head + rows)]
+    assert ("not-monotonic" in found) is fires
+
+
+@pytest.mark.parametrize(("kind", "fires"), [("rank", ["overlap-sum", "step-sum"]), ("stage", [])])
+def test_only_rows_of_ranks_add_up(tmp_path: Path, kind: str, fires: list[str]) -> None:
+    head = "Step,Type,Index,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
+    found = rules_of(tmp_path, "cluster_step_trace_time", f"{head}1,{kind},0,100,20,5,29,30,100,5\n")
+    assert found == [(rule, 2) for rule in fires]
+
+
+@pytest.mark.parametrize(("stop", "fires"), [("1000000000000000.600", False), ("1000000000000000.601", True)])
+def test_a_stamp_since_1970_is_told_by_its_size(tmp_path: Path, stop: str, fires: bool) -> None:
+    """Beyond 10**18 ns a stamp is one of a float64; up to it every digit counts."""
+    row = f"0,a,AI_CORE,1,1,0,1000000000000000.001,{stop}\n"
+    later = rules_of(tmp_path, "task_time", TASK_TIMES + row.replace(stop, stop[:-3] + f"{int(stop[-3:]) + 1:03}"))
+    assert later == ([("interval-mismatch", 2)] if fires else [])
+    exact = "0,a,AI_CORE,1,1,0,1000000000000000.000,1000000000000000.011\n"
+    assert rules_of(tmp_path, "task_time", TASK_TIMES + exact) == [("interval-mismatch", 2)]
+
+
+def test_only_the_first_gaps_are_named(tmp_path: Path) -> None:
+    gap = range(1, 2 * EXAMPLES_PER_RULE + 4, 2)
+    path = tmp_path / "step_trace.csv"
+    path.write_text(ITERATIONS + "".join(f"0,{one},{one}10,{one}90,{one}95,85,80,5,0\n" for one in gap))
+    (finding,) = check_table(read_table(path, TABLES["step_trace"])).findings
+    assert finding.message.count(",") == EXAMPLES_PER_RULE - 1
+    assert finding.message.endswith(f" between 1 and {gap[-1]} are missing")
