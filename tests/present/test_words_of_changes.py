@@ -1,0 +1,220 @@
+"""What is said of changes: the headline of a night, a change in words, gauges for a dashboard."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from aoe_reports.model.changes import (
+    Acknowledged,
+    AlarmBudget,
+    MovedCost,
+    OperatorChange,
+    SeriesChange,
+    StepAttribution,
+)
+from aoe_reports.model.classes import declared_fields
+from aoe_reports.present.night import night_headline
+from aoe_reports.present.openmetrics import render
+from aoe_reports.present.reports.changes import (
+    Changes,
+    describe_acknowledgement,
+    describe_attribution,
+    describe_change,
+    is_slower,
+)
+from aoe_reports.present.reports.incidents import is_open
+from aoe_reports.present.reports.names import shorten_middle
+from aoe_reports.present.reports.night_content import is_news, lead_of
+from aoe_reports.present.reports.night_words import subject_words, times_in_one_unit
+from aoe_reports.present.values import width
+
+NOTHING: dict[str, Any] = dict.fromkeys(declared_fields(SeriesChange))
+STEP = SeriesChange(**{**NOTHING, "series_id": "s", "workload": "net/step", "scope": "step", "state": "confirmed", "since": "2026-01-05", "since_run": "r", "before": 10.0, "after": 10.6, "change": 0.06, "ci_low": 0.05, "ci_high": 0.07, "nights": 30, "left_out": 0, "ended": False, "new": True, "moves": (), "metadata": (), "incident": "i"})  # fmt: skip
+OPERATOR = replace(STEP, series_id="o", workload="net/op/mm", scope="op", op_type="MatMul", op_name="mm", change=0.3)
+ACK = Acknowledged(kind="ack", id="a1", who="me", when="2026-01-06T00:00:00", reason="known")
+
+
+def part(name: str, difference_us: float, before_us: float = 100.0, **more: Any) -> OperatorChange:
+    values = dict.fromkeys(declared_fields(OperatorChange))
+    return OperatorChange(**{**values, "op_type": "MatMul", "op_name": name, "difference_us": difference_us, "cause": "calls", "before_us": before_us, "after_us": before_us + difference_us, **more})  # fmt: skip
+
+
+def attribution(total_us: float, *operators: OperatorChange, **parts: float | None) -> StepAttribution:
+    values: dict[str, Any] = {"before_us": 1e4, "after_us": 1e4 + total_us, "operators_us": sum(one.difference_us for one in operators), "other_operators_us": 0.0, "communication_not_overlapped_us": None, "free_us": None, "unattributed_us": 0.0, "communication": (), "shifts": (), "left_out_nights": ()}  # fmt: skip
+    return StepAttribution(**{**values, "total_us": total_us, "operators": operators, **parts})
+
+
+@pytest.mark.parametrize(
+    ("change", "slower", "open_", "news"),
+    [
+        ({}, True, True, True),
+        ({"change": 0.0}, False, False, True),
+        ({"change": -0.01, "new": False}, False, False, False),
+        ({"change": -0.01, "new": False, "incident": None}, False, False, True),
+        ({"state": None}, False, False, False),
+        ({"state": "suspect", "change": -0.1, "new": False}, False, False, True),
+        ({"acknowledged": ACK}, True, False, True),
+        ({"acknowledged": ACK, "new": False}, True, False, False),
+        ({"ended": True, "new": False}, True, False, False),
+    ],
+)
+def test_what_is_slower_what_is_open_and_what_is_news(
+    change: dict[str, Any], slower: bool, open_: bool, news: bool
+) -> None:
+    row = replace(STEP, **change)
+    assert (is_slower(row), is_open(row), is_news(row)) == (slower, open_, news)
+
+
+def test_the_row_that_a_report_is_about() -> None:
+    small, large = replace(OPERATOR, impact_ms=1.0), replace(OPERATOR, impact_ms=2.0)
+    kind = replace(OPERATOR, scope="op_type", impact_ms=9.0)
+    assert lead_of([small, STEP, large]) is STEP
+    assert lead_of([small, kind, large]) is large
+    assert lead_of([kind]) is kind
+    better = replace(STEP, change=-0.1)
+    assert lead_of([better, small]) is small, "a step that got slower, or the operator that did"
+    assert lead_of([better]) is better
+    assert lead_of([replace(STEP, acknowledged=ACK), small]) is small
+    assert lead_of([replace(STEP, acknowledged=ACK)]) is not None
+    assert lead_of([replace(small, change=-0.1)]) is None
+    assert lead_of([]) is None
+
+
+LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([STEP], f"{LEVEL}."),
+        ([replace(STEP, before=None)], "Regression: step of net +6.0% since 2026-01-05."),
+        ([replace(STEP, since=None)], "Regression: step of net +6.0% (10.00 → 10.60 ms)."),
+        ([STEP, OPERATOR], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night."),
+        ([STEP, replace(OPERATOR, since="2026-01-06")], f"{LEVEL}. 1 other series is slower, too."),
+        ([STEP, OPERATOR, replace(OPERATOR, series_id="p", rank_id=1)], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night. 1 other series is slower, too."),
+        ([STEP, replace(OPERATOR, scope="op_type", op_name=None, workload="net/op_type/MatMul"), replace(STEP, rank_id=1, change=0.01)], f"{LEVEL}. 2 other series are slower, too."),
+        ([replace(STEP, attribution=attribution(600.0, part("mm", 450.0)))], f"{LEVEL}; operator mm (MatMul) +450.0% explains 450.0 of 600.0 µs per step."),
+        ([replace(STEP, attribution=attribution(600.0, part("mm", 600.0)))], f"{LEVEL}; operator mm (MatMul) +600.0% explains 600.0 of 600.0 µs per step."),
+        ([replace(STEP, attribution=attribution(600.0, part("mm", 700.0, 0.0)))], f"{LEVEL}; operator mm (MatMul) (new) adds 700.0 µs per step."),
+        ([replace(STEP, attribution=attribution(600.0, part("a", 10.0), part("mm", 20.0), free_us=30.0))], f"{LEVEL}; free time explains 30.0 of 600.0 µs per step."),
+        ([replace(STEP, attribution=attribution(600.0, part("mm", 20.0), communication_not_overlapped_us=21.0, free_us=5.0))], f"{LEVEL}; communication that is not overlapped explains 21.0 of 600.0 µs per step."),
+        ([replace(STEP, attribution=attribution(0.0, part("mm", 20.0)))], f"{LEVEL}."),
+        ([replace(STEP, attribution=attribution(600.0, part("mm", -20.0)))], f"{LEVEL}."),
+        ([], "No regression: no series changed."),
+        ([replace(STEP, change=-0.1, state="improved")], "No open regression: 1 improved."),
+        ([replace(STEP, acknowledged=ACK), replace(STEP, state="suspect", change=-0.2), replace(STEP, state="recovered", change=-0.2)], "No open regression: 1 series with a suspected regression (run the night again), 1 slower and acknowledged, 1 recovered."),
+        ([replace(STEP, change=-0.1, state="improved", new=False)], "No regression: no series changed."),
+    ],
+)  # fmt: skip
+def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
+    assert night_headline(rows) == said
+
+
+def test_a_remark_stands_where_nothing_can_be_said_of_changes() -> None:
+    assert night_headline([], "too few nights") == "Too few nights."
+    assert night_headline([STEP], "too few nights") == f"{LEVEL}."
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "step of net"),
+        ({"rank_id": 0, "device_id": 3}, "step of net, rank 0"),
+        ({"device_id": 3}, "step of net, device 3"),
+        ({"device_id": 0}, "step of net"),
+        ({"workload": "net", "scope": "step"}, "net"),
+        ({"scope": "op", "op_name": "mm", "workload": "net/op/mm"}, "operator mm of net"),
+        ({"scope": "op_type", "op_type": "A", "workload": "net/op_type/A", "rank_id": 2}, "operator type A of net, rank 2"),
+        ({"scope": "model", "workload": "net"}, "net"),
+        ({"scope": "communication", "op_type": "A", "workload": "net/comm/A"}, "net/comm/A"),
+    ],
+)  # fmt: skip
+def test_a_series_in_words(change: dict[str, Any], words: str) -> None:
+    assert subject_words(replace(STEP, **change)) == words
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ((1e9,), (["1.000"], "s")),
+        ((999_999_999.0,), (["1,000.0"], "ms")),
+        ((1e6, -2e6), (["1.000", "-2.000"], "ms")),
+        ((999_999.0, 1.0), (["1,000.0", "0.0"], "µs")),
+        ((1e3,), (["1.000"], "µs")),
+        ((999.0, 0.5), (["999.0", "0.5"], "ns")),
+        ((12_345e9,), (["12,345"], "s")),
+        ((0.0,), (["0.000"], "ns")),
+    ],
+)
+def test_times_have_the_unit_of_the_largest(times: tuple[float, ...], said: tuple[list[str], str]) -> None:
+    assert times_in_one_unit(*times) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "short"),
+    [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc…fg"), ("abcdefgh", 7, "abc…fgh"), ("中中中中", 8, "中中中中"), ("中中中中中", 8, "中中…中")],
+)  # fmt: skip
+def test_a_long_name_keeps_both_ends(text: str, most: int, short: str) -> None:
+    assert shorten_middle(text, most, width) == short
+    assert width(short) <= most
+
+
+def test_a_change_in_words() -> None:
+    told = "net/step: confirmed, 10 ms to 10.6 ms (+6.00%, +5.00% to +7.00%), since 2026-01-05 (run r)"
+    assert describe_change(STEP) == told
+    assert describe_change(replace(STEP, ci_low=None)) == told.replace(", +5.00% to +7.00%", "")
+    assert describe_change(replace(STEP, smallest_detectable=0.012)) == f"{told}, smallest detectable change 1.20%"
+    assert describe_change(replace(STEP, ended=True, last_night="2026-01-09")) == f"{told}, not measured since 2026-01-09"  # fmt: skip
+    assert describe_change(replace(STEP, acknowledged=ACK)) == f"{told}, accepted by me on 2026-01-06 (a1): known"
+    assert describe_change(replace(STEP, change=None, since=None)) == "net/step: confirmed"
+    expected = replace(ACK, kind="expect", who=None)
+    assert describe_acknowledgement(replace(STEP, acknowledged=expected)) == "expected on 2026-01-06 (a1): known"
+    assert describe_acknowledgement(STEP) is None
+
+
+def test_the_parts_of_a_change_are_its_lines() -> None:
+    moved = MovedCost(from_=("a",), to=("b", "c"), moved_us=5.0)
+    told = attribution(600.0, part("mm", 400.0, repository_run="r1"), part("b", -1.5), other_operators_us=3.0, communication_not_overlapped_us=0.0, free_us=150.0, unattributed_us=48.5, shifts=(moved,))  # fmt: skip
+    assert list(describe_attribution(replace(STEP, attribution=told))) == [
+        "a step takes +600.000 us: operators +398.500",
+        "  mm +400.000 us (calls, tuned by AOE in run r1)",
+        "  b -1.500 us (calls)",
+        "  other operators +3.000 us",
+        "  communication that is not overlapped +0.000 us",
+        "  free time +150.000 us",
+        "  unattributed +48.500 us",
+        "  moved from a to b, c: 5.000 us",
+    ]
+    assert list(describe_attribution(STEP)) == []
+
+
+BUDGET = AlarmBudget(false_alarms_per_year=2.0, series=9, eligible=7, detector=1, baseline="previous", whole_history=False)  # fmt: skip
+
+
+def test_gauges_are_what_the_rows_say() -> None:
+    rows = [replace(STEP, fails="regression", smallest_detectable=0.02), replace(OPERATOR, acknowledged=ACK, workload='a"\\b'), replace(STEP, state="improved", change=-0.5, since=None, before=None)]  # fmt: skip
+    changes = Changes(rows=rows, budget=BUDGET, findings=(), reasons=("regression", "damage"), store="s", version="1")
+    text = render(changes)
+    told: dict[str, list[float]] = {}
+    for name, value in re.findall(r"^aoe_reports_(\w+)(?:{.*})? (\S+)$", text, re.MULTILINE):
+        told.setdefault(name, []).append(float(value))
+    assert told == {
+        "series_change_ratio": [0.06, 0.3, -0.5],
+        "series_before_seconds": [0.01, 0.01],
+        "series_after_seconds": [0.0106] * 3,
+        "series_smallest_detectable_ratio": [0.02],
+        "series_since_timestamp_seconds": [1767571200.0, 1767571200.0],
+        "changed_series": [2, 0, 0, 0, 1],
+        "failing_series": [1, 0],
+        "acknowledged_series": [1],
+        "stored_series": [9],
+        "eligible_series": [7],
+        "false_alarms_per_year": [2.0],
+    }
+    assert 'workload="a\\"\\\\b"' in text
+    assert text.endswith("\n# EOF\n")
+    assert changes.reasons_of_no_row() == ["damage"]
