@@ -45,6 +45,12 @@ def test_nothing_bounds_an_operator_whose_every_ratio_is_at_most_0_8(core: str) 
     assert only([counters(core, "mte2", 0.8)], bound_ratio=0.7).bound_by == "mte2"
 
 
+@pytest.mark.parametrize(("moved", "bound"), [({"aic_mte2_ratio": 0.0}, "none"), ({}, "unknown")])
+def test_that_nothing_bounds_needs_the_transfers(moved: dict[str, float], bound: str) -> None:
+    assert only([{"aic_mac_ratio": 0.4, **moved}]).bound_by == bound
+    assert only([{"aic_mac_ratio": 0.0, **moved}]).bound_by == "unknown"
+
+
 def test_without_counters_the_bound_is_unknown_and_all_of_the_time_could_be_saved() -> None:
     operator = only([{"task_duration_ns": 5_000}])
     assert (operator.bound_by, operator.ratios, operator.saving_ns) == ("unknown", {}, 5_000)

@@ -80,6 +80,13 @@ def test_a_task_is_of_the_step_that_launched_it(
     assert ({number: parts.tasks for number, parts in device.steps.items()}, device.outside) == (steps, outside)
 
 
+def test_communication_is_of_the_step_in_which_it_began() -> None:
+    device = of_one(*STEPS, task(20), talk(50, 80), talk(120, 30), talk(210, 5))
+    assert {number: parts.communication_ns for number, parts in device.steps.items()} == {1: 80, 2: 30}
+    assert {number: parts.computing_ns for number, parts in device.steps.items()} == {1: 10, 2: 0}
+    assert device.outside == 1
+
+
 def test_a_step_ends_where_it_ends() -> None:
     device = of_one(step(1, 10, 10), step(10_000_000_000, 30, 10), task(9), task(10), task(19), task(20), task(35))
     assert ({number: parts.tasks for number, parts in device.steps.items()}, device.outside) == ({1: 2}, 3)

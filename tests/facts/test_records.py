@@ -23,7 +23,7 @@ from aoe_reports.facts.records.from_profile import (
     records_from_tasks,
 )
 from aoe_reports.facts.records.from_result import LARGEST, plain_number, records_from_result
-from aoe_reports.facts.records.operators import OperatorMix, agreement, differences
+from aoe_reports.facts.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.results import TuningResult, results_of_document
@@ -237,6 +237,10 @@ def test_the_operators_that_differ_most() -> None:
     assert differences(one, other) == (["a", "c", "d"], ["e"])
     assert differences(one, other, most=1) == (["a"], ["e"])
     assert differences(one, mix()) == ([], [])
+
+
+def test_half_of_the_operators_make_one_workload() -> None:
+    assert MIN_AGREEMENT == 0.5
 
 
 def test_calls_of_one_operator_are_summed() -> None:

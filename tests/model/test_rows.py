@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.model.classes import declared_fields, is_record, record, without_none
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.options import check_options, declared, option, options
+from aoe_reports.model.options import check_options, chosen_of, declared, option, options
 from aoe_reports.model.rows import (
     MS,
     US,
@@ -135,6 +135,21 @@ def test_options_that_nobody_gave_have_their_defaults() -> None:
     assert (chosen.strict, chosen.by, chosen.top, chosen.step) == (False, "a", 3, None)
 
 
+@options
+class Many(Base):
+    paths: tuple[str, ...] = option(default=(), help="Paths.", flags=["--path", "-p"])
+
+
+def test_an_option_may_be_given_several_times() -> None:
+    assert [(one.name, one.many, one.default) for one in declared(Many)] == [("paths", True, ()), ("strict", False, False)]  # fmt: skip
+    assert not any(one.many for one in declared(Chosen))
+
+
+def test_options_of_a_class_are_taken_from_values_by_name() -> None:
+    assert chosen_of(Chosen, top=5, strict=True, other=1) == Chosen(top=5, strict=True)
+    assert chosen_of(Chosen) == Chosen()
+
+
 @row
 class Several:
     from_: Sequence[Inner] = column("From")
@@ -147,6 +162,7 @@ def test_rows_within_a_row_leave_as_lists() -> None:
     one = Several(from_=(Inner(files=1), Inner(files=2)), kept=(3, 4))
     assert as_mapping(one) == {"from": [{"files": 1}, {"files": 2}], "kept": (3, 4), "ratio": None, "text": None}
     assert as_mapping(Several(from_=(), kept=()))["from"] == ()
+    assert as_mapping(Several(from_=[Inner(files=1)], kept=[2]))["from"] == [{"files": 1}]
     assert Rows(type=Several, rows=[one]).mappings() == [as_mapping(one)]
     schema = schema_of(Several)
     assert schema["properties"]["from"]["items"] == schema_of(Inner)

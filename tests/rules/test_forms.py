@@ -153,6 +153,7 @@ def test_task_time_holds_the_operators_and_a_little_longer() -> None:
     shorter = [{**row, "task_duration_ns": row["task_duration_ns"] - 21} for row in TASKS[:3]]
     assert said(check_task_times(tasks, *times(shorter))) == ["forms-disagree"]
     assert check_task_times(tasks, [], None) == []
+    assert check_task_times(tasks, [], tasks[0].frame) == check_task_times(tasks, times([task()])[0], None) == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.stats.budget import Budget
-from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS, Fit
+from aoe_reports.stats.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 
 
 def test_a_budget_is_shared_by_the_eligible_series() -> None:
@@ -55,3 +55,25 @@ def test_the_table_says_what_was_measured() -> None:
         for threshold, alarms, years in fit.measured:
             expected = years * math.exp(fit.intercept - fit.slope * threshold)
             assert abs(alarms - expected) <= 3 * math.sqrt(expected) + 0.25 * expected
+
+
+@pytest.mark.parametrize("fit", [*FITS, SUSPICIONS, GUARD, LOOKS], ids=lambda fit: f"{fit.measured[0][0]}-{fit.memory}")
+def test_a_line_is_the_regression_of_its_points(fit: Fit) -> None:
+    """Poisson regression: alarms, and alarms times their thresholds, add up to those that the line expects."""
+    intercept, slope = fit.intercept, fit.slope
+    for _ in range(20):
+        sums = [0.0] * 5
+        for threshold, alarms, years in fit.measured:
+            expected = years * math.exp(intercept - slope * threshold)
+            parts = (alarms - expected, (alarms - expected) * threshold, expected, expected * threshold, expected * threshold**2)  # fmt: skip
+            sums = [one + part for one, part in zip(sums, parts, strict=True)]
+        apart, apart_at, whole, at, at_twice = sums
+        area = whole * at_twice - at**2
+        intercept += (apart * at_twice - apart_at * at) / area
+        slope += (apart * at - apart_at * whole) / area
+    assert (fit.intercept, fit.slope) == (pytest.approx(intercept, abs=0.001), pytest.approx(slope, abs=0.0001))
+
+
+def test_memories_are_simulated_in_order() -> None:
+    assert [fit.memory for fit in FITS] == [0.0, 0.4, 0.6]
+    assert {fit.memory for fit in (SUSPICIONS, GUARD, LOOKS)} == {0.0}
