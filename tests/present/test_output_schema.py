@@ -10,6 +10,16 @@ import pytest
 from commandline import FIXTURES, ROOT, Cli
 from goldens.timeline import write_timelines
 
+from aoe_reports.present.schema import schema_of_answers
+from aoe_reports.questions.advise import Advise
+from aoe_reports.questions.breakdown import Breakdown
+from aoe_reports.questions.check import Check
+from aoe_reports.questions.communication import CommunicationOfRuns
+from aoe_reports.questions.compare import Compare
+from aoe_reports.questions.hotspots import Hotspots
+from aoe_reports.questions.inspect import Inspect
+from aoe_reports.questions.steps import Steps
+
 SCHEMA = json.loads((ROOT / "docs" / "outputs.schema.json").read_text())
 MSPROF = FIXTURES / "msprof" / "valid"
 RANKS = MSPROF / "communication_of_four_ranks"
@@ -25,7 +35,11 @@ ASKED = {
 }
 
 
+QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, Hotspots, Inspect, Steps)
+
+
 def test_every_question_has_a_schema() -> None:
+    assert schema_of_answers(kind() for kind in QUESTIONS) == SCHEMA
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert {*ASKED, "finding"} == set(SCHEMA["$defs"])
 

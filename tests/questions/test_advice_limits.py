@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import pytest
 from questions.test_advice import WELL, by_rule, facts, model, shares
 
 from aoe_reports.facts.bounds import StepShares
+from aoe_reports.facts.breakdown import DeviceBreakdown, part_time
+from aoe_reports.model.intervals import Intervals
+from aoe_reports.questions.advice.captures import _facts_of_timelines
 from aoe_reports.questions.advice.registry import RULES, Facts, Thresholds, find_advice
+from aoe_reports.questions.advice.report import evidence_words
 
 
 def test_the_numbers_are_those_of_their_sources() -> None:
@@ -230,3 +235,48 @@ def test_no_advice_saves_more_than_there_is(name: str) -> None:
 def test_where_the_step_is_not_known_its_parts_are_not_judged() -> None:
     unknown = Facts(StepShares(0, 0, 1, None, 5))
     assert find_advice(unknown) == []
+
+
+def test_types_that_nobody_told_are_no_type_with_many_shapes() -> None:
+    rows = [{key: value for key, value in row.items() if key != "step"} for row in shapes(*[3] * 20)]
+    assert says("many-shapes", facts(rows))
+    assert not says("many-shapes", facts([{**row, "op_type": None} for row in rows]))
+
+
+def test_shapes_that_come_and_go_are_counted() -> None:
+    rows = [{key: value for key, value in row.items() if key != "step"} for row in shapes(*[3] * 8, *[5] * 8)]
+    one = by_rule(find_advice(facts(rows)))["many-shapes"]
+    assert (one.evidence["shapes"], one.evidence["calls_a_shape"], one.count) == (16, 4.0, 64)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        ({}, ""),
+        ({"operators": 3, "of_operators": 9}, "3 of 9 operators"),
+        ({"operators": 3}, "operators 3"),
+        ({"waited_us": 12.5, "calls": 4, "nothing": None}, "waited 12.5 us, calls 4"),
+        ({"share_of_computing": 0.25}, "share of computing 25.0%"),
+        ({"mte2_ratio": 0.1, "cube_ratio": 0.25, "vec_ratio": 0.0, "scalar_ratio": 0.0}, "cube 25.0%, mte2 10.0%, vec scalar 0%"),
+        ({"mte2_ratio": 0.1, "calls": 4}, "calls 4, mte2 10.0%"),
+    ],
+)  # fmt: skip
+def test_by_which_numbers_a_rule_says_what_it_says(evidence: dict[str, Any], words: str) -> None:
+    assert evidence_words(evidence) == words
+
+
+def of_timeline(start: int, computing: int, *, told: bool) -> DeviceBreakdown:
+    busy = Intervals(np.array([start, start + 2 * computing]), np.array([start + computing, start + 3 * computing]))
+    parts = part_time(busy, Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64)), 2, 0, told=told)
+    return DeviceBreakdown(device_id=0, whole=parts, steps={}, outside=0, gaps=[], stated_ns={}, stated_rows={})
+
+
+@pytest.mark.parametrize(
+    ("told", "computing", "steps"), [([True, True], 60, 2), ([True, False], 20, 1), ([False, True], 20, 1)]
+)
+def test_timelines_of_iterations_are_summed_where_all_tell_their_parts(
+    told: list[bool], computing: int, steps: int
+) -> None:
+    parts = [of_timeline(1000 * place, 10 * (place + 1), told=one) for place, one in enumerate(told)]
+    found = _facts_of_timelines(parts, 0, 0)
+    assert (found.shares.computing_ns, found.shares.steps) == (computing, steps)
