@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.changes import AlarmBudget
 from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.report import Chart, Grid, Report, Section
 from aoe_reports.model.rows import Column
@@ -15,7 +17,17 @@ from aoe_reports.model.runs import IngestedRun
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.figures import draw
 from aoe_reports.present.html import LONG
-from aoe_reports.present.reports.night_content import Job, StoredAdviceOfRun
+from aoe_reports.present.night import headline, night_report
+from aoe_reports.present.reports.night_content import (
+    Hotspots,
+    Job,
+    Night,
+    StoredAdviceOfRun,
+    StoredRun,
+    Trend,
+    TuningRun,
+    TypeTime,
+)
 from aoe_reports.present.reports.night_runs import (
     SHOWN_ADVICE,
     SHOWN_RUNS,
@@ -92,8 +104,7 @@ def test_the_first_verdicts_are_shown(count: int) -> None:
 @pytest.mark.parametrize("count", [0, 1, SHOWN_RUNS, SHOWN_RUNS + 1])
 def test_the_newest_runs_that_were_read_are_listed(count: int) -> None:
     rows = [filled(IngestedRun, run=str(number), outcome="added" if number else "known", status="incomplete" if number < 2 else None) for number in range(count)]  # fmt: skip
-    job = Job(**{**dict.fromkeys(declared_fields(Job) or Job.__dataclass_fields__), "read": rows, "simulated": False})
-    section = read_section(job)
+    section = read_section(Job(rows))
     outcomes = "none" if not count else "1 known" if count == 1 else f"{count - 1} added, 1 known"
     runs = "1 run" if count == 1 else f"{count} runs"
     assert section.sentences[0] == f"{runs} read: {outcomes}. The step time is that of the slowest rank."
@@ -126,3 +137,66 @@ def test_a_picture_of_nights_names_ten_of_them_at_most(count: int, step: int) ->
     nights = [f"night {number:02}" for number in range(count)]
     picture = draw(Chart("t", nights, {"a": [1.0] * count}, "ms", "d", None))
     assert [night for night in nights if night in picture] == nights[::step]
+
+
+BUDGET = AlarmBudget(false_alarms_per_year=2.0, series=1, eligible=1, detector=1, baseline="previous", whole_history=False)  # fmt: skip
+TREND = Trend("s", "net/step", "net", None, None, ["2026-01-01", "2026-01-02"], [10.0, 10.5])
+KIND = filled(TypeTime, position=1, op_type="MatMul", count=3, total_us=5.0, share=1.0)
+
+
+def titles(**known: Any) -> list[str]:
+    """The titles of the sections of a night of which so much is known."""
+    return [
+        section.title for section in night_report(Night(**{"night": "2026-01-02", "budget": BUDGET, **known})).sections
+    ]
+
+
+def test_a_night_has_a_section_for_what_is_known() -> None:
+    plain = titles()
+    assert plain[-1] != ""
+    more = {
+        "trend": TREND,
+        "hotspots": Hotspots("r", "net", 1, [KIND], 5.0),
+        "advised": advised(1, plan={"headline": "tune"}),
+        "verdicts": [filled(ListedVerdict, op_name="a", verdict="confirmed")],
+        "tunings": [filled(TuningRun, run="t", status="successful")],
+        "runs": [filled(StoredRun, run="r", night="2026-01-02")],
+    }
+    new = {name: [title for title in titles(**{name: value}) if title not in plain] for name, value in more.items()}
+    assert new["advised"] == ["Potential gains", "Next tuning plan"]
+    assert new["verdicts"] == ["Claimed vs measured"]
+    assert new["tunings"] == ["Claims by AOE"]
+    assert len(new["trend"]) == 1
+    assert [title for title in titles(**more) if title not in plain] == [*new["trend"], *new["hotspots"], *new["advised"], *new["tunings"], *new["verdicts"]]  # fmt: skip
+    assert [
+        title for title in titles(trend=Trend("s", "net/step", "net", None, None, [], [])) if title not in plain
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"night": None}, "The store is empty: no run is stored."),
+        ({"night": None, "job": Job(())}, "Nothing was stored: nothing was found"),
+        ({"night": None, "job": Job(()), "findings": [Finding("warning", "r", "p", "odd"), Finding("error", "r", "p", "broken")]}, "Nothing was stored: broken"),
+        ({"budget": None}, "Nothing was measured."),
+        ({}, "No regression: no series changed."),
+        ({"remark": "one night only"}, "One night only."),
+    ],
+)  # fmt: skip
+def test_the_headline_of_a_night_of_which_little_is_known(known: dict[str, Any], said: str) -> None:
+    assert headline(Night(**{"night": "2026-01-02", "budget": BUDGET, **known})) == said
+
+
+@pytest.mark.parametrize(
+    ("known", "title"),
+    [
+        ({}, "Night report, 2026-01-02"),
+        ({"night": None}, "Night report"),
+        ({"workload": "net"}, "Night report of net, 2026-01-02"),
+        ({"job": Job((), simulated=True)}, "Night report, 2026-01-02 (simulated data)"),
+        ({"job": Job(())}, "Night report, 2026-01-02"),
+    ],
+)
+def test_the_title_of_a_night(known: dict[str, Any], title: str) -> None:
+    assert night_report(Night(**{"night": "2026-01-02", "budget": BUDGET, **known})).title == title
