@@ -100,3 +100,17 @@ def test_what_reading_finds_is_kept(msprof: Path, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_a_kind_of_timeline_is_called(kind: str, timeline: str | None) -> None:
     assert timeline_of_kind(kind) == timeline
+
+
+@pytest.mark.parametrize(("kind", "times"), [("hccl", 2), ("ge", 1)])
+def test_timelines_of_iterations_are_all_read_and_those_that_repeat_the_run_once(
+    msprof: Path, tmp_path: Path, kind: str, times: int
+) -> None:
+    shutil.copytree(msprof / "exports_of_2022", tmp_path, dirs_exist_ok=True)
+    (path,) = tmp_path.rglob(f"{kind}_0_1_1.json")
+    before = sum(batch.num_rows for batch in read_profile(tmp_path).events(kind))
+    shutil.copy(path, path.with_name(f"{kind}_0_1_2.json"))
+    profile = read_profile(tmp_path)
+    assert sum(batch.num_rows for batch in profile.events(kind)) == times * before > 0
+    repeated = [finding.path for finding in profile.findings if finding.rule == "repeated-export"]
+    assert repeated == ([] if times == 2 else [str(path.with_name(f"{kind}_0_1_2.json"))])

@@ -141,6 +141,8 @@ def test_other_processes_phases_and_second_copies_are_no_tasks() -> None:
         tasks = CommunicationTasks()
         tasks.add(batch([{**event, **change} for event in events]))
         assert tasks.figures(0) == TaskFigures([], [], [], {}, 0)
+        tasks.add(batch([*events, *({**event, **change} for event in events)]))
+        assert tasks.figures(3, 1) == figures(*events)
 
 
 def test_receiving_is_no_waiting_for_a_slow_rank() -> None:

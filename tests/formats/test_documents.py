@@ -120,6 +120,7 @@ def test_advice(tmp_path: Path) -> None:
     assert [row["suggestion"] for row in rows] == ["do this", "do that"]
     assert [row["rule_subtype"] for row in rows] == ["s", None]
     assert [json.loads(row["operators"]) if row["operators"] else None for row in rows] == [["Conv2D1", "矩阵"], None]
+    assert rows[0]["operators"] == '["Conv2D1", "矩阵"]', "names are read as they are written"
 
 
 AT = ("step50", "collective", "bare", "Communication Time Info")

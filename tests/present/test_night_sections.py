@@ -36,6 +36,7 @@ from aoe_reports.present.reports.night_runs import (
     read_section,
     verdict_sections,
 )
+from aoe_reports.present.reports.tuning import TuningTask, overview_sections
 
 
 def filled(kind: type[Any], **values: Any) -> Any:
@@ -200,3 +201,19 @@ def test_the_headline_of_a_night_of_which_little_is_known(known: dict[str, Any],
 )
 def test_the_title_of_a_night(known: dict[str, Any], title: str) -> None:
     assert night_report(Night(**{"night": "2026-01-02", "budget": BUDGET, **known})).title == title
+
+
+@pytest.mark.parametrize(
+    ("kinds", "things"),
+    [(["operators"], "operators"), (["subgraphs"] * 2, "subgraphs"), (["operators", "subgraphs"], "operators and subgraphs")],
+)  # fmt: skip
+def test_counts_are_explained_for_what_was_tuned(kinds: list[Any], things: str) -> None:
+    known = dict.fromkeys(TuningTask.__dataclass_fields__)
+    empty = {"summary": {}, "updates": {}, "failed": (), "largest": (), "rest": 0, "status": "successful", "outcome": "successful"}  # fmt: skip
+    tasks = [TuningTask(**{**known, **empty, "path": "p", "name": "n", "kind": kind}) for kind in kinds]
+    rows, counts = overview_sections(tasks, 0)
+    assert rows.grid is not None
+    assert len(rows.grid.rows) == len(kinds)
+    told = {word for line in counts.lines for word in ("operators and subgraphs", "operators", "subgraphs") if word in line}  # fmt: skip
+    assert things in told
+    assert (things == "operators and subgraphs") is ("operators and subgraphs" in told)

@@ -12,6 +12,7 @@ from questions.test_advice import WELL, by_rule, facts, model, shares
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import DeviceBreakdown, part_time
+from aoe_reports.facts.communication import LateRank
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.questions.advice.captures import _facts_of_timelines
 from aoe_reports.questions.advice.registry import RULES, Facts, Thresholds, find_advice
@@ -280,3 +281,26 @@ def test_timelines_of_iterations_are_summed_where_all_tell_their_parts(
     parts = [of_timeline(1000 * place, 10 * (place + 1), told=one) for place, one in enumerate(told)]
     found = _facts_of_timelines(parts, 0, 0)
     assert (found.shares.computing_ns, found.shares.steps) == (computing, steps)
+
+
+def late(**known: int) -> LateRank:
+    values = {"operators": 3, "of_operators": 5, "waited_ns": 60, "of_ns": 100, "longest_ns": 50} | known
+    return LateRank(group="g", rank=1, **values)
+
+
+@pytest.mark.parametrize(("longest", "said"), [(50, True), (49, False)])
+def test_a_rank_is_worth_a_word_where_others_wait_a_twentieth_of_the_step_for_it(longest: int, said: bool) -> None:
+    assert says("awaited-rank", Facts(shares(0, 500, 500, 0), awaited=[late(longest_ns=longest)])) is said
+
+
+@pytest.mark.parametrize(
+    ("known", "slow", "same"),
+    [
+        ({}, True, False),
+        ({"operators": 2, "of_operators": 4}, False, False),
+        ({"waited_ns": 50}, False, False),
+        ({"waited_ns": 51, "operators": 5}, True, True),
+    ],
+)
+def test_a_rank_is_late_in_more_than_half_of_operators_and_time(known: dict[str, int], slow: bool, same: bool) -> None:
+    assert (late(**known).is_slow, late(**known).is_always_the_same) == (slow, same)
