@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -304,3 +304,10 @@ def test_a_rank_is_worth_a_word_where_others_wait_a_twentieth_of_the_step_for_it
 )
 def test_a_rank_is_late_in_more_than_half_of_operators_and_time(known: dict[str, int], slow: bool, same: bool) -> None:
     assert (late(**known).is_slow, late(**known).is_always_the_same) == (slow, same)
+
+
+@pytest.mark.parametrize("unknown", [{"free_ns": None}, {"step_ns": None}, {"rank_id": None}])
+def test_a_rank_of_which_something_is_not_known_is_not_compared(unknown: dict[str, None]) -> None:
+    known, other = shares(0, 500, 400, 100), replace(shares(1, 900, 50, 50), **unknown)
+    for one in (known, other):
+        assert RULES["slow-rank"].find(Facts(one, ranks=[known, other]), Thresholds()) == []
