@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aoe_reports.history.incidents import Incident, SeriesShift
+from aoe_reports.history.incidents import Incident
 from aoe_reports.model.changes import IncidentCause
+from aoe_reports.model.columns import Floats
 from aoe_reports.stats.causes import Cause, find_causes
 
 if TYPE_CHECKING:
@@ -28,42 +30,42 @@ def causes_of(examined: Examination, incident: Incident, ends: tuple[int, int]) 
 
     `ends` are the places of the incidents before and after it.
     """
-    shifts = {one.series: one for one in incident.members}
-    leaves, moved, errors = [], [], []
-    for index in _operators_of(examined, incident):
-        measured = _moved(examined, index, shifts.get(examined.ids[index]), incident.lead.place, ends)
-        if measured is not None:
-            leaves.append(index)
-            moved.append(measured[0])
-            errors.append(max(measured[1], LEAST_ERROR))
-    certain = np.array([examined.ids[index] in shifts for index in leaves], dtype=bool)
+    shifts = {examined.places[one.series]: one.shift for one in incident.members}
+    leaves, moved, nights = _moved(examined, _operators_of(examined, incident), incident.lead.place, ends)
+    errors = np.full(len(leaves), LEAST_ERROR)
+    for place, index in enumerate(leaves):
+        scatter, (before, after), shift = examined.judged_series[index].scatter, nights[place], shifts.get(index)
+        if shift is not None:
+            moved[place] = np.log(shift.after / shift.before)
+            before, after = shift.before_nights, shift.after_nights
+        errors[place] = max(scatter.error(before, after), LEAST_ERROR)
     labels = [(one.rank_id, one.op_type, one.op_name) for one in map(examined.labels.__getitem__, leaves)]
-    return [_row(cause) for cause in find_causes(labels, LEVELS, np.array(moved), np.array(errors), certain)]
+    certain = np.array([index in shifts for index in leaves], dtype=bool)
+    return [_row(cause) for cause in find_causes(labels, LEVELS, moved, errors, certain)]
 
 
 def _operators_of(examined: Examination, incident: Incident) -> list[int]:
     """The operators of an incident's workload; an operator type only where none of its operators is stored."""
-    mine = [index for index in range(len(examined.labels)) if examined.group_of(index) == incident.lead.group]
+    mine = examined.by_group[incident.lead.group]
     apart = [index for index in mine if examined.labels[index].scope in {"op", "communication"}]
     told = {(examined.labels[index].rank_id, examined.labels[index].op_type) for index in apart}
     types = [index for index in mine if examined.labels[index].scope == "op_type"]
-    return [*apart, *(i for i in types if (examined.labels[i].rank_id, examined.labels[i].op_type) not in told)]
+    judged = [*apart, *(i for i in types if (examined.labels[i].rank_id, examined.labels[i].op_type) not in told)]
+    return [index for index in judged if examined.judged.verdicts[index].sigma is not None]
 
 
 def _moved(
-    examined: Examination, index: int, shift: SeriesShift | None, place: int, ends: tuple[int, int]
-) -> tuple[float, float] | None:
-    """(the change of a series around a night, its standard error), as logarithms; None without nights on both sides."""
-    series = examined.judged_series[index]
-    if shift is not None:
-        one = shift.shift
-        return float(np.log(one.after / one.before)), series.scatter.error(one.before_nights, one.after_nights)
-    before = series.logs(max(place - NIGHTS_BEFORE, ends[0], 0), place)
-    after = series.logs(place, min(place + NIGHTS_AFTER, ends[1]))
-    if not len(before) or not len(after) or series.verdict.sigma is None:
-        return None
-    change = series.scatter.level(after) - series.scatter.level(before)
-    return change, series.scatter.error(len(before), len(after))
+    examined: Examination, indexes: Sequence[int], place: int, ends: tuple[int, int]
+) -> tuple[list[int], Floats, list[list[int]]]:
+    """(the series that have nights on both sides of a place, the change of each (logarithm), how many nights those are)."""
+    values = examined.judged.histories.values_ms[list(indexes)]
+    spans = slice(max(place - NIGHTS_BEFORE, ends[0], 0), place), slice(place, min(place + NIGHTS_AFTER, ends[1]))
+    sides = [np.where(values[:, span] > 0, values[:, span], np.nan) for span in spans]
+    nights = np.stack([np.isfinite(side).sum(axis=1) for side in sides], axis=1)
+    has_both = nights.min(axis=1) > 0
+    before, after = (np.log(np.nanmedian(side[has_both], axis=1)) for side in sides)
+    kept = [index for index, is_kept in zip(indexes, has_both.tolist(), strict=True) if is_kept]
+    return kept, np.asarray(after - before), nights[has_both].tolist()
 
 
 def _row(cause: Cause) -> IncidentCause:

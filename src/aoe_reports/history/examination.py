@@ -172,16 +172,24 @@ class Examination:
             parameters=parameters,
         )
 
-    def group_of(self, index: int) -> tuple[Any, ...]:
+    def _group(self, index: int) -> tuple[Any, ...]:
         """What a series has in common with those that can move together with it."""
         return tuple(getattr(self.labels[index], name) for name in _GROUP)
+
+    @cached_property
+    def by_group(self) -> dict[tuple[Any, ...], list[int]]:
+        """The series of each group."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for index in range(len(self.labels)):
+            found.setdefault(self._group(index), []).append(index)
+        return found
 
     def _shifts_of(self, index: int) -> Iterator[SeriesShift]:
         """The changes of a series that hold, as they may belong together with those of others."""
         for shift in self.active_changes[index].every:
             yield SeriesShift(
                 series=self.ids[index],
-                group=self.group_of(index),
+                group=self._group(index),
                 labels=self.labels[index],
                 shift=shift,
                 place=self.judged_series[index].place(shift.since),
@@ -196,16 +204,14 @@ class Examination:
 
     def _find_cutoffs(self) -> dict[tuple[Any, ...], str]:
         """The night since when a series of each group must have had a time, or it is not measured any more."""
-        nights: dict[tuple[Any, ...], set[int]] = {}
         times = np.isfinite(self.judged.histories.values_ms)
-        for index in range(len(self.labels)):
-            nights.setdefault(self.group_of(index), set()).update(np.flatnonzero(times[index]).tolist())
+        nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
         all_nights = self.judged.histories.nights
-        return {group: all_nights[sorted(found)[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
+        return {group: all_nights[found[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
 
     def has_ended(self, index: int) -> bool:
         """Whether a series is not measured any more."""
-        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self.group_of(index))
+        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self._group(index))
         return last_night is not None and cutoff is not None and last_night < cutoff
 
     def shown(self) -> list[int]:

@@ -33,6 +33,7 @@ from aoe_reports.present.reports.night_words import (
     subject_words,
     times_in_one_unit,
     title_name,
+    with_short_names,
 )
 
 SHOWN_FINDINGS = 50
@@ -135,7 +136,7 @@ def _level(row: SeriesChange) -> str:
 def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange], causes: Sequence[IncidentCause]) -> str | None:
     """What explains that a step is slower: causes of many operators, else its attribution, else an operator of the same night."""
     if any(cause.kind != "operator" for cause in causes):
-        return join(", ", (words_of_cause(cause) for cause in causes[:NAMED_CAUSES]))
+        return join(", ", (words_of_cause(with_short_names(cause)) for cause in causes[:NAMED_CAUSES]))
     if lead.attribution:
         return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:

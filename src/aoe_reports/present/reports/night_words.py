@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import OperatorChange, SeriesChange
+from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.names import shorten_middle
@@ -74,6 +74,13 @@ def line_name(name: Any) -> str:
 def in_lines(rows: Sequence[R]) -> list[R]:
     """Rows whose operators have names that fit a cell."""
     return [replace(row, op_name=row.op_name and line_name(row.op_name)) for row in rows]
+
+
+def with_short_names(cause: IncidentCause) -> IncidentCause:
+    """A cause whose names fit a line."""
+    return replace(
+        cause, op_type=cause.op_type and line_name(cause.op_type), op_name=cause.op_name and line_name(cause.op_name)
+    )
 
 
 def whole_name(name: Any) -> str:
