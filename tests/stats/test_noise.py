@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aoe_reports.stats.noise import clip, estimate
+from aoe_reports.stats.noise import clip, estimate, known
 
 NIGHTS = np.array([25])
 
@@ -32,3 +32,17 @@ def test_nights_never_remember_more_than_nine_tenths() -> None:
     """Nights that only rise: their differences at two nights are four times those at one."""
     _, memory = estimate(np.arange(25.0)[None, :] * 0.01, NIGHTS)
     assert memory.tolist() == [0.9]
+
+
+def test_a_coarse_timer_is_not_taken_for_silence() -> None:
+    """A timer of 1 us at 50 us with 1 % of noise: most neighbours are the same, and the scatter is more than half a step."""
+    times = np.rint(50 * (1 + 0.01 * np.random.default_rng(3).standard_normal((200, 120))))
+    sigma, _ = estimate(np.log(times), np.full(200, 120))
+    assert np.quantile(sigma, 0.05) > 0.009
+    assert np.median(sigma) == pytest.approx(np.log(times).std(axis=1).mean(), rel=0.15)
+
+
+def test_of_few_nights_memory_is_believed_less() -> None:
+    few, many = known(np.array([17, 120]))
+    assert few < 0.7
+    assert 0.9 < many < 1

@@ -207,7 +207,7 @@ def _each(values: ArrayLike, parameters: Parameters) -> Iterator[_Prepared]:
 def _prepared(table: Floats, parameters: Parameters) -> Iterator[_Prepared]:
     logs, nights, lengths = noise.compact(table)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
-    sigma, memory = noise.estimate(logs, lengths)
+    sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
     scaled = noise.clip(logs, lengths, sigma)
     quiet = parameters.threshold
     if quiet is None:
@@ -343,6 +343,8 @@ class _Examined:
         # a level taken off pulls the correlation down by (1 + 3 r) / n each (Kendall 1954)
         memory = float(products.sum()) / squares if squares > 0 else 0.0
         memory = (memory + levels / count) / max(1 - 3 * levels / count, 0.2)
+        # one look at a whole history holds levels against memory themselves (`outdo_memory`)
+        memory *= 1.0 if parameters.hindsight else noise.known(count)
         self.memory = min(max(memory, 0.0), noise.MAX_MEMORY)
         self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MAX_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
@@ -405,7 +407,8 @@ class _Examined:
         together = float(self._loss(self.logs[start:end] - centres[:, None]).sum(axis=1).min())
         ratio = self._variance(len(left), len(right)) / (1 / len(left) + 1 / len(right))
         gain = max(together - apart, 0.0) / ratio
-        score = self._normal(gain)
+        distance = (after - before) ** 2 / (self.sigma**2 * self._variance(len(left), len(right)))
+        score = min(gain, self._normal(distance))
         return self._unskewed(score, after - before, len(left), len(right)), before, after
 
     def _variance(self, before: int, after: int) -> float:

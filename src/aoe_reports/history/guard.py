@@ -12,8 +12,7 @@ from math import log1p, sqrt
 
 import numpy as np
 
-from aoe_reports.stats.noise import FLOOR, HALF, Floats, Integers, running_median
-from aoe_reports.stats.sample import MAD_TO_SIGMA
+from aoe_reports.stats.noise import FLOOR, HALF, Floats, Integers, running_median, scale, scales
 
 NEW = 4
 """Nights that must all lie beyond: with fewer, two spikes and a night of the usual noise would be a step."""
@@ -72,7 +71,7 @@ def _scores(logs: Floats, distances: Floats, threshold: float) -> dict[int, floa
 
 def _scatter(differences: Floats) -> float:
     """The scatter of nights, from the median of differences."""
-    return max(MAD_TO_SIGMA / sqrt(2) * float(np.median(differences)), FLOOR) if len(differences) else FLOOR
+    return max(scale(differences) / sqrt(2), FLOOR) if len(differences) else FLOOR
 
 
 def plain_steps(scores: Mapping[int, float], threshold: float) -> dict[int, float]:
@@ -112,6 +111,6 @@ def _scatters(logs: Floats, lengths: Integers) -> Floats:
         return np.full(len(logs), FLOOR)
     counted = np.arange(logs.shape[1] - LAG) < (lengths - LAG)[:, None]
     differences = np.sort(np.where(counted, np.abs(logs[:, LAG:] - logs[:, :-LAG]), np.inf), axis=1)
-    middle = np.take_along_axis(differences, (np.maximum(lengths - LAG, 1)[:, None] - 1) // 2, axis=1)[:, 0]
-    scatters: Floats = np.maximum(np.where(lengths > LAG, MAD_TO_SIGMA / sqrt(2) * middle, 0.0), FLOOR)
+    usual = scales(differences, np.maximum(lengths - LAG, 1))
+    scatters: Floats = np.maximum(np.where(lengths > LAG, usual / sqrt(2), 0.0), FLOOR)
     return scatters

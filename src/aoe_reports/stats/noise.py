@@ -5,6 +5,8 @@ Values are natural logarithms of times, so a difference is a relative change, wh
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,10 @@ CLIP = 3.0
 FLOOR = 0.001
 """Least sigma: times that repeat to the digit still mean no more than a tenth of a percent."""
 MAX_MEMORY = 0.9
+MOST_TO_SIGMA = 1 / 1.2816
+"""What the 80 % quantile of absolute deviations is multiplied by for the standard deviation."""
+MEMORY_VARIANCE = 0.1
+"""Of the memory of series, around none: of few nights the estimate alone would say anything."""
 
 
 def compact(values: Floats) -> tuple[Floats, Integers, Integers]:
@@ -40,18 +46,23 @@ def compact(values: Floats) -> tuple[Floats, Integers, Integers]:
     )
 
 
-def estimate(logs: Floats, lengths: Integers) -> tuple[Floats, Floats]:
+def estimate(logs: Floats, lengths: Integers, belief: Any = 1.0) -> tuple[Floats, Floats]:
     """(sigma, memory) a series from differences of neighbours and of next neighbours: a step touches one or two of them.
 
-    Of noise with variance v and AR(1) memory r the differences have the variances 2 v (1 - r) and 2 v (1 - r^2).
+    `belief` is the share of the estimated memory to take (`known`). Of noise with variance v and AR(1) memory r the differences have the variances 2 v (1 - r) and 2 v (1 - r^2).
     """
     near = _spread(logs, lengths, 1)
     far = _spread(logs, lengths, 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         memory = np.where(near > 0, far / near - 1, 0.0)
-    memory = np.clip(memory, 0.0, MAX_MEMORY)
+    memory = np.clip(memory, 0.0, MAX_MEMORY) * belief
     sigma: Floats = np.maximum(np.sqrt(near / (2 * (1 - memory))), FLOOR)
     return sigma, memory
+
+
+def known(nights: Any) -> Any:
+    """How much of an estimated memory to believe: its variance is 1 / nights, that of memory itself MEMORY_VARIANCE."""
+    return nights / (nights + 1 / MEMORY_VARIANCE)
 
 
 def _spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
@@ -62,12 +73,28 @@ def _spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
     counted = np.arange(differences.shape[1]) < (lengths - lag)[:, None]
     count = np.maximum(counted.sum(axis=1), 1)
     ordered = np.sort(np.where(counted, differences, np.inf), axis=1)
-    middle = np.take_along_axis(ordered, ((count - 1) // 2)[:, None], axis=1)[:, 0]
-    middle = np.where(counted.any(axis=1), middle, 0.0)
-    limit = np.maximum(CLIP * MAD_TO_SIGMA * middle, CLIP * FLOOR)
+    usual = np.where(counted.any(axis=1), scales(ordered, count), 0.0)
+    limit = CLIP * np.maximum(usual, FLOOR)
     clipped = np.where(counted, np.minimum(differences, limit[:, None]), 0.0)
     spread: Floats = np.square(clipped).sum(axis=1) / count
     return spread
+
+
+def scales(ordered: Floats, counts: Integers) -> Floats:
+    """The standard deviations that sorted distances of series show: by their median, which steps and spikes do not move.
+
+    Of times on a coarse grid (a timer of 1 us) most distances repeat, and the median may be 0: there by the 80 % quantile, too.
+    """
+    median, most = (
+        np.take_along_axis(ordered, ((counts - 1) * tenths // 10)[:, None], axis=1)[:, 0] for tenths in (5, 8)
+    )
+    coarse = ((ordered[:, 1:] == ordered[:, :-1]) & np.isfinite(ordered[:, 1:])).sum(axis=1) > counts / 2
+    return np.maximum(median * MAD_TO_SIGMA, np.where(coarse, most * MOST_TO_SIGMA, 0.0))
+
+
+def scale(distances: Floats) -> float:
+    """The same of one series."""
+    return float(scales(np.sort(distances)[None], np.array([len(distances)]))[0])
 
 
 def clip(logs: Floats, lengths: Integers, sigma: Floats) -> Floats:
