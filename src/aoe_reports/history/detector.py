@@ -25,6 +25,7 @@ from aoe_reports.stats.budget import SERIES_RATE, Budget
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
 from aoe_reports.stats.sample import MAD_TO_SIGMA
+from aoe_reports.stats.weekdays import take_out_weekdays
 
 VERSION = 3
 """Of the detector: a change is stored with the version and the parameters that found it."""
@@ -156,14 +157,16 @@ class Levels:
     level: float | None
 
 
-def detect_changes(values: ArrayLike, parameters: Parameters | None = None) -> list[Verdict]:
+def detect_changes(
+    values: ArrayLike, parameters: Parameters | None = None, days: Sequence[int] | None = None
+) -> list[Verdict]:
     """What each series shows: values (series, nights) are times of any unit, oldest first, NaN where there is none.
 
     A series is judged by itself: neither the order nor the number of the others matters. Nights must be in order; a gap is
-    no time that passes.
+    no time that passes. `days` number the days of the nights, for patterns of the week: one after the other unless given.
     """
     parameters = parameters or Parameters()
-    return [_judge(one, parameters) for one in _each(values, parameters)]
+    return [_judge(one, parameters) for one in _each(values, parameters, days)]
 
 
 def find_levels(values: ArrayLike, parameters: Parameters) -> list[Levels]:
@@ -196,16 +199,19 @@ class _Prepared:
     """The guard's score of the newest four nights; 0 where they are not even suspect."""
 
 
-def _each(values: ArrayLike, parameters: Parameters) -> Iterator[_Prepared]:
+def _each(values: ArrayLike, parameters: Parameters, days: Sequence[int] | None = None) -> Iterator[_Prepared]:
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
+    numbers = np.arange(table.shape[1]) if days is None else np.array(days, dtype=np.int64) - min(days, default=0)
+    numbers = np.append(numbers, 0)  # of what stands behind the last night of a series
     for begin in range(0, len(table), SERIES_AT_ONCE):
-        yield from _prepared(table[begin : begin + SERIES_AT_ONCE], parameters)
+        yield from _prepared(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
 
 
-def _prepared(table: Floats, parameters: Parameters) -> Iterator[_Prepared]:
+def _prepared(table: Floats, days: Integers, parameters: Parameters) -> Iterator[_Prepared]:
     logs, nights, lengths = noise.compact(table)
+    logs = take_out_weekdays(logs, days[nights], lengths)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
     sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
     scaled = noise.clip(logs, lengths, sigma)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,8 @@ def judge_histories(
     times = np.isfinite(values) & (values > 0)
     eligible = int((times.sum(axis=1) >= parameters.least_nights).sum())
     parameters = replace(parameters, budget=Budget.shared(false_alarms_per_year, eligible))
-    verdicts = tuple(detect_changes(values, parameters))
+    days = [date.fromisoformat(night).toordinal() for night in histories.nights]
+    verdicts = tuple(detect_changes(values, parameters, days))
     return Judged(
         histories=histories,
         verdicts=verdicts,
