@@ -22,6 +22,7 @@ from aoe_reports.history.guard import plain_steps
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import SERIES_RATE, Budget
+from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
 from aoe_reports.stats.sample import MAD_TO_SIGMA
@@ -91,6 +92,8 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
+SWITCHES = 6
+"""Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
 TOGETHER = 2.0
 """Sigma that two nights must both be off to agree: one spike beside a usual night reaches it once in forty."""
 
@@ -318,6 +321,7 @@ class _Examined:
         self.plain, self.newest = one.plain, one.newest
         self.parameters = parameters
         self.statistics: list[float] = []
+        self.wandering = _wandering(one)
         self.scores: list[float] = []
         """Of each change what the guard sees of it; 0 where that is nothing."""
         self.settle()
@@ -358,6 +362,7 @@ class _Examined:
         spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
         self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE)
         core = residuals[~outside] if some else residuals
+        self.modes = self._modes(core if some else residuals)
         square = core * core
         variance = float(square.sum()) / max(len(core), 1)
         self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0
@@ -368,6 +373,10 @@ class _Examined:
             self.threshold = given
         else:
             self.threshold = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(certain)
+
+    def _modes(self, core: Floats) -> Modes | None:
+        """The two modes that are left around the levels; those of all nights where the candidates go to and fro between them."""
+        return find_modes(core) if self.wandering is None else self.wandering
 
     @staticmethod
     def _stand_alone(sides: Floats) -> NDArray[np.bool_]:
@@ -380,6 +389,8 @@ class _Examined:
 
     def _level(self, part: Floats) -> float:
         """The level that explains a part best: each night weighs as much as it is no spike."""
+        if self.modes is not None:
+            return self._level_of_modes(part, self.modes)
         level = _middle(part, self.limit)
         for _ in range(3):
             regular = np.exp(-0.5 * np.minimum(np.square((part - level) / self.sigma), 200.0)) * (1 - self.rare)
@@ -390,8 +401,24 @@ class _Examined:
             level = float((weights * part).sum()) / total
         return level
 
+    def _level_of_modes(self, part: Floats, modes: Modes) -> float:
+        """The same where nights have two modes: the best of where either mode of a night may put it, moved to the mean."""
+        starts = np.concatenate([part - modes.lower, part - modes.upper])
+        level = float(starts[self._loss(part - starts[:, None]).sum(axis=1).argmin()])
+        for _ in range(3):
+            near = _densities(part - level, modes)
+            total = near.sum() + self.rare * len(part)
+            level += float(
+                (near[0] * (part - level - modes.lower) + near[1] * (part - level - modes.upper)).sum() / total
+            )
+        return level
+
     def _loss(self, deviations: Floats) -> Floats:
         """Twice the negative log likelihood of deviations; a spike costs -2 log(rare), however far it is."""
+        if self.modes is not None:
+            lower, upper = _densities(deviations, self.modes)
+            likelihoods: Floats = (1 - self.rare) * (lower + upper) + self.rare
+            return -2 * np.log(likelihoods)
         losses = deviations / self.sigma
         # in place: most of the time would go on new memory
         np.minimum(np.square(losses, out=losses), 200.0, out=losses)
@@ -413,7 +440,8 @@ class _Examined:
         together = float(self._loss(self.logs[start:end] - centres[:, None]).sum(axis=1).min())
         ratio = self._variance(len(left), len(right)) / (1 / len(left) + 1 / len(right))
         gain = max(together - apart, 0.0) / ratio
-        distance = (after - before) ** 2 / (self.sigma**2 * self._variance(len(left), len(right)))
+        sigma = self.sigma if self.modes is None else self.modes.sigma
+        distance = (after - before) ** 2 / (sigma**2 * self._variance(len(left), len(right)))
         score = min(gain, self._normal(distance))
         return self._unskewed(score, after - before, len(left), len(right)), before, after
 
@@ -460,7 +488,7 @@ class _Examined:
         """
         start, change, end = self.edges[place : place + 3]
         score = self.plain.get(change, 0.0)
-        if not score or not self._are_levels(start, change, end):
+        if not score or self.wandering is not None or not self._are_levels(start, change, end):
             return 0.0
         step = math.copysign(1.0, score) * (self.levels[place + 1] - self.levels[place])
         least = max(math.log1p(self.parameters.least_effect), abs(guard.distance(self.logs, change)) / 2)
@@ -508,9 +536,9 @@ class _Examined:
         square, before, after = self._prove(start, change, end)
         if abs(_relative(after - before)) < parameters.least_effect:
             return 0.0
-        middle, upward = (before + after) / 2, after > before
-        own_left = int(((self.logs[start:change] < middle) == upward).sum())
-        own_right = int(((self.logs[change:end] > middle) == upward).sum())
+        nights = self.logs[start:end]
+        is_new = self._loss(nights - after) < self._loss(nights - before)
+        own_left, own_right = int((~is_new[: change - start]).sum()), int(is_new[change - start :].sum())
         shared = (
             own_left > (change - start) / 2 and own_right > (end - change) / 2 and own_right >= parameters.least_level
         )
@@ -710,6 +738,33 @@ class _Examined:
             return None  # every night counts as a spike before the gain is reached
         step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
         return max(_relative(step), self.parameters.least_effect)
+
+
+def _wandering(one: _Prepared) -> Modes | None:
+    """The two modes of a series whose candidates go to and fro between them; None of any other."""
+    logs, candidates = one.logs, one.candidates
+    if len(candidates) < SWITCHES:
+        return None
+    parts = np.split(logs, candidates)
+    levels = [float(_median(part)) for part in parts]
+    off = np.abs(logs - np.repeat(levels, [len(part) for part in parts]))
+    sigma = max(noise.scale(off), noise.FLOOR)
+    # going to and fro is evidence enough: the modes may be near each other, and one may be rare
+    modes = find_modes(logs[off <= noise.CLIP * sigma], 0.0, 0.0)
+    if modes is None:
+        return None
+    middle = modes.mean + (modes.lower + modes.upper) / 2
+    switches = sum((before > middle) != (after > middle) for before, after in pairwise(levels))
+    apart = (modes.upper - modes.lower) / 2
+    near = np.abs(np.abs(logs - middle) - apart) <= noise.CLIP * min(sigma, modes.sigma)
+    in_modes = all(part.mean() > 0.5 for part in np.split(near, candidates))  # noqa: PLR2004 -- most nights of each level
+    return modes if switches >= SWITCHES and in_modes else None
+
+
+def _densities(deviations: Floats, modes: Modes) -> Floats:
+    """How likely deviations are in either mode."""
+    lower, upper = (deviations - modes.lower) / modes.sigma, (deviations - modes.upper) / modes.sigma
+    return np.stack([(1 - modes.share) * np.exp(-lower * lower / 2), modes.share * np.exp(-upper * upper / 2)])
 
 
 LARGEST_LOG = 709.0

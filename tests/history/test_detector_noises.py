@@ -1,0 +1,96 @@
+"""The detector in noise of other kinds: weekdays, two modes, a coarse timer, series that are still young."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aoe_reports.history.detector import detect_changes
+
+Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+COUNT, NIGHTS, CHANGE = 60, 120, 100
+WEEKDAYS = np.array([0.05, 0.03, -0.05, 0.0, 0.02, -0.04, -0.01])
+
+
+def gauss(seed: int, nights: int = NIGHTS) -> Table:
+    return np.random.default_rng(seed).standard_normal((COUNT, nights))
+
+
+def found(values: Table, change: int) -> float:
+    """The share of series of which a change near a night is told."""
+    return float(
+        np.mean(
+            [
+                any(change - 3 <= one.night <= change + 10 for one in verdict.changes)
+                for verdict in detect_changes(values)
+            ]
+        )
+    )
+
+
+def changed(values: Table) -> float:
+    """The share of series of which any change is told."""
+    return float(np.mean([bool(verdict.changes) for verdict in detect_changes(values)]))
+
+
+def test_a_step_as_large_as_the_pattern_of_the_week_is_told_in_a_week() -> None:
+    values = 100 * np.exp(0.01 * gauss(1) + WEEKDAYS[np.arange(NIGHTS) % 7])
+    assert changed(values) == 0
+    values[:, CHANGE:] *= 1.05
+    assert found(values[:, : CHANGE + 7], CHANGE) >= 0.95
+
+
+def test_missing_nights_do_not_shift_the_week() -> None:
+    values = 100 * np.exp(0.01 * gauss(2) + WEEKDAYS[np.arange(NIGHTS) % 7])
+    values[:, CHANGE:] *= 1.05
+    values[np.random.default_rng(3).random(values.shape) < 0.1] = np.nan
+    assert found(values[:, : CHANGE + 8], CHANGE) >= 0.95
+
+
+def test_the_week_is_that_of_the_calendar() -> None:
+    """A store without nights at weekends: the pattern of five days."""
+    days = [day for day in range(NIGHTS * 7 // 5) if day % 7 < 5]
+    values = 100 * np.exp(0.01 * gauss(11) + WEEKDAYS[np.array(days) % 7])
+    values[:, CHANGE:] *= 1.05
+    told = [[one.night for one in verdict.changes] for verdict in detect_changes(values, days=days)]
+    assert np.mean([any(abs(night - CHANGE) <= 3 for night in one) for one in told]) >= 0.95
+
+
+def two_modes(seed: int, stay: float) -> Table:
+    """Nights that stay in one of two modes 3 % apart, so many nights on average."""
+    switches = np.random.default_rng(seed).random((COUNT, NIGHTS)) < 1 / stay
+    return 100 * (1 + 0.007 * gauss(seed + 1) + 0.03 * (np.cumsum(switches, axis=1) % 2))
+
+
+def test_a_step_smaller_than_the_modes_are_apart_is_told() -> None:
+    values = 100 * (1 + 0.007 * gauss(4) + 0.03 * (np.random.default_rng(5).random((COUNT, NIGHTS)) < 0.3))
+    assert changed(values) == 0
+    values[:, CHANGE:] *= 1.02
+    assert found(values[:, : CHANGE + 14], CHANGE) >= 0.7
+
+
+@pytest.mark.parametrize(("stay", "most"), [(3, 0.02), (8, 0.15)])
+def test_the_next_switch_between_two_modes_is_no_change(stay: float, most: float) -> None:
+    assert changed(two_modes(6, stay)) <= most
+
+
+def test_a_slow_down_that_comes_back_is_told_again() -> None:
+    """Slower, recovered, and slower again: three switches are three changes, not a mode."""
+    values = 100 * (1 + 0.007 * gauss(8))
+    values[:, 30:60] *= 1.05
+    values[:, CHANGE:] *= 1.05
+    assert found(values, CHANGE) >= 0.98
+
+
+def test_a_timer_of_one_microsecond_hides_no_step_and_makes_none() -> None:
+    values = 50 * (1 + 0.01 * gauss(9))
+    assert changed(np.rint(values)) <= 0.02
+    values[:, CHANGE:] *= 1.05
+    assert found(np.rint(values[:, : CHANGE + 7]), CHANGE) >= 0.95
+
+
+def test_two_weeks_of_nights_are_enough_for_a_large_step() -> None:
+    values = 100 * (1 + 0.01 * gauss(10, 21))
+    values[:, 14:] *= 1.08
+    assert found(values[:, :17], 14) >= 0.7
+    assert found(values, 14) >= 0.95
