@@ -94,3 +94,18 @@ def test_two_weeks_of_nights_are_enough_for_a_large_step() -> None:
     values[:, 14:] *= 1.08
     assert found(values[:, :17], 14) >= 0.7
     assert found(values, 14) >= 0.95
+
+
+@pytest.mark.parametrize("height", [0.05, 0.1])
+def test_a_warm_up_in_the_first_ten_nights_is_no_improvement(height: float) -> None:
+    falling = height * np.maximum(1 - np.arange(60) / 10, 0)
+    values = 100 * (1 + falling + 0.01 * gauss(12, 60))
+    told = [changed(values[:, :nights]) for nights in (12, 16, 21, 30, 60)]
+    assert max(told) <= 0.1
+
+
+@pytest.mark.parametrize("night", [8, 14])
+def test_an_improvement_in_the_first_nights_is_one(night: int) -> None:
+    values = 100 * (1 + 0.01 * gauss(13, 40))
+    values[:, night:] *= 0.95
+    assert found(values, night) >= 0.95

@@ -92,6 +92,8 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
+WARM_LEAST, WARM_NIGHTS = 4, 14
+"""Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
 SWITCHES = 6
 """Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
 TOGETHER = 2.0
@@ -562,7 +564,7 @@ class _Examined:
 
     def found(self, nights: Any) -> list[Change]:
         """The changes as they are told: slopes put together, returns recognised."""
-        edges, told, place = self.edges, [], 0
+        edges, told, place = self.edges, [], self._warmed_up()
         while place < len(self.changes):
             last = self._same_direction(place)
             slope = self._slope(place, last)
@@ -579,6 +581,25 @@ class _Examined:
             told.append(self._change(state, nights, span, before, after, (place, place)))
             place += 1
         return told
+
+    def _warmed_up(self) -> int:
+        """How many changes are the end of a warm-up: the first nights got quicker night by night, and then stayed as they are."""
+        last = 0
+        while (
+            last < len(self.changes) and self.levels[last + 1] < self.levels[last] and self.changes[last] <= WARM_NIGHTS
+        ):
+            last += 1
+        if not last:
+            return 0
+        nights = self.logs[: self.edges[last + 1]][: 2 * WARM_NIGHTS]
+        stairs = np.repeat(self.levels[: last + 1], np.diff(self.edges[: last + 2]))[: len(nights)]
+        lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
+        falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
+        falls -= falls.mean(axis=1, keepdims=True)
+        heights = falls @ nights / np.square(falls).sum(axis=1)
+        lines = nights.mean() + heights[:, None] * falls
+        warm = float(self._loss(nights - lines).sum(axis=1).min())
+        return last if warm < float(self._loss(nights - stairs).sum()) else 0
 
     def _same_direction(self, place: int) -> int:
         """The last of the changes from `place` on that go the same way."""
