@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,12 @@ def find_causes(
     """
     if not certain.any():
         return []
-    return _Description(_nameable(labels, levels), moved, errors, certain).causes()
+    return _Description(_nameable(tuple(labels), tuple(map(tuple, levels))), moved, errors, certain).causes()
 
 
-def _nameable(labels: Sequence[Labels], levels: Sequence[Sequence[int]]) -> dict[tuple[int, ...], Labels]:
-    """The causes that could be named, by the times that each is about."""
+@lru_cache(maxsize=16)
+def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -> dict[tuple[int, ...], Labels]:
+    """The causes that could be named, by the times that each is about; many incidents are of the same times."""
     found: dict[tuple[int, ...], Labels] = {}
     for level in levels:
         about: dict[Labels, list[int]] = {}

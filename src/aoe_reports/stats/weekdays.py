@@ -52,8 +52,8 @@ def _suspected(logs: Floats, days: Integers, lengths: Integers) -> Any:
 def _mean_difference(by_day: Floats, lag: int) -> Floats:
     differences = np.abs(by_day[:, lag:] - by_day[:, :-lag])
     counted = ~np.isnan(differences)
-    total: Floats = np.where(counted, np.minimum(differences, MOST), 0.0).sum(axis=1)
-    return total / np.maximum(counted.sum(axis=1), 1)
+    total = np.where(counted, np.minimum(differences, MOST), 0.0).sum(axis=1)
+    return np.asarray(total / np.maximum(counted.sum(axis=1), 1))
 
 
 def _pattern(logs: Floats, weekdays: Integers) -> Floats | None:
