@@ -8,7 +8,8 @@ ones get slower in night 200, which is found when a change between night 197 and
 t(3) with 2 % of nights 10-30 % longer (heavy); AR(1) with memory 0.4 (ar); two modes, 30 % of nights 3 % longer (bimodal).
 --budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a
 large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
---looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
+--families 50: noise of other kinds (a week's pattern, two modes that stay, a coarse timer, a change of scatter, bursts, memory
+0.7), young series and warm-ups. --looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
 `levels_in_hindsight` (one look at one series) are the detector for scripts that call one.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,14 +63,55 @@ def noise(rng: np.random.Generator, kind: str) -> Floats:
         spiked = rng.random(NIGHTS) < 0.02
         return 0.01 * rng.standard_t(3, NIGHTS) / np.sqrt(3) + spiked * rng.uniform(0.1, 0.3, NIGHTS)
     if kind == "ar":
-        memory = 0.4
-        values = 0.01 * rng.standard_normal(NIGHTS)
-        for night in range(1, NIGHTS):
-            values[night] = memory * values[night - 1] + np.sqrt(1 - memory**2) * values[night]
-        return values
+        return remembered(rng, 0.4)
     if kind == "bimodal":
         return 0.007 * rng.standard_normal(NIGHTS) + 0.03 * (rng.random(NIGHTS) < 0.3)
+    if kind in FAMILIES:
+        return FAMILIES[kind](rng)
     raise SystemExit(f"unknown noise {kind}")
+
+
+def remembered(rng: np.random.Generator, memory: float) -> Floats:
+    """AR(1) noise of 1 %."""
+    values = 0.01 * rng.standard_normal(NIGHTS)
+    for night in range(1, NIGHTS):
+        values[night] = memory * values[night - 1] + np.sqrt(1 - memory**2) * values[night]
+    return values
+
+
+def of_two_modes(rng: np.random.Generator, stay: float) -> Floats:
+    """Stays of so many nights on average in one of two modes 3 % apart."""
+    return 0.007 * rng.standard_normal(NIGHTS) + 0.03 * (np.cumsum(rng.random(NIGHTS) < 1 / stay) % 2)
+
+
+def in_bursts(rng: np.random.Generator) -> Floats:
+    """One night in a hundred begins a burst of two or three nights 10-30 % longer."""
+    values = 0.01 * rng.standard_normal(NIGHTS)
+    for night in np.flatnonzero(rng.random(NIGHTS) < 0.01):
+        values[night : night + rng.integers(2, 4)] += rng.uniform(0.1, 0.3)
+    return values
+
+
+def on_a_grid(rng: np.random.Generator) -> Floats:
+    """What a timer of 1 us makes of 50 us with noise of 1 %."""
+    return np.asarray(np.rint(50 * (1 + 0.01 * rng.standard_normal(NIGHTS))) / 50 - 1)
+
+
+def scattered(rng: np.random.Generator, before: float, after: float) -> Floats:
+    """A scatter that changes in the night of the change."""
+    return np.asarray(rng.standard_normal(NIGHTS) * np.where(np.arange(NIGHTS) < CHANGE, before, after))
+
+
+FAMILIES: dict[str, Callable[[np.random.Generator], Floats]] = {
+    "weekdays": lambda rng: 0.01 * rng.standard_normal(NIGHTS) + rng.uniform(-0.05, 0.05, 7)[np.arange(NIGHTS) % 7],
+    "stays of 3": lambda rng: of_two_modes(rng, 3),
+    "stays of 10": lambda rng: of_two_modes(rng, 10),
+    "timer": on_a_grid,
+    "wider": lambda rng: scattered(rng, 0.005, 0.02),
+    "narrower": lambda rng: scattered(rng, 0.02, 0.005),
+    "bursts": in_bursts,
+    "memory 0.7": lambda rng: remembered(rng, 0.7),
+}
 
 
 def made(kind: str, shift: float, count: int, seed: int) -> Floats:
@@ -203,6 +246,30 @@ def measure_lively(seed: int, count: int = 1000) -> None:
             print(text, flush=True)
 
 
+def measure_families(seed: int, count: int) -> None:
+    """Noise of other kinds, series of two weeks, and warm-ups."""
+    for kind in FAMILIES:
+        alarms, _, _ = quiet(made(kind, 0.0, count, seed), Parameters())
+        text = f"{kind:12s} false alarms {alarms:7.1f}"
+        for shift in (0.05, 0.02):
+            found, _, _ = shifted(made(kind, shift, count, seed + 500_000), Parameters())
+            text += f"  {shift:.0%} " + "  ".join(f"p{within} {np.mean(found <= within):.2f}" for within in (7, 14))
+        print(text, flush=True)
+    random = np.random.default_rng(seed)
+    young = 100 * (1 + 0.01 * random.standard_normal((10 * count, 24)))
+    young[:, 14:] *= 1.08
+    for end in (3, 7):
+        verdicts = detect_changes(young[:, : 14 + end])
+        told = np.mean([any(abs(step - 14) <= 3 for step in steps_of(verdict)) for verdict in verdicts])
+        print(f"8 % after 14 nights: told by its night {end} {told:.2f}", flush=True)
+    for height in (0.1, 0.05):
+        warm = 100 * (1 + height * np.maximum(1 - np.arange(60) / 10, 0) + 0.01 * random.standard_normal((count, 60)))
+        told_ever = np.zeros(count, dtype=bool)
+        for night in range(10, 61):
+            told_ever |= [bool(verdict.changes) for verdict in detect_changes(warm[:, :night])]
+        print(f"warm-up of {height:.0%} in ten nights: told as a change {np.mean(told_ever):.2f}", flush=True)
+
+
 def measure_looks(seed: int, count: int = 1000) -> None:
     """Whole histories in hindsight: false changes per 1,000 quiet ones, and how often a step in the middle is found."""
     for kind in ("gauss", "heavy", "ar", "bimodal"):
@@ -276,6 +343,7 @@ def main() -> None:
     parser.add_argument("--budgets", default="10")
     parser.add_argument("--drift", action="store_true")
     parser.add_argument("--lively", action="store_true")
+    parser.add_argument("--families", type=int, default=0, metavar="SERIES")
     parser.add_argument("--looks", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--attribution", action="store_true")
@@ -290,6 +358,8 @@ def main() -> None:
         measure_drift(arguments.seed)
     if arguments.lively:
         measure_lively(arguments.seed)
+    if arguments.families:
+        measure_families(arguments.seed, arguments.families)
     if arguments.looks:
         measure_looks(arguments.seed)
     for budget in map(float, arguments.budgets.split(",") if arguments.quiet else ()):

@@ -28,7 +28,7 @@ from aoe_reports.stats.partition import partition
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 from aoe_reports.stats.weekdays import take_out_weekdays
 
-VERSION = 3
+VERSION = 4
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
@@ -755,7 +755,7 @@ class _Examined:
         gain = self.freedom * _relative(self.threshold / self.freedom)
         variance = self._variance(baseline, nights)
         ratio = variance / (1 / baseline + 1 / nights)
-        if gain * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
+        if self.threshold * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
             return None  # every night counts as a spike before the gain is reached
         step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
         return max(_relative(step), self.parameters.least_effect)
