@@ -21,9 +21,9 @@ def runs_of_the_detector(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """So many series each run of the detector was given."""
     runs: list[int] = []
 
-    def detect(values: Any, parameters: Any = None) -> Any:
+    def detect(values: Any, *others: Any) -> Any:
         runs.append(len(values))
-        return detect_changes(values, parameters)
+        return detect_changes(values, *others)
 
     monkeypatch.setattr(series, "detect_changes", detect)
     return runs

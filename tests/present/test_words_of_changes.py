@@ -11,6 +11,8 @@ import pytest
 from aoe_reports.model.changes import (
     Acknowledged,
     AlarmBudget,
+    IncidentCause,
+    IncidentChange,
     MovedCost,
     OperatorChange,
     SeriesChange,
@@ -36,6 +38,19 @@ NOTHING: dict[str, Any] = dict.fromkeys(declared_fields(SeriesChange))
 STEP = SeriesChange(**{**NOTHING, "series_id": "s", "workload": "net/step", "scope": "step", "state": "confirmed", "since": "2026-01-05", "since_run": "r", "before": 10.0, "after": 10.6, "change": 0.06, "ci_low": 0.05, "ci_high": 0.07, "nights": 30, "left_out": 0, "ended": False, "new": True, "moves": (), "metadata": (), "incident": "i"})  # fmt: skip
 OPERATOR = replace(STEP, series_id="o", workload="net/op/mm", scope="op", op_type="MatMul", op_name="mm", change=0.3)
 ACK = Acknowledged(kind="ack", id="a1", who="me", when="2026-01-06T00:00:00", reason="known")
+
+
+def cause(**known: Any) -> IncidentCause:
+    values = {
+        "kind": "rank",
+        "rank_id": None,
+        "op_type": None,
+        "op_name": None,
+        "change": 0.06,
+        "followers": 16,
+        "members": 16,
+    }
+    return IncidentCause(**{**values, **known})
 
 
 def part(name: str, difference_us: float, before_us: float = 100.0, **more: Any) -> OperatorChange:
@@ -94,9 +109,10 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
         ([replace(STEP, before=None)], "Regression: step of net +6.0% since 2026-01-05."),
         ([replace(STEP, since=None)], "Regression: step of net +6.0% (10.00 → 10.60 ms)."),
         ([STEP, OPERATOR], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night."),
-        ([STEP, replace(OPERATOR, since="2026-01-06")], f"{LEVEL}. 1 other series is slower, too."),
-        ([STEP, OPERATOR, replace(OPERATOR, series_id="p", rank_id=1)], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night. 1 other series is slower, too."),
-        ([STEP, replace(OPERATOR, scope="op_type", op_name=None, workload="net/op_type/MatMul"), replace(STEP, rank_id=1, change=0.01)], f"{LEVEL}. 2 other series are slower, too."),
+        ([STEP, replace(OPERATOR, since="2026-01-06")], f"{LEVEL}."),
+        ([STEP, replace(OPERATOR, since="2026-01-06", incident="j")], f"{LEVEL}. 1 other incident is open."),
+        ([STEP, OPERATOR, replace(OPERATOR, series_id="p", rank_id=1, incident="j")], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night. 1 other incident is open."),
+        ([STEP, replace(OPERATOR, scope="op_type", op_name=None, workload="net/op_type/MatMul", incident="j"), replace(STEP, series_id="t", rank_id=1, change=0.01, incident=None)], f"{LEVEL}. 2 other incidents are open."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 450.0)))], f"{LEVEL}; operator mm (MatMul) +450.0% explains 450.0 of 600.0 µs per step."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 600.0)))], f"{LEVEL}; operator mm (MatMul) +600.0% explains 600.0 of 600.0 µs per step."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 700.0, 0.0)))], f"{LEVEL}; operator mm (MatMul) (new) adds 700.0 µs per step."),
@@ -111,12 +127,34 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
     ],
 )  # fmt: skip
 def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
-    assert night_headline(rows) == said
+    assert night_headline(rows, []) == said
+
+
+@pytest.mark.parametrize(
+    ("causes", "said"),
+    [
+        ([cause(rank_id=1)], "; rank 1: all 16 operators +6.0%."),
+        ([cause(kind="run", followers=12)], "; 12 of 16 operators +6.0%."),
+        ([cause(kind="op-type", op_type="Add", rank_id=1)], "; operator type Add, rank 1 +6.0%."),
+        ([cause(kind="op-type", op_type="A" * 500)], f"; operator type {shorten_middle('A' * 500, 160)} +6.0%."),
+        (
+            [cause(rank_id=1), *(cause(kind="operator", op_name=name) for name in "abc")],
+            "; rank 1: all 16 operators +6.0%, operator a (type unknown) +6.0%, operator b (type unknown) +6.0%.",
+        ),
+        ([cause(kind="operator", op_name="a")], "; operator mm (MatMul) +30.0% since the same night."),
+    ],
+)
+def test_a_headline_names_the_causes_of_its_incident(causes: list[IncidentCause], said: str) -> None:
+    """Three at most; one operator alone is told by what it adds to the step, or by its own change."""
+    values: dict[str, Any] = dict.fromkeys(declared_fields(IncidentChange))
+    own = IncidentChange(**{**values, "incident": "i", "causes": causes})
+    other = replace(own, incident="j", causes=[cause(rank_id=7)])
+    assert night_headline([STEP, OPERATOR], [other, own]) == LEVEL + said
 
 
 def test_a_remark_stands_where_nothing_can_be_said_of_changes() -> None:
-    assert night_headline([], "too few nights") == "Too few nights."
-    assert night_headline([STEP], "too few nights") == f"{LEVEL}."
+    assert night_headline([], [], "too few nights") == "Too few nights."
+    assert night_headline([STEP], [], "too few nights") == f"{LEVEL}."
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,10 @@ def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) 
 def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
     if outline is None:
         return _one(file, findings)
-    return _one(
-        file,
-        findings,
+    row = CheckedFile(
+        path=str(file.path),
+        kind=file.name.kind,
+        verdict="pass",
         tasks=len(outline.statuses),
         container=outline.container,
         body=outline.body,
@@ -74,6 +75,7 @@ def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Fin
         tuning_names=outline.tuning_names,
         statuses=outline.statuses,
     )
+    return OneFile(row=row, findings=findings)
 
 
 def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:

@@ -161,15 +161,18 @@ def outline_of(results: Sequence[TaskFacts]) -> Outline | None:
         return None
     return Outline(
         results[0].container,
-        _common({result.body for result in results}),
-        _common({result.vocabulary for result in results}),
+        _common([result.body for result in results]),
+        _common([result.vocabulary for result in results]),
         tuple([result.tuning_name for result in results]),
         tuple([result.status for result in results]),
     )
 
 
-def _common(found: set[Word | None]) -> Word | Literal["mixed"] | None:
-    found.discard(None)
+def _common(words: Sequence[Word | None]) -> Word | Literal["mixed"] | None:
+    first, *others = words
+    if not others:
+        return first
+    found = {*words} - {None}
     return "mixed" if len(found) > 1 else found.pop() if found else None
 
 
