@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import Incident
 from aoe_reports.model.changes import IncidentCause
 from aoe_reports.model.columns import Floats
 from aoe_reports.stats.causes import Cause, find_causes
-
-if TYPE_CHECKING:
-    from aoe_reports.history.examination import Examination
 
 NIGHTS_BEFORE, NIGHTS_AFTER = 14, 7
 """The levels around an incident are those of so many nights: what is further away may have been another change."""

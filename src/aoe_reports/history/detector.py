@@ -364,7 +364,7 @@ class _Examined:
         spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
         self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE)
         core = residuals[~outside] if some else residuals
-        self.modes = self._modes(core if some else residuals)
+        self.modes = self._modes(core)
         square = core * core
         variance = float(square.sum()) / max(len(core), 1)
         self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0

@@ -22,7 +22,7 @@ Labels = tuple[Any, ...]
 """What a time is told by; None stands for every value where it is of a cause."""
 
 PRICE = 4.0
-"""Of a cause beside the logarithm of how many could be named (nats): with it, scatter alone names one in fifty looks."""
+"""Of a cause beside the logarithm of how many could be named (nats)."""
 CLEAR_SCORES = 3.0
 """Standard errors from which on a time has clearly moved."""
 BEYOND = 2.0

@@ -49,7 +49,8 @@ def compact(values: Floats) -> tuple[Floats, Integers, Integers]:
 def estimate(logs: Floats, lengths: Integers, belief: Any = 1.0) -> tuple[Floats, Floats]:
     """(sigma, memory) a series from differences of neighbours and of next neighbours: a step touches one or two of them.
 
-    `belief` is the share of the estimated memory to take (`known`). Of noise with variance v and AR(1) memory r the differences have the variances 2 v (1 - r) and 2 v (1 - r^2).
+    `belief` is the share of the estimated memory to take (`known`). Of noise with variance v and AR(1) memory r the
+    differences have the variances 2 v (1 - r) and 2 v (1 - r^2).
     """
     near = _spread(logs, lengths, 1)
     far = _spread(logs, lengths, 2)
