@@ -89,5 +89,5 @@ def test_the_output_in_the_readme_is_what_is_printed(cli: Cli, monkeypatch: pyte
 
 
 def test_the_report_in_the_readme_is_what_the_demo_prints(cli: Cli, tmp_path: Path) -> None:
-    (block,) = re.findall(r"^```\n(Night report.*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(r"^```\n(Regression: .*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert cli("demo", "-o", tmp_path).out.startswith(block)

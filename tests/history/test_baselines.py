@@ -25,7 +25,7 @@ from aoe_reports.history.baselines import (
     same_shift,
 )
 from aoe_reports.history.detector import Parameters, detect_changes
-from aoe_reports.history.incidents import SeriesShift, group_incidents
+from aoe_reports.history.incidents import Group, SeriesShift, group_incidents
 from aoe_reports.history.pinned import hold_against, parse_baseline
 from aoe_reports.history.series import SeriesLabels
 
@@ -209,7 +209,7 @@ def moved(series: str, place: int, reach: int, impact: float = 1.0, incident: st
     shift = LevelShift(NIGHTS[place], None, "confirmed", 1.0, 1.1, 0.09, 0.11, 20, 20, reach, incident=incident)
     known = dict.fromkeys((each.name for each in fields(SeriesLabels)), None)
     labels = SeriesLabels(**{**known, "scope": "op", "op_name": series})  # type: ignore[arg-type]
-    return SeriesShift(series, ("net", "910B"), labels, shift, place, impact)
+    return SeriesShift(series, Group("net", "910B", "cann", "msprof"), labels, shift, place, impact)
 
 
 @given(
@@ -221,6 +221,28 @@ def test_incidents_do_not_depend_on_the_order_of_series(order: list[SeriesShift]
     found = group_incidents(order)
     assert [[one.series for one in incident.members] for incident in found] == [["d", "e"], ["c"], ["a", "b"]]
     assert len({incident.id for incident in found}) == 3
+
+
+def test_what_is_suspected_on_the_night_after_dates_an_incident() -> None:
+    """The place of the first change that is proved may be off; what many series show, and none proves yet, tells better."""
+    first = moved("a", 30, 1)
+    (alone,) = group_incidents([first])
+    assert (alone.place, alone.since_now, alone.id[:8]) == (30, NIGHTS[30], NIGHTS[30].replace("-", ""))
+    near = [moved(name, 31, 1) for name in "bcd"]
+    (dated,) = group_incidents([first], suspected=near)
+    assert (dated.place, dated.since_now, dated.id[:8]) == (31, NIGHTS[31], NIGHTS[31].replace("-", ""))
+    assert [one.series for one in dated.members] == ["a"], "what is only suspected is no member"
+    (recorded,) = group_incidents([moved("a", 30, 1, incident="told")], {"told": (NIGHTS[29], "r")}, near)
+    assert (recorded.since, recorded.since_run, recorded.since_now) == (NIGHTS[29], "r", NIGHTS[31])
+    (far,) = group_incidents([first], suspected=[moved(name, 33, 1) for name in "bcd"])
+    assert far.place == 30
+
+
+def test_of_places_that_are_as_certain_that_of_most_series_dates_an_incident() -> None:
+    series = [moved("a", 30, 1, impact=9.0), *(moved(name, 31, 1) for name in "bcd")]
+    (incident,) = group_incidents(series)
+    assert (incident.place, incident.since) == (31, NIGHTS[31])
+    assert incident.lead.series == "a", "named by the largest impact all the same"
 
 
 def test_a_told_incident_keeps_its_name_and_takes_in_what_moved_with_it() -> None:

@@ -40,7 +40,7 @@ def store_of(folder: Path, planted: Planted) -> Path:
 
 
 def cause(kind: str, **known: Any) -> dict[str, Any]:
-    return {"kind": kind, "rank_id": None, "op_type": None, "op_name": None, **known}
+    return {"kind": kind, "model": "net", "rank_id": None, "op_type": None, "op_name": None, **known}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_incident_is_told_as_its_causes(
     assert told == [{**one, "change": None, "followers": None} for one in causes]
     assert all(one["followers"] >= 0.9 * one["members"] for one in incident["causes"])
     assert title in incident["title"]
-    headline = cli("regressions", "--store", store).out.splitlines()[2]
+    headline = cli("regressions", "--store", store).out.splitlines()[0]
     assert "other incident" not in headline
     if causes[0]["kind"] != "operator":
         assert title.removeprefix(": ") in headline
@@ -99,6 +99,6 @@ def test_two_causes_on_two_nights_are_two_incidents(cli: Cli, tmp_path: Path) ->
     first, second = sorted(answer["incidents"], key=lambda one: str(one["since"]))
     assert [one["kind"] for one in first["causes"]] == ["rank"]
     assert [(one["kind"], one["op_name"], one["rank_id"]) for one in second["causes"]] == [("operator", "add_2", 0)]
-    out = cli("regressions", "--store", store).out.splitlines()[2]
+    out = cli("regressions", "--store", store).out.splitlines()[0]
     assert "rank 1: all 16 operators +" in out
     assert out.endswith("1 other incident is open.")

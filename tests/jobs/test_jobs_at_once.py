@@ -59,7 +59,7 @@ def test_nightly_prints_its_verdict_and_waits_for_whom_it_says(site: Path, mspro
         )
         waits(second)
         assert second.stdout is not None
-        assert second.stdout.readline().startswith("Night report")
+        assert second.stdout.readline().startswith("Not enough nights yet")
         assert "second" not in (site / "runs" / "index.html").read_text()
     _, err = second.communicate()
     assert second.returncode in {0, 1}, err
@@ -98,7 +98,7 @@ def test_jobs_that_start_at_once_all_end_well(site: Path, msprof: Path, aoe: Pat
     for (_, err), code in ended:
         assert code in {0, 1}, err
         assert "Traceback" not in err
-    assert all(out.startswith("Night report") for (out, _), _ in ended[:2])
+    assert all("\n\nNight report" in out for (out, _), _ in ended[:2])
     pages = (site / "runs" / "index.html").read_text()
     assert all(name in pages for name in profiles)
     assert (site / "mail.txt").is_file()
@@ -119,7 +119,7 @@ def test_a_site_that_cannot_be_written_is_told_after_the_report(
         monkeypatch.setattr("aoe_reports.engine.locks.os.open", lambda *_: (_ for _ in ()).throw(refused))
     ended = cli("nightly", msprof / "exports_of_2022", "--store", tmp_path / "s", "--site", site, "--workload", "net")
     assert ended.code == 3
-    assert ended.out.startswith("Night report")
+    assert "\n\nNight report" in ended.out
     assert str(site) in ended.err.splitlines()[-1]
 
 

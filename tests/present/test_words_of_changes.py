@@ -17,9 +17,11 @@ from aoe_reports.model.changes import (
     OperatorChange,
     SeriesChange,
     StepAttribution,
+    SuspectedCause,
+    ToldFact,
 )
 from aoe_reports.model.classes import declared_fields
-from aoe_reports.present.night import night_headline
+from aoe_reports.present.night import night_headline, verdict_line
 from aoe_reports.present.openmetrics import render
 from aoe_reports.present.reports.changes import (
     Changes,
@@ -43,6 +45,7 @@ ACK = Acknowledged(kind="ack", id="a1", who="me", when="2026-01-06T00:00:00", re
 def cause(**known: Any) -> IncidentCause:
     values = {
         "kind": "rank",
+        "model": "net",
         "rank_id": None,
         "op_type": None,
         "op_name": None,
@@ -127,7 +130,7 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
     ],
 )  # fmt: skip
 def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
-    assert night_headline(rows, []) == said
+    assert night_headline(rows) == said
 
 
 @pytest.mark.parametrize(
@@ -139,22 +142,115 @@ def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
         ([cause(kind="op-type", op_type="A" * 500)], f"; operator type {shorten_middle('A' * 500, 160)} +6.0%."),
         (
             [cause(rank_id=1), *(cause(kind="operator", op_name=name) for name in "abc")],
-            "; rank 1: all 16 operators +6.0%, operator a (type unknown) +6.0%, operator b (type unknown) +6.0%.",
+            "; rank 1: all 16 operators +6.0%; operator a (type unknown) +6.0%; operator b (type unknown) +6.0% and 1 more.",
         ),
         ([cause(kind="operator", op_name="a")], "; operator mm (MatMul) +30.0% since the same night."),
     ],
 )
 def test_a_headline_names_the_causes_of_its_incident(causes: list[IncidentCause], said: str) -> None:
     """Three at most; one operator alone is told by what it adds to the step, or by its own change."""
-    values: dict[str, Any] = dict.fromkeys(declared_fields(IncidentChange))
-    own = IncidentChange(**{**values, "incident": "i", "causes": causes})
+    own = incident("i", since="2026-01-05", causes=causes)
     other = replace(own, incident="j", causes=[cause(rank_id=7)])
-    assert night_headline([STEP, OPERATOR], [other, own]) == LEVEL + said
+    assert night_headline([STEP, OPERATOR], incidents=[other, own]) == LEVEL + said
+
+
+def incident(name: str, **known: Any) -> IncidentChange:
+    values: dict[str, Any] = dict.fromkeys(declared_fields(IncidentChange))
+    told = {"incident": name, "since": "2026-01-04", "models": ["net"], "causes": [], "metadata": (), "new": True}
+    return IncidentChange(**{**values, **told, **known})
+
+
+def test_what_is_new_is_told_before_what_is_open() -> None:
+    """The gravest of what is new; what is open from before is counted, and told where nothing is new."""
+    old, new = incident("i", new=False), incident("j")
+    fresh = replace(OPERATOR, incident="j")
+    assert night_headline([STEP, fresh], incidents=[old, new]) == (
+        "Regression: operator mm (MatMul) of net +30.0% since 2026-01-04 (10.00 → 10.60 ms). 1 other incident is open."
+    )
+    told = LEVEL.removeprefix("Regression: ").replace("01-05", "01-04")
+    assert night_headline([STEP], incidents=[old]) == f"No new regression. Open: {told}."
+    assert night_headline([replace(STEP, incident="k")], incidents=[old]) == f"{LEVEL}.", (
+        "an incident that is not listed"
+    )
+
+
+def test_operators_of_an_incident_are_told_by_their_cause_and_models() -> None:
+    """With its levels where the cause is that one operator; with the facts that changed, two at most."""
+    shared = cause(kind="op-type", model=None, op_type="MatMul")
+    facts = [ToldFact(name=name, before="1", after="2", seen=seen) for name, seen in (("engine_version", "first"), ("x", "later"), ("a", "first-only"), ("b", "first"))]  # fmt: skip
+    facts.insert(0, ToldFact(name="tuning_runs", before=None, after="r1", seen="first"))
+    both = incident("i", models=["a", "b", "c", "net"], causes=[shared], metadata=facts)
+    assert night_headline([OPERATOR], incidents=[both]) == (
+        "Regression: a, b, c and 1 more: operator type MatMul +6.0% since 2026-01-04, with engine version 1 → 2, a 1 → 2."
+    )
+    alone = incident("i", causes=[cause(kind="operator", op_type="MatMul", op_name="mm", rank_id=3)])
+    assert night_headline([OPERATOR], incidents=[alone]) == (
+        "Regression: net: operator mm (MatMul, rank 3) +6.0% since 2026-01-04 (10.00 → 10.60 ms)."
+    )
+    machine = incident("i", models=["a", "b"], causes=[cause(kind="machine", model=None), cause(model="a", rank_id=1)])
+    assert night_headline([OPERATOR], incidents=[machine]) == (
+        "Regression: whole machine (a, b): all 16 operators +6.0%; a: rank 1: all 16 operators +6.0% since 2026-01-04."
+    )
+    assert night_headline([STEP], incidents=[machine]).endswith(
+        "; whole machine (a, b): all 16 operators +6.0%; a: rank 1: all 16 operators +6.0%."
+    )
+
+
+def suspected(change: float, count: int, **known: Any) -> SuspectedCause:
+    values = {
+        "title": "",
+        "since": "2026-01-06",
+        "models": ["net"],
+        "hardware": "910B",
+        "change": change,
+        "cause": cause(kind="run", change=change),
+        "past": False,
+        "metadata": (),
+        "series": ["s"] * count,
+    }
+    return SuspectedCause(**{**values, **known})
+
+
+def test_what_is_suspected_comes_behind_what_is_proved_and_before_what_is_open() -> None:
+    slower, quicker, past = suspected(0.05, 3), suspected(-0.05, 9), suspected(0.2, 30, past=True)
+    more, improved = suspected(0.07, 4), replace(STEP, change=-0.1, state="improved", rank_id=1)
+    open_before, fresh = incident("i", new=False), incident("i")
+    said = "Suspected since 2026-01-06: net: all 16 operators {} (run the night again)."
+    assert night_headline([], suspicions=[quicker, slower, past, more]) == said.format("+7.0%")
+    assert night_headline([], suspicions=[past]) == "No regression: no series changed."
+    assert night_headline([STEP], incidents=[fresh], suspicions=[slower]).startswith("Regression: ")
+    assert night_headline([STEP], incidents=[open_before], suspicions=[slower]) == (
+        f"{said.format('+5.0%')} 1 incident is open."
+    )
+    both = [improved, replace(improved, series_id="t", rank_id=0)]
+    assert night_headline(both, incidents=[fresh], suspicions=[slower]) == said.format("+5.0%")
+    assert night_headline(both, incidents=[fresh], suspicions=[quicker]).startswith(
+        "Improved: step of net, rank 1 -10.0%"
+    )
+    assert night_headline(both[:1], incidents=[fresh]) == "No open regression: 1 improved.", (
+        "one series is only counted"
+    )
+    recovered = [replace(one, state="recovered") for one in both]
+    assert night_headline(recovered, incidents=[fresh]).startswith("Recovered: ")
+
+
+@pytest.mark.parametrize(
+    ("why", "gates", "report", "said"),
+    [
+        ((), (), None, "gate passed · 2 incidents open"),
+        (("regression", "suspect"), (), None, "gate failed · 2 incidents open"),
+        (("suspect",), ("scope=step",), None, "gate failed (suspected regression) (scope=step) · 2 incidents open"),
+        (("damage",), ("a", "b"), "s/report.html", "gate passed (a, b) · damaged input · 2 incidents open · report: s/report.html"),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_one_line(why: tuple[str, ...], gates: tuple[str, ...], report: str | None, said: str) -> None:
+    rows = [STEP, OPERATOR, replace(OPERATOR, incident=None), replace(STEP, incident="x", acknowledged=ACK)]
+    assert verdict_line(why, gates, rows, report) == said
 
 
 def test_a_remark_stands_where_nothing_can_be_said_of_changes() -> None:
-    assert night_headline([], [], "too few nights") == "Too few nights."
-    assert night_headline([STEP], [], "too few nights") == f"{LEVEL}."
+    assert night_headline([], remark="too few nights") == "Too few nights."
+    assert night_headline([STEP], remark="too few nights") == f"{LEVEL}."
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,17 @@ from aoe_reports.stats.comparison import (
     largest_part,
 )
 from aoe_reports.stats.grouping import group_tasks, merged, statistic_groups
-from aoe_reports.stats.noise import CLIP, FLOOR, HALF, MAX_MEMORY, MOST_TO_SIGMA, clip, compact, estimate, running_median
+from aoe_reports.stats.noise import (
+    CLIP,
+    FLOOR,
+    HALF,
+    MAX_MEMORY,
+    MOST_TO_SIGMA,
+    clip,
+    compact,
+    estimate,
+    running_median,
+)
 from aoe_reports.stats.sample import MAD_TO_SIGMA, robust_sigma, sample_std
 
 SERIES = st.lists(st.lists(st.floats(-3, 3), min_size=1, max_size=20), min_size=1, max_size=4)

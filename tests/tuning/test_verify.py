@@ -308,8 +308,8 @@ def test_a_row_holds_one_claim_and_its_verdict_is_about_that_one(bench: Bench) -
     assert (shown["Basis of claim"], shown["Claimed change (after/before - 1)"]) == ("model", "-66.67%")
     assert f"amount to {operators['change']:+.2%} of a step" in text
     assert "time saved (1 - after/before) 66.67%, speed-up (before/after - 1) 200.00%" in text
-    assert f"step takes {-step['change']:.1%} less time" in text.splitlines()[2]
-    assert text.splitlines()[2].endswith("AOE claims 66.7% less.")
+    assert f"step takes {-step['change']:.1%} less time" in text.splitlines()[0]
+    assert text.splitlines()[0].endswith("AOE claims 66.7% less.")
 
 
 def test_two_claims_that_agree_are_no_contradiction(bench: Bench) -> None:

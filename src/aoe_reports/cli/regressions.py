@@ -23,10 +23,12 @@ def regressions(
 
     answer, strict = find_regressions(place.store, chosen), chosen.strict_data
     if form in RENDERERS:
+        from aoe_reports.present.night import verdict_line
         from aoe_reports.present.reports.regressions import regressions_report
 
-        report = regressions_report(answer.rows, answer.incidents, answer.budget, answer.remark)
-        answer = replace(answer, headline=report.headline, sections=report.sections)
+        report = regressions_report(answer.rows, answer.incidents, answer.suspicions, answer.budget, answer.remark)
+        verdict = verdict_line(answer.reasons(strict=strict), chosen.gate, answer.rows)
+        answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
     if form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
     from aoe_reports.model.version import __version__

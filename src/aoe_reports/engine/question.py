@@ -175,6 +175,8 @@ class Finished:
     """Whether the run is said once, above all tables, where all their rows are of one."""
     headline: str = ""
     """What people are told first."""
+    verdict: str = ""
+    """What people are told last on a terminal, where the end of a long report is what they see."""
     sections: Sequence[Section] | None = None
     """What people are shown, where it is more than one table after another."""
     spooled: Sequence[Finding] | None = None

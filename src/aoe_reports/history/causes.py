@@ -1,13 +1,15 @@
-"""What caused an incident: all of a run, a rank, an operator type or an operator, from all series that could have moved with it."""
+"""What caused an incident: all of a machine, a run, a rank, an operator type or an operator, from all series that could have moved with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.history.examination import Examination
-from aoe_reports.history.incidents import Incident
+from aoe_reports.history.baselines import LevelShift
+from aoe_reports.history.incidents import Group
+from aoe_reports.history.stored_series import StoredSeries
 from aoe_reports.model.changes import IncidentCause
 from aoe_reports.model.columns import Floats
 from aoe_reports.stats.causes import Cause, find_causes
@@ -17,46 +19,80 @@ NIGHTS_BEFORE, NIGHTS_AFTER = 14, 7
 LEAST_ERROR = 0.003
 """No level is known better: a few nights that are alike by chance do not make an operator a witness of its own."""
 
-_RANK, _TYPE, _NAME = range(3)
-LEVELS = ((), (_RANK,), (_TYPE, _NAME), (_TYPE,), (_RANK, _TYPE, _NAME), (_RANK, _TYPE))
-"""What a cause can be about: everything, a rank, an operator, an operator type, one of them on one rank."""
+_MODEL, _RANK, _TYPE, _NAME = range(4)
+_OF_ALL_RANKS = ((_TYPE, _NAME), (_TYPE,))
+LEVELS = (
+    *((), (_MODEL,), (_RANK,), (_MODEL, _RANK)),
+    *(level for kind in _OF_ALL_RANKS for level in (kind, (_MODEL, *kind))),
+    *(level for kind in _OF_ALL_RANKS for level in ((_RANK, *kind), (_MODEL, _RANK, *kind))),
+)
+"""What a cause can be about: everything, a model, a rank, an operator, an operator type, those of one model or on one rank."""
 
 
-def causes_of(examined: Examination, incident: Incident, ends: tuple[int, int]) -> list[IncidentCause]:
-    """The causes that explain what moved, the one that explains most first; none where only sums of operators moved.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The causes of what moved on a night, the one that explains most first."""
 
-    `ends` are the places of the incidents before and after it.
+    leaves: Sequence[int]
+    """The series of operators that causes are about, by their numbers in the store."""
+    causes: Sequence[Cause]
+    models: Sequence[str]
+    """Whose series those are."""
+
+    def rows(self) -> list[IncidentCause]:
+        """The causes, as outputs have them."""
+        return [_row(cause, self.models) for cause in self.causes]
+
+
+def explain(
+    stored: StoredSeries,
+    shifts: Mapping[int, LevelShift],
+    groups: Collection[Group],
+    place: int,
+    ends: tuple[int, int | None],
+) -> Explanation:
+    """What explains changes of series (by their numbers) at a place; no cause where only sums of operators moved.
+
+    Any operator of the groups may be a witness; `ends` are the places of the incidents before and after it.
     """
-    shifts = {examined.places[one.series]: one.shift for one in incident.members}
-    leaves, moved, nights = _moved(examined, _operators_of(examined, incident), incident.lead.place, ends)
+    leaves, moved, nights = _moved(stored, _operators_of(stored, groups), place, ends)
     errors = np.full(len(leaves), LEAST_ERROR)
-    for place, index in enumerate(leaves):
-        scatter, (before, after), shift = examined.judged_series[index].scatter, nights[place], shifts.get(index)
+    for number, index in enumerate(leaves):
+        scatter, (before, after), shift = stored.judged_series[index].scatter, nights[number], shifts.get(index)
         if shift is not None:
-            moved[place] = np.log(shift.after / shift.before)
+            moved[number] = np.log(shift.after / shift.before)
             before, after = shift.before_nights, shift.after_nights
-        errors[place] = max(scatter.error(before, after), LEAST_ERROR)
-    labels = [(one.rank_id, one.op_type, one.op_name) for one in map(examined.labels.__getitem__, leaves)]
+        errors[number] = max(scatter.error(before, after), LEAST_ERROR)
+    labels = [(one.model, one.rank_id, one.op_type, one.op_name) for one in map(stored.labels.__getitem__, leaves)]
     certain = np.array([index in shifts for index in leaves], dtype=bool)
-    return [_row(cause) for cause in find_causes(labels, LEVELS, moved, errors, certain)]
+    models = sorted({stored.labels[index].model for index in shifts})
+    return Explanation(leaves, find_causes(labels, LEVELS, moved, errors, certain), models)
 
 
-def _operators_of(examined: Examination, incident: Incident) -> list[int]:
-    """The operators of an incident's workload; an operator type only where none of its operators is stored."""
-    mine = examined.by_group[incident.lead.group]
-    apart = [index for index in mine if examined.labels[index].scope in {"op", "communication"}]
-    told = {(examined.labels[index].rank_id, examined.labels[index].op_type) for index in apart}
-    types = [index for index in mine if examined.labels[index].scope == "op_type"]
-    judged = [*apart, *(i for i in types if (examined.labels[i].rank_id, examined.labels[i].op_type) not in told)]
-    return [index for index in judged if examined.judged.verdicts[index].sigma is not None]
+def _operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
+    """The operators of some groups; an operator type only where none of its operators is stored."""
+    mine = [index for group in sorted(groups, key=repr) for index in stored.by_group[group]]
+    apart = [index for index in mine if stored.labels[index].scope in {"op", "communication"}]
+    told = {_type_of(stored, index) for index in apart}
+    types = [index for index in mine if stored.labels[index].scope == "op_type"]
+    judged = [*apart, *(index for index in types if _type_of(stored, index) not in told)]
+    return [index for index in judged if stored.judged.verdicts[index].sigma is not None]
+
+
+def _type_of(stored: StoredSeries, index: int) -> tuple[str, int | None, str | None]:
+    labels = stored.labels[index]
+    return labels.model, labels.rank_id, labels.op_type
 
 
 def _moved(
-    examined: Examination, indexes: Sequence[int], place: int, ends: tuple[int, int]
+    stored: StoredSeries, indexes: Sequence[int], place: int, ends: tuple[int, int | None]
 ) -> tuple[list[int], Floats, list[list[int]]]:
     """(the series that have nights on both sides of a place, the change of each (logarithm), how many nights those are)."""
-    values = examined.judged.histories.values_ms[list(indexes)]
-    spans = slice(max(place - NIGHTS_BEFORE, ends[0], 0), place), slice(place, min(place + NIGHTS_AFTER, ends[1]))
+    values = stored.judged.histories.values_ms[list(indexes)]
+    spans = (
+        slice(max(place - NIGHTS_BEFORE, ends[0], 0), place),
+        slice(place, min(place + NIGHTS_AFTER, ends[1] or values.shape[1])),
+    )
     sides = [np.where(values[:, span] > 0, values[:, span], np.nan) for span in spans]
     nights = np.stack([np.isfinite(side).sum(axis=1) for side in sides], axis=1)
     has_both = nights.min(axis=1) > 0
@@ -65,11 +101,14 @@ def _moved(
     return kept, np.asarray(after - before), nights[has_both].tolist()
 
 
-def _row(cause: Cause) -> IncidentCause:
-    rank, op_type, op_name = cause.labels
-    kind = "operator" if op_name else "op-type" if op_type else "run" if rank is None else "rank"
+def _row(cause: Cause, models: Sequence[str]) -> IncidentCause:
+    model, rank, op_type, op_name = cause.labels
+    if model is None and len(models) == 1:
+        model = models[0]
+    whole = "machine" if model is None else "run"
     return IncidentCause(
-        kind=kind,
+        kind="operator" if op_name else "op-type" if op_type else whole if rank is None else "rank",
+        model=model,
         rank_id=rank,
         op_type=op_type,
         op_name=op_name,

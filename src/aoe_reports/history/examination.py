@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from aoe_reports.history.baselines import JudgedSeries, LevelShift, Scatter, find_active
+from aoe_reports.history.across_models import merge_across_models
+from aoe_reports.history.baselines import LevelShift, find_active
 from aoe_reports.history.detector import Change
 from aoe_reports.history.detector_run import DetectorInput, DetectorRun, RunOfNight, odd_nights, read_runs, run_detector
 from aoe_reports.history.incidents import SeriesShift, group_incidents
@@ -16,6 +15,7 @@ from aoe_reports.history.options import EVERYTHING, RegressionOptions, View
 from aoe_reports.history.pinned import Baseline
 from aoe_reports.history.recorded import Recorded, read_recorded
 from aoe_reports.history.stored_attribution import TunedOperator, attribute, tuned_operators
+from aoe_reports.history.stored_series import StoredSeries
 from aoe_reports.history.surroundings import Surroundings
 from aoe_reports.model.changes import StepAttribution
 from aoe_reports.model.errors import UsageError
@@ -23,11 +23,6 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History
-
-_GROUP = ("model", "hardware", "engine", "source")
-"""What series have in common that can move together, and whose nights are one calendar."""
-ENDED_NIGHTS = 10
-"""A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
 
 
 def examine(
@@ -110,8 +105,8 @@ def _run_of_tag(baseline: Baseline, recorded: Recorded) -> str:
     )
 
 
-class Examination:
-    """The series of a store under one selection, by their numbers."""
+class Examination(StoredSeries):
+    """The series of a store under one selection: what is active of each, and what moved together."""
 
     def __init__(
         self,
@@ -126,19 +121,9 @@ class Examination:
         findings: list[Finding],
         tunings: Sequence[RunOfNight],
     ) -> None:
-        self.history, self.selection, self.view, self.detected, self.baseline = (
-            history,
-            selection,
-            view,
-            detected,
-            baseline,
-        )
-        self.records, self.judged = detected.records, detected.judged
+        super().__init__(detected)
+        self.history, self.selection, self.view, self.baseline = history, selection, view, baseline
         self.recorded, self.chosen, self.findings = recorded, chosen, findings
-        self.labels = self.judged.histories.labels
-        self.ids = [labels.series_id for labels in self.labels]
-        self.places = {series_id: index for index, series_id in enumerate(self.ids)}
-        self.judged_series = [self._judged_series(index) for index in range(len(self.labels))]
         self.active_changes = [
             find_active(
                 series,
@@ -148,71 +133,53 @@ class Examination:
             )
             for series, labels in zip(self.judged_series, self.labels, strict=True)
         ]
+        series_by_id = dict(zip(self.ids, self.judged_series, strict=True))
+        self.surroundings = Surroundings(history, series_by_id, recorded, tunings)
         first = {name: seen[0][1] for name, seen in recorded.incidents.items() if seen}
-        self.incidents = group_incidents(
-            [one for index in range(len(self.labels)) for one in self._shifts_of(index)],
-            {name: (seen.since, seen.since_run) for name, seen in first.items()},
-        )
+        told = {name: (seen.since, seen.since_run) for name, seen in first.items()}
+        moved = [one for index in range(len(self.labels)) for one in self._shifts_of(index)]
+        grouped = group_incidents(moved, told, list(self.suspected().values()))
+        self.incidents = merge_across_models(self, self.surroundings, grouped, told)
         self._incident_of = {
             (one.series, one.shift.since): incident.id for incident in self.incidents for one in incident.members
         }
-        self._cutoffs = self._find_cutoffs()
-        series_by_id = dict(zip(self.ids, self.judged_series, strict=True))
-        self.surroundings = Surroundings(history, series_by_id, recorded, tunings)
-
-    def _judged_series(self, index: int) -> JudgedSeries:
-        histories, parameters = self.judged.histories, self.judged.parameters
-        verdict = self.judged.verdicts[index]
-        return JudgedSeries(
-            nights=histories.nights,
-            values_ms=histories.values_ms[index],
-            verdict=verdict,
-            scatter=Scatter.of(verdict, parameters),
-            runs=histories.runs[index],
-            parameters=parameters,
-        )
-
-    def _group(self, index: int) -> tuple[Any, ...]:
-        """What a series has in common with those that can move together with it."""
-        return tuple(getattr(self.labels[index], name) for name in _GROUP)
-
-    @cached_property
-    def by_group(self) -> dict[tuple[Any, ...], list[int]]:
-        """The series of each group."""
-        found: dict[tuple[Any, ...], list[int]] = {}
-        for index in range(len(self.labels)):
-            found.setdefault(self._group(index), []).append(index)
-        return found
 
     def _shifts_of(self, index: int) -> Iterator[SeriesShift]:
         """The changes of a series that hold, as they may belong together with those of others."""
         for shift in self.active_changes[index].every:
             yield SeriesShift(
                 series=self.ids[index],
-                group=self._group(index),
+                group=self.group(index),
                 labels=self.labels[index],
                 shift=shift,
                 place=self.judged_series[index].place(shift.since),
                 impact_ms=self.impact_ms(index, shift.before, shift.after),
             )
 
-    def impact_ms(self, index: int, before: float, after: float) -> float:
-        """How much longer all calls of a run take, by what they took in the newest one."""
-        totals = self.judged.histories.totals_ms[index]
-        known = totals[np.isfinite(totals)]
-        return float(known[-1] * (1 - before / after)) if len(known) else 0.0
+    def suspected(self) -> dict[int, SeriesShift]:
+        """What the newest nights of series show, by their numbers, as if it was proved."""
+        return {
+            index: self._suspected(index, verdict.suspect)
+            for index, verdict in enumerate(self.judged.verdicts)
+            if verdict.suspect is not None
+        }
 
-    def _find_cutoffs(self) -> dict[tuple[Any, ...], str]:
-        """The night since when a series of each group must have had a time, or it is not measured any more."""
-        times = np.isfinite(self.judged.histories.values_ms)
-        nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
-        all_nights = self.judged.histories.nights
-        return {group: all_nights[found[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
-
-    def has_ended(self, index: int) -> bool:
-        """Whether a series is not measured any more."""
-        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self._group(index))
-        return last_night is not None and cutoff is not None and last_night < cutoff
+    def _suspected(self, index: int, suspect: Change) -> SeriesShift:
+        series, nights = self.judged_series[index], self.judged.histories.nights
+        shift = LevelShift(
+            since=nights[suspect.night],
+            since_run=self.judged.histories.runs[index, suspect.night],
+            state=suspect.state,
+            before=suspect.before,
+            after=suspect.after,
+            ci_low=suspect.ci_low,
+            ci_high=suspect.ci_high,
+            before_nights=max(series.verdict.nights - len(nights) + suspect.night, 1),
+            after_nights=len(nights) - suspect.night,
+            reach=series.scatter.reach(math.log(suspect.after / suspect.before)),
+        )
+        impact_ms = self.impact_ms(index, shift.before, shift.after)
+        return SeriesShift(self.ids[index], self.group(index), self.labels[index], shift, suspect.night, impact_ms)
 
     def shown(self) -> list[int]:
         """The series that are looked at."""

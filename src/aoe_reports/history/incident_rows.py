@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from aoe_reports.history.causes import causes_of
+from aoe_reports.history.causes import explain
 from aoe_reports.history.examination import Examination
-from aoe_reports.history.incidents import Incident, SeriesShift
+from aoe_reports.history.incidents import Incident, SeriesShift, nights_around
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.causes import words_of_cause
-from aoe_reports.model.changes import IncidentCause, IncidentChange, IncidentMember
-from aoe_reports.model.texts import Text, count_of, join, say
-
-TITLE_CAUSES = 3
-"""So many causes are named in a title."""
+from aoe_reports.model.causes import causes_in_words, causes_of_models, operator_words, rank_words
+from aoe_reports.model.changes import WHOLE, IncidentCause, IncidentChange, IncidentMember
+from aoe_reports.model.texts import Text, say
 
 
 def incident_rows(examined: Examination, shown: Collection[str]) -> list[IncidentChange]:
@@ -26,15 +23,7 @@ def incident_rows(examined: Examination, shown: Collection[str]) -> list[Inciden
     }
     chosen = [incident for incident in examined.incidents if incident.id in wanted]
     examined.surroundings.read(chosen)
-    return [_row(examined, incident, causes_of(examined, incident, _ends(examined, incident))) for incident in chosen]
-
-
-def _ends(examined: Examination, incident: Incident) -> tuple[int, int]:
-    """The places of the incidents of the same workload before an incident and after it."""
-    lead, nights = incident.lead, len(examined.judged.histories.nights)
-    places = {one.lead.place for one in examined.incidents if one.lead.group == lead.group}
-    before, after = ({place for place in places if (place > lead.place) is later} for later in (False, True))
-    return max(before - {lead.place}, default=0), min(after, default=nights)
+    return [_row(examined, incident) for incident in chosen]
 
 
 def _shows_change(examined: Examination, index: int) -> bool:
@@ -43,24 +32,35 @@ def _shows_change(examined: Examination, index: int) -> bool:
     return active.state is not None and (active.open or examined.judged.verdicts[index].suspect is None)
 
 
-def _row(examined: Examination, incident: Incident, causes: Sequence[IncidentCause]) -> IncidentChange:
+def _row(examined: Examination, incident: Incident) -> IncidentChange:
     lead = incident.lead
+    shifts = {examined.places[one.series]: one.shift for one in incident.members}
+    ends = nights_around(examined.incidents, incident)
+    explained = explain(examined, shifts, {one.group for one in incident.members}, incident.place, ends)
+    models, causes = explained.models, explained.rows()
     members = [_member(examined, one) for one in incident.members]
     return IncidentChange(
         incident=incident.id,
-        title=_title(lead, causes),
+        title=_title(lead, causes, models),
         since=incident.since,
         since_run=incident.since_run,
         since_now=incident.since_now if incident.since_now != incident.since else None,
-        model=lead.labels.model,
+        model=lead.labels.model if len(models) == 1 else None,
+        models=models,
         hardware=lead.labels.hardware,
         change=lead.shift.change,
         impact_ms=lead.impact_ms,
         open=any(member.open for member in members),
+        new=2 * sum(_is_new(examined, one) for one in incident.members) > len(members),
         metadata=examined.surroundings.told(incident.id),
         causes=causes,
         members=members,
     )
+
+
+def _is_new(examined: Examination, one: SeriesShift) -> bool:
+    """Whether a change was not told before the newest night of its series."""
+    return one.shift.found in {None, examined.judged_series[examined.places[one.series]].last_night()}
 
 
 def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
@@ -82,27 +82,22 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     )
 
 
-def _title(lead: SeriesShift, causes: Sequence[IncidentCause]) -> Text:
+def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
     """The step if it moved, else the operator with the largest impact, and what caused it, in words."""
     labels = lead.labels
-    subject = _subject(labels)
-    named = say("{what} {change:+.1%}", what=subject, change=lead.shift.change)
-    if not causes or (len(causes) == 1 and causes[0].kind == "operator" and causes[0].op_name == labels.op_name):
-        return named
-    words = join("; ", (words_of_cause(one) for one in causes[:TITLE_CAUSES]))
-    more = len(causes) - TITLE_CAUSES
-    if more > 0:
-        words = say("{causes} and {others}", causes=words, others=count_of(more, "{number} more", "{number} more"))
-    return say("{incident}: {causes}", incident=named, causes=words) if labels.scope in {"step", "model"} else words
+    named = say("{what} {change:+.1%}", what=_subject(labels), change=lead.shift.change)
+    if labels.scope in WHOLE and causes:
+        told = causes_in_words(causes, models) if len(models) == 1 else causes_of_models(causes, models)
+        return say("{incident}: {causes}", incident=named, causes=told)
+    if causes:
+        return causes_of_models(causes, models)
+    return named if labels.scope in WHOLE else say("{model}: {what}", model=labels.model, what=named)
 
 
 def _subject(labels: SeriesLabels) -> Text:
-    rank = say(", rank {rank}", rank=labels.rank_id) if labels.rank_id is not None else ""
-    if labels.op_name:
-        known = labels.op_type or say("type unknown")
-        return say("operator {name} ({kind}{rank})", name=labels.op_name, kind=known, rank=rank)
-    if labels.scope == "op_type":
-        return say("operator type {kind}{rank}", kind=labels.op_type, rank=rank)
+    if labels.op_name or labels.scope == "op_type":
+        return operator_words(labels.op_type, labels.op_name, labels.rank_id)
+    rank = rank_words(labels.rank_id)
     if labels.scope == "step":
         return say("step of {model}{rank}", model=labels.model, rank=rank)
     return say("{name}{rank}", name=labels.workload, rank=rank)

@@ -17,7 +17,8 @@ from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
+from aoe_reports.history.suspicions import suspected_causes
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
@@ -31,6 +32,7 @@ class Regressions(Answer):
     """The rows, the incidents, how the budget was shared, what was found on the way, and why the exit code is not 0."""
 
     incidents: Sequence[IncidentChange]
+    suspicions: Sequence[SuspectedCause]
     budget: AlarmBudget
     why: Sequence[str]
     """The reasons, as keys of `EXIT_CODES`."""
@@ -75,6 +77,7 @@ def find_regressions(
         findings.append(NOT_ENOUGH_DATA.found(history.uri, remark))
         why.add("not-enough-data")
     incidents = incident_rows(examined, {row.series_id for row in rows})
+    suspicions = suspected_causes(examined)
     budget = _budget(examined)
     return Regressions(
         command="regressions",
@@ -82,8 +85,13 @@ def find_regressions(
         inputs=(store if isinstance(store, str) else store.uri,),
         findings=findings,
         tables=(Rows(type=SeriesChange, rows=_with_metadata(rows, incidents)),),
-        more={"budget": as_mapping(budget), "incidents": [as_mapping(one) for one in incidents]},
+        more={
+            "budget": as_mapping(budget),
+            "incidents": [as_mapping(one) for one in incidents],
+            "suspicions": [as_mapping(one) for one in suspicions],
+        },
         incidents=incidents,
+        suspicions=suspicions,
         budget=budget,
         why=[name for name in EXIT_CODES if name in why],
         remark=remark,

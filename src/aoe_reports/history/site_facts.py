@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
@@ -200,6 +200,8 @@ class StoreFacts:
     """Of each tuning run the operators that AOE says it failed on, by the names that profiles know."""
     incidents: Mapping[str, IncidentChange] = field(default_factory=dict)
     """What changed together, by its name, as `regressions` tells it."""
+    suspicions: Sequence[SuspectedCause] = ()
+    """What the newest nights of several series show together."""
 
     def slowest_of(self, model: str) -> SeriesFacts | None:
         """The series of the longest step of a model, for want of steps of the whole model."""

@@ -24,6 +24,7 @@ class _Sides:
     """The last runs before an incident and the first ones since, of the series that names it."""
 
     lead: SeriesShift
+    place: int
     before: Sequence[str]
     after: Sequence[str]
 
@@ -48,34 +49,39 @@ class Surroundings:
     def read(self, incidents: Iterable[Incident]) -> None:
         """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
         asked = [one for one in incidents if one.id not in self._now]
-        sides = {one.id: found for one in asked if (found := self._sides(one.lead)) is not None}
         self._now |= dict.fromkeys(one.id for one in asked)
+        self._now |= self.around({one.id: (one.lead, one.place) for one in asked})
+
+    def around(self, wanted: Mapping[str, tuple[SeriesShift, int]]) -> dict[str, list[ChangedFact]]:
+        """What else changed where a series is at a place, by name; none of those that have no night on one side."""
+        sides = {name: found for name, one in wanted.items() if (found := self._sides(*one)) is not None}
         if not sides:
-            return
+            return {}
         series = tuple(equals("series_id", name) for name in sorted({one.lead.series for one in sides.values()}))
         runs = sorted({run for one in sides.values() for run in (*one.before, *one.after)})
         where: Where = [series, tuple(equals("run_id", run) for run in runs)]
         rows = pl.DataFrame(self.history.records(("series_id", "run_id", *COLUMNS), where))
+        told: dict[str, list[ChangedFact]] = {}
         for name, one in sides.items():
             mine = rows.filter(pl.col("series_id") == one.lead.series)
             before, after = (mine.filter(pl.col("run_id").is_in(side)) for side in (one.before, one.after))
-            self._now[name] = [*changed_metadata(before, after), *self._tunings_around(one.lead)]
+            told[name] = [*changed_metadata(before, after), *self._tunings_around(one)]
+        return told
 
-    def _sides(self, lead: SeriesShift) -> _Sides | None:
+    def _sides(self, lead: SeriesShift, place: int) -> _Sides | None:
         series = self.series[lead.series]
-        place = series.place(lead.shift.since)
         before = [run for run in series.runs[:place] if run is not None][-NIGHTS:]
         after = [run for run in series.runs[place:] if run is not None][:NIGHTS]
-        return _Sides(lead, before, after) if before and after else None
+        return _Sides(lead, place, before, after) if before and after else None
 
-    def _tunings_around(self, lead: SeriesShift) -> Iterator[ChangedFact]:
+    def _tunings_around(self, one: _Sides) -> Iterator[ChangedFact]:
         """Runs of AOE for the workload between the last night before a change and its first."""
-        series = self.series[lead.series]
-        prior = [night for place, night in enumerate(series.nights[: lead.place]) if series.count(place, place + 1)]
+        series, lead = self.series[one.lead.series], one.lead
+        prior = [night for place, night in enumerate(series.nights[: one.place]) if series.count(place, place + 1)]
         names = [
             run.run_id
             for run in self.tunings
-            if run.model == lead.labels.model and prior[-1:] <= [run.night] <= [lead.shift.since]
+            if run.model == lead.labels.model and prior[-1:] <= [run.night] <= [series.nights[one.place]]
         ]
         if names:
             yield ChangedFact("tuning_runs", None, ", ".join(names[:TUNINGS_NAMED]))

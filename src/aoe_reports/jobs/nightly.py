@@ -8,14 +8,14 @@ from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.locks import locked
-from aoe_reports.engine.output import REPORT_FILES, write_whole
+from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
 from aoe_reports.history.ingest import Stored, ingest, stored_row
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
-from aoe_reports.jobs.report import read_night, stored_runs
+from aoe_reports.jobs.report import Row, read_night, stored_runs
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
@@ -24,7 +24,7 @@ from aoe_reports.model.rows import Rows
 from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import Language, say
 from aoe_reports.present.forms import FORMS, Shown
-from aoe_reports.present.night import night_report
+from aoe_reports.present.night import night_report, verdict_line
 from aoe_reports.present.reports.night_content import Job, Night
 from aoe_reports.site.build import build_site, refuse_other_folder
 from aoe_reports.store import History, equals
@@ -73,25 +73,27 @@ def run_nightly(
     findings = _findings(notes, stored, found)
     rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
     content = replace(_night_of(chosen.store, stored, found), findings=findings, job=Job(rows, simulated))
-    shown = night_report(content)
+    shown, reasons = night_report(content), _reasons(found, findings, chosen)
     answer = NightlyAnswer(
         command="nightly",
         title=shown.title,
         headline=shown.headline,
         sections=shown.sections,
+        verdict=_verdict(reasons, chosen, content.changes),
         inputs=tuple(map(str, paths)),
         tables=(Rows(type=IngestedRun, rows=rows),),
         more={
             "night": content.night,
             "changes": content.changes,
             "incidents": content.incidents,
+            "suspicions": content.suspicions,
             "budget": content.budget or {},
             "headline": shown.headline,
         },
         findings=findings,
         unreadable=notes.unreadable,
         changes=content.changes,
-        why=_reasons(found, findings, chosen),
+        why=reasons,
     )
     if report is not None:
         report(answer)
@@ -141,6 +143,12 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
     return reasons
 
 
+def _verdict(why: Sequence[str], chosen: NightlyOptions, changes: Sequence[SeriesChange]) -> str:
+    """The last line: whether the job passes, and where its report is."""
+    report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
+    return verdict_line(why, chosen.gate, changes, report)
+
+
 def _refuse_misuse(site: Path) -> None:
     """Refuse a folder of somebody else's; whatever else is wrong with it is told when it is written, after the report."""
     try:
@@ -151,6 +159,8 @@ def _refuse_misuse(site: Path) -> None:
         return
 
 
+LEAST_MODELS = 2
+"""From so many models on a job is one of all models."""
 KEPT = frozenset({"unchanged", "less-complete"})
 """Outcomes after which the store has a run as it was stored before, maybe under other names than it was read under now."""
 
@@ -178,7 +188,20 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
     headers = [item.run.header for item in stored]
     nights = [header.night for header in headers if header.run_kind != "tuning"] or [header.night for header in headers]
     incomplete = [run["run_id"] for run in runs if run["status"] == "incomplete"]
-    return read_night(history, found, max(nights), mine, incomplete)
+    content = read_night(history, found, max(nights), mine, incomplete)
+    return replace(content, missing=_missing(runs, mine))
+
+
+def _missing(runs: Sequence[Row], mine: Sequence[Row]) -> list[str]:
+    """Models that were measured together with these the last time; a job of one model waits for no other."""
+    measured = [run for run in mine if run["run_kind"] != "tuning"]
+    models, first = {run["model"] for run in measured}, min((run["night"] for run in measured), default="")
+    if len(models) < LEAST_MODELS:
+        return []
+    others = [run for run in runs if run["run_kind"] != "tuning"]
+    before = max((run["night"] for run in others if run["night"] < first and run["model"] in models), default=None)
+    tonight = {run["model"] for run in others if run["night"] >= first}
+    return sorted({run["model"] for run in others if run["night"] == before} - tonight)
 
 
 def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:

@@ -82,6 +82,7 @@ def _data_of(content: Night, headline: str) -> Row:
         "lead": None if lead is None else lead.series_id,
         "budget": content.budget or {},
         "incidents": content.incidents,
+        "suspicions": content.suspicions,
         "history": None if trend is None else _trend_data(trend),
         "hotspots": None if hot is None else _hotspots_data(hot),
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
@@ -155,7 +156,12 @@ def read_night(
     content = Night(night=night, least_nights=Parameters().least_nights)
     if found is not None:
         content = replace(
-            content, changes=found.rows, incidents=found.incidents, budget=found.budget, remark=found.remark
+            content,
+            changes=found.rows,
+            incidents=found.incidents,
+            suspicions=found.suspicions,
+            budget=found.budget,
+            remark=found.remark,
         )
     if night is None:
         return content

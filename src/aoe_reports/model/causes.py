@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from aoe_reports.model.changes import IncidentCause
-from aoe_reports.model.texts import Text, say
+from collections.abc import Sequence
 
-_CAUSES = {
+from aoe_reports.model.changes import IncidentCause
+from aoe_reports.model.texts import Text, count_of, join, say
+
+NAMED = 3
+"""So many causes, or models, are named in a title or a headline."""
+
+_REASONS = {
     "same": say("the same"),
     "slower-calls": say("calls are slower"),
     "faster-calls": say("calls are faster"),
@@ -21,23 +26,52 @@ _CAUSES = {
 }
 
 
-def cause_words(cause: str) -> str:
+def reason_words(reason: str) -> str:
     """Why an operator takes more or less of a step, as people say it."""
-    return _CAUSES.get(cause, cause)
+    return _REASONS.get(reason, reason)
 
 
-def words_of_cause(cause: IncidentCause) -> Text:
-    """What caused an incident, and by how much that is longer."""
-    return say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+def causes_in_words(causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
+    """What caused an incident of some models, each with the change, the first three of them."""
+    named = [_words(cause, alone=len(models) == 1) for cause in causes[:NAMED]]
+    return _and_others(join("; ", named), len(causes) - NAMED)
+
+
+def causes_of_models(causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
+    """Which models something happened to, and what caused it."""
+    named = models_in_words(models)
+    if causes[0].kind == "machine":
+        named = say("whole machine ({models})", models=named)
+    return say("{model}: {what}", model=named, what=causes_in_words(causes, models))
+
+
+def models_in_words(models: Sequence[str]) -> Text:
+    """The first three, and how many more there are."""
+    return _and_others(join(", ", models[:NAMED]), len(models) - NAMED)
+
+
+def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None = None) -> Text:
+    """An operator, else an operator type, maybe on one rank."""
+    rank = rank_words(rank_id)
+    if op_name:
+        kind = op_type or say("type unknown")
+        return say("operator {name} ({kind}{rank})", name=op_name, kind=kind, rank=rank)
+    return say("operator type {kind}{rank}", kind=op_type, rank=rank)
+
+
+def rank_words(rank_id: int | None) -> str:
+    """The rank that something is of, behind its name; nothing where it is of all."""
+    return "" if rank_id is None else say(", rank {rank}", rank=rank_id)
+
+
+def _words(cause: IncidentCause, *, alone: bool) -> Text:
+    words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+    return words if alone or cause.model is None else say("{model}: {what}", model=cause.model, what=words)
 
 
 def _about(cause: IncidentCause) -> Text:
-    rank = say(", rank {rank}", rank=cause.rank_id) if cause.rank_id is not None else ""
-    if cause.kind == "operator":
-        kind = cause.op_type or say("type unknown")
-        return say("operator {name} ({kind}{rank})", name=cause.op_name, kind=kind, rank=rank)
-    if cause.kind == "op-type":
-        return say("operator type {kind}{rank}", kind=cause.op_type, rank=rank)
+    if cause.op_type or cause.op_name:
+        return operator_words(cause.op_type, cause.op_name, cause.rank_id)
     followers = (
         say("all {count} operators", count=cause.members)
         if cause.followers == cause.members
@@ -46,3 +80,9 @@ def _about(cause: IncidentCause) -> Text:
     return (
         say("rank {rank}: {operators}", rank=cause.rank_id, operators=followers) if cause.kind == "rank" else followers
     )
+
+
+def _and_others(named: Text, others: int) -> Text:
+    if others <= 0:
+        return named
+    return say("{named} and {others}", named=named, others=count_of(others, "{number} more", "{number} more"))

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from aoe_reports.model.rows import column, row
 
+WHOLE = frozenset({"step", "model"})
+"""Scopes of what is measured as a whole."""
+
 
 @row
 class Acknowledged:
@@ -168,9 +171,11 @@ class IncidentMember:
 
 @row
 class IncidentCause:
-    """What explains an incident: all of a run, a rank, an operator type, or one operator (`kind`), longer by one factor."""
+    """What explains an incident: all of a machine, a run, a rank, an operator type, or one operator (`kind`), longer by one factor."""
 
     kind: str = column()
+    model: str | None = column()
+    """Null where it is about several models."""
     rank_id: int | None = column()
     """Null where it is about all ranks."""
     op_type: str | None = column()
@@ -191,14 +196,35 @@ class IncidentChange:
     since_run: str | None = column()
     since_now: str | None = column()
     model: str | None = column()
+    """Null where it is of several models."""
+    models: Sequence[str] = column()
     hardware: str | None = column()
     change: float = column()
     impact_ms: float = column()
     open: bool = column()
+    new: bool = column()
+    """Whether most of it was not told before the newest night."""
     metadata: Sequence[ToldFact] = column()
     causes: Sequence[IncidentCause] = column()
     """That which explains most first; none where nothing is known of operators."""
     members: Sequence[IncidentMember] = column()
+
+
+@row
+class SuspectedCause:
+    """What the newest nights of several series show together, until more nights prove it, or clear it."""
+
+    title: str = column()
+    since: str = column()
+    models: Sequence[str] = column()
+    hardware: str | None = column()
+    change: float = column()
+    cause: IncidentCause = column()
+    past: bool = column()
+    """Whether the newest night shows it no more."""
+    metadata: Sequence[ToldFact] = column()
+    series: Sequence[str] = column()
+    """The suspect series that it explains."""
 
 
 @row

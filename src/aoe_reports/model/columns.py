@@ -6,7 +6,7 @@ hundred thousand tasks: commands that are run by hand go through the buffers ins
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,11 +102,17 @@ def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArr
 
 def scalar(value: str | int) -> pa.Scalar:
     """A word or a whole number as what Arrow compares with."""
-    if isinstance(value, int):
-        return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(np.array([value], dtype=np.int64))])[0]
-    raw = value.encode(errors="surrogatepass")
-    ends = pa.py_buffer(np.array([0, len(raw)], dtype=np.int32))
-    return pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(raw)])[0]
+    return values_of([value])[0]
+
+
+def values_of(values: Sequence[str | int]) -> pa.Array:
+    """Words or whole numbers as a column; words as they are, with bytes of names that are no text."""
+    if isinstance(values[0], int):
+        numbers = np.array(values, dtype=np.int64)
+        return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(numbers)])
+    raw = [str(value).encode(errors="surrogatepass") for value in values]
+    ends = np.cumsum([0, *map(len, raw)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(raw), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(raw))])
 
 
 def keep_where(mask: Mask) -> pa.Array:

@@ -98,5 +98,7 @@ class Report:
     title: str
     headline: str
     sections: Sequence[Section]
+    verdict: str = ""
+    """The last line on a terminal."""
     language: Language = "en"
     """What it is told in."""

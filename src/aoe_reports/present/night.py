@@ -5,18 +5,27 @@ What changed and since when, what explains it, what is hot, what could be gained
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from aoe_reports.model.causes import words_of_cause
-from aoe_reports.model.changes import IncidentCause, IncidentChange, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.causes import causes_in_words, causes_of_models, models_in_words
+from aoe_reports.model.changes import (
+    WHOLE,
+    IncidentCause,
+    IncidentChange,
+    OperatorChange,
+    SeriesChange,
+    StepAttribution,
+    SuspectedCause,
+    ToldFact,
+)
 from aoe_reports.model.report import Report
-from aoe_reports.model.texts import capital, count_of, join, say
+from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.present.reports.findings import findings_section
 from aoe_reports.present.reports.incidents import is_open, is_slower
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
 from aoe_reports.present.reports.night_content import (
-    WHOLE,
     Night,
+    foremost,
     is_news,
     lead_of,
 )
@@ -29,7 +38,8 @@ from aoe_reports.present.reports.night_runs import (
     verdict_sections,
 )
 from aoe_reports.present.reports.night_words import (
-    operator_words,
+    line_name,
+    operator_line,
     subject_words,
     times_in_one_unit,
     title_name,
@@ -37,8 +47,8 @@ from aoe_reports.present.reports.night_words import (
 )
 
 SHOWN_FINDINGS = 50
-NAMED_CAUSES = 3
-"""So many causes are named in a headline."""
+NAMED_FACTS = 2
+"""So many facts that changed with it are named in a headline."""
 
 
 def night_report(night: Night) -> Report:
@@ -76,37 +86,110 @@ def headline(night: Night) -> str:
         return say("The store is empty: no run is stored.")
     if night.budget is None:
         return say("Nothing was measured.")
-    return night_headline(night.changes, night.incidents, night.remark)
+    text = night_headline(night.changes, incidents=night.incidents, suspicions=night.suspicions, remark=night.remark)
+    if not night.missing:
+        return text
+    return join(" ", (text, say("Not measured: {models}.", models=models_in_words(night.missing))))
 
 
 def night_headline(
-    changes: Sequence[SeriesChange], incidents: Iterable[IncidentChange], remark: str | None = None
+    changes: Sequence[SeriesChange],
+    *,
+    incidents: Iterable[IncidentChange] = (),
+    suspicions: Sequence[SuspectedCause] = (),
+    remark: str | None = None,
 ) -> str:
-    """The night in one sentence: the regression of the step and what explains it, else that there is none.
+    """The night in one sentence: what is new, the gravest first; else what is open; else that there is no regression.
 
-    `changes` and `incidents` are rows of `regressions`, `remark` says why nothing can be said of changes, where that is so.
+    `changes`, `incidents` and `suspicions` are those of `regressions`, `remark` says why nothing can be said of changes, where
+    that is so.
     """
     slower = [row for row in changes if is_open(row)]
-    lead = lead_of(slower)
-    if lead is None:
-        return _without_regression(changes, remark)
-    causes = next((one.causes for one in incidents if one.incident == lead.incident), ())
-    text = say("Regression: {level}", level=_level(lead))
-    explained = _explanation(lead, slower, causes)
-    if explained is not None:
-        text = join("; ", (text, explained))
-    others = {row.incident or row.series_id for row in slower if row is not lead} - {lead.incident}
-    said = say("{text}.", text=text)
-    if not others:
-        return said
-    more = count_of(len(others), "{number} other incident is open.", "{number} other incidents are open.")
-    return join(" ", (said, more))
-
-
-def _without_regression(changes: Sequence[SeriesChange], remark: str | None) -> str:
-    """The headline of a night with no regression that is open: what else changed, as far as it is news."""
-    if remark is not None:
+    if not slower and remark is not None:
         return say("{text}.", text=capital(remark))
+    known = {one.incident: one for one in incidents}
+    lead = lead_of([row for row in slower if _is_new(row, known)])
+    suspected = _foremost_suspicion(suspicions)
+    quicker = None if suspected is not None and suspected.change > 0 else _newly_quicker(changes, known)
+    if lead is not None:
+        first = say("Regression: {what}.", what=_change_words(lead, slower, known))
+    elif quicker is not None:
+        words = _change_words(quicker, (), known)
+        first = say("Recovered: {what}." if quicker.state == "recovered" else "Improved: {what}.", what=words)
+    elif suspected is not None:
+        first = _suspected(suspected)
+    elif slower:
+        lead = lead_of(slower)
+        assert lead is not None
+        first = say("No new regression. Open: {what}.", what=_change_words(lead, slower, known))
+    else:
+        return _without_regression(changes)
+    said = {lead.series_id, lead.incident} if lead is not None else set()
+    others = {row.incident or row.series_id for row in slower} - said
+    if not others:
+        return first
+    more = (
+        count_of(len(others), "{number} incident is open.", "{number} incidents are open.")
+        if lead is None
+        else count_of(len(others), "{number} other incident is open.", "{number} other incidents are open.")
+    )
+    return join(" ", (first, more))
+
+
+def verdict_line(
+    why: Collection[str], gates: Sequence[str], changes: Sequence[SeriesChange], report: str | None = None
+) -> str:
+    """The end of a long report: whether the gates let it pass, how many incidents are open, where the report is.
+
+    `why` are the reasons why the exit code is not 0.
+    """
+    said = say(
+        "gate failed"
+        if "regression" in why
+        else "gate failed (suspected regression)"
+        if "suspect" in why
+        else "gate passed"
+    )
+    if gates:
+        said = say("{gate} ({gates})", gate=said, gates=join(", ", gates))
+    count = len({row.incident or row.series_id for row in changes if is_open(row)})
+    parts = [said, count_of(count, "{number} incident open", "{number} incidents open")]
+    if "damage" in why:
+        parts.insert(1, say("damaged input"))
+    if report is not None:
+        parts.append(say("report: {path}", path=report))
+    return join(" · ", parts)
+
+
+def _is_new(row: SeriesChange, known: Mapping[str, IncidentChange]) -> bool:
+    """Whether nobody was told before tonight; of an incident whether most of it is new."""
+    incident = known.get(row.incident or "")
+    return row.new if incident is None else incident.new
+
+
+def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> SeriesChange | None:
+    """What got quicker and is told tonight: a step, else what saves most; single series are only counted."""
+    rows = [
+        row
+        for row in changes
+        if row.state in {"improved", "recovered"} and row.incident in known and _is_new(row, known)
+    ]
+    return foremost(rows) if len(rows) > 1 else None
+
+
+def _foremost_suspicion(suspicions: Sequence[SuspectedCause]) -> SuspectedCause | None:
+    """What the newest night shows of most series; what is slower first."""
+    shown = [one for one in suspicions if not one.past]
+    return min(shown, key=lambda one: (one.change < 0, -len(one.series)), default=None)
+
+
+def _suspected(one: SuspectedCause) -> Text:
+    what = _with_facts(causes_of_models([with_short_names(one.cause)], one.models), one.metadata)
+    return say("Suspected since {since}: {what} (run the night again).", since=one.since, what=what)
+
+
+def _without_regression(changes: Sequence[SeriesChange]) -> str:
+    """The headline of a night with no regression that is open: what else changed, as far as it is news."""
     slower = [row for row in changes if is_slower(row)]
     news = [row.state for row in changes if is_news(row)]
     counts = [
@@ -121,22 +204,55 @@ def _without_regression(changes: Sequence[SeriesChange], remark: str | None) -> 
     return say("No open regression: {changed}.", changed=join(", ", known))
 
 
-def _level(row: SeriesChange) -> str:
-    """What changed by how much, since when, from which level to which."""
-    since = say(" since {since}", since=row.since) if row.since else ""
-    levels: str = ""
-    if row.before and row.after:
-        (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)
-        levels = say(" ({before} → {after} {unit})", before=before, after=after, unit=unit)
-    return say(
-        "{what} {change:+.1%}{since}{levels}", what=subject_words(row), change=row.change, since=since, levels=levels
-    )
+def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> str:
+    """What changed, since when, what explains it and what else changed there."""
+    incident = known.get(lead.incident or "")
+    causes = [] if incident is None else [with_short_names(cause) for cause in incident.causes]
+    since = _since(lead.since if incident is None else incident.since)
+    if incident is not None and causes and lead.scope not in WHOLE:
+        is_lead = [cause.kind for cause in causes] == ["operator"]
+        text: str = say(
+            "{what}{since}{levels}",
+            what=causes_of_models(causes, incident.models),
+            since=since,
+            levels=_levels(lead) if is_lead else "",
+        )
+    else:
+        level = say("{what} {change:+.1%}{since}{levels}", what=subject_words(lead), change=lead.change, since=since, levels=_levels(lead))  # fmt: skip
+        explained = _explanation(lead, slower, causes, () if incident is None else incident.models)
+        text = level if explained is None else join("; ", (level, explained))
+    return _with_facts(text, () if incident is None else incident.metadata)
 
 
-def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange], causes: Sequence[IncidentCause]) -> str | None:
-    """What explains that a step is slower: causes of many operators, else its attribution, else an operator of the same night."""
+def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
+    """What changed, and the facts that changed with it."""
+    facts = [fact for fact in metadata if fact.seen != "later" and fact.before and fact.after][:NAMED_FACTS]
+    return say("{what}, with {facts}", what=text, facts=join(", ", map(_fact, facts))) if facts else text
+
+
+def _fact(fact: ToldFact) -> Text:
+    name = say("engine version") if fact.name == "engine_version" else line_name(fact.name)
+    return say("{name} {before} → {after}", name=name, before=line_name(fact.before), after=line_name(fact.after))
+
+
+def _since(night: str | None) -> str:
+    return say(" since {since}", since=night) if night else ""
+
+
+def _levels(row: SeriesChange) -> str:
+    """From which level to which."""
+    if not (row.before and row.after):
+        return ""
+    (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)
+    return say(" ({before} → {after} {unit})", before=before, after=after, unit=unit)
+
+
+def _explanation(
+    lead: SeriesChange, slower: Sequence[SeriesChange], causes: Sequence[IncidentCause], models: Sequence[str]
+) -> str | None:
+    """What explains that a step changed: causes of many operators, else its attribution, else an operator of the same night."""
     if any(cause.kind != "operator" for cause in causes):
-        return join(", ", (words_of_cause(with_short_names(cause)) for cause in causes[:NAMED_CAUSES]))
+        return causes_in_words(causes, models) if len(models) == 1 else causes_of_models(causes, models)
     if lead.attribution:
         return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:
@@ -144,7 +260,7 @@ def _explanation(lead: SeriesChange, slower: Sequence[SeriesChange], causes: Seq
     one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
     if one is None:
         return None
-    return say("{operator} {change:+.1%} since the same night", operator=operator_words(one), change=one.change)
+    return say("{operator} {change:+.1%} since the same night", operator=operator_line(one), change=one.change)
 
 
 def _largest_part(attribution: StepAttribution) -> str | None:
@@ -168,6 +284,6 @@ def _largest_part(attribution: StepAttribution) -> str | None:
 def _changed_operator(one: OperatorChange) -> str:
     """An operator of an attribution, with its change where it ran before, too."""
     if not one.before_us:
-        return say("{operator} (new)", operator=operator_words(one))
+        return say("{operator} (new)", operator=operator_line(one))
     change = one.after_us / one.before_us - 1
-    return say("{operator} {change:+.1%}", operator=operator_words(one), change=change)
+    return say("{operator} {change:+.1%}", operator=operator_line(one), change=change)

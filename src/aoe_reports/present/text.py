@@ -24,14 +24,16 @@ def render(report: Report) -> str:
 
 def render_pieces(report: Report) -> Iterator[str]:
     """The report piece by piece, for one whose rows are too many to be held."""
-    yield plain(report.title)
     if report.headline:
-        yield "\n\n" + plain(report.headline)
+        yield plain(report.headline) + "\n\n"
+    yield plain(report.title)
     for section in report.sections:
         before = "\n\n"
         for line in _section(section):
             yield before + line
             before = "\n"
+    if report.verdict:
+        yield "\n\n" + plain(report.verdict)
     yield "\n"
 
 

@@ -50,6 +50,8 @@ class CheckOptions(RunOptions):
 
     def takes(self, finding: Finding) -> bool:
         """Whether a finding is asked for; that something cannot be read is always said."""
+        if not self.select and not self.ignore:
+            return True
         from aoe_reports.formats.rules import UNREADABLE
 
         if finding.rule == UNREADABLE.name:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, Finished, Question, Request, RunOptions, all_tasks, only
-from aoe_reports.model.causes import cause_words
+from aoe_reports.model.causes import reason_words
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
@@ -453,7 +453,7 @@ def _sections(pairs: Sequence[_Pair]) -> list[Section]:
     columns = _COLUMNS_OF_STEPS if of_steps else columns_of(Change)
     sections = []
     for total, mine in pairs:
-        rows = [as_mapping(change) | {"cause": cause_words(change.cause or "") or None} for change in mine]
+        rows = [as_mapping(change) | {"cause": reason_words(change.cause or "") or None} for change in mine]
         shown = sum(change.metric is None or change.step is not None for change in mine)
         grid = Grid(telling_columns(columns, rows), rows) if rows else None
         sections.append(Section(_title(total), _sentences(total, shown), grid=grid))

@@ -7,8 +7,6 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
@@ -23,8 +21,8 @@ from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, linked, short, stated
-from aoe_reports.site.charts import sparkline
 from aoe_reports.site.comparison import page_of, pairs_of
+from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.pages import Content, ListPage, Page
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
@@ -33,7 +31,6 @@ from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
 SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES = 30, 30, 5
-SPARK_NIGHTS = 60
 
 
 class _Words(NamedTuple):
@@ -67,6 +64,7 @@ class Overview(Page):
     facts: Sequence[tuple[str, str]]
     tiles: Sequence[tuple[Group, str, int]]
     """How many series a group has."""
+    incidents: Table
     groups: Sequence[tuple[Group, Table]]
     models: Table
     compared: Sequence[tuple[str, str]]
@@ -94,6 +92,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         tone=tone,
         facts=_facts(facts, text) if facts.nights else [],
         tiles=_tiles(groups, text) if facts.nights else [],
+        incidents=incidents_table(facts, text),
         groups=[(key, _group(key, members, text)) for key, members in groups.items() if members],
         models=Table(_model_columns(text), [_model(model, facts, text) for model in _models(facts)]),
         compared=[(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
@@ -110,6 +109,8 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     )
     return page, {
         "rows": [as_mapping(row) for row in facts.regressions],
+        "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
+        "suspicions": [as_mapping(one) for one in facts.suspicions],
         "budget": facts.budget,
         "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
@@ -135,7 +136,10 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
             text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
             "calm",
         )
-    said = plain(text.told(night_headline(facts.regressions, facts.incidents.values(), facts.remark)))
+    told = night_headline(
+        facts.regressions, incidents=facts.incidents.values(), suspicions=facts.suspicions, remark=facts.remark
+    )
+    said = plain(text.told(told))
     if any(is_open(row) for row in facts.regressions):
         return said, "", "bad"
     return said, "", "odd" if any(row.state == "suspect" for row in facts.regressions) else "calm"
@@ -248,27 +252,11 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     state, change = state_of(slowest.row), slowest.row.change
     return [
         head(model, f"series/{file_name(slowest.id)}.html", _where(slowest, text)),
-        drawn(_spark(slowest, text)),
+        drawn(spark(slowest, text)),
         cell(float(slowest.values_ms[-1]), "ms"),
         stated(state, text.word(state), show(change, "change") if change is not None else ""),
         *ran,
     ]
-
-
-def _spark(series: SeriesFacts, text: Texts) -> Markup:
-    values = series.values_ms[-SPARK_NIGHTS:].tolist()
-    offset = len(series.nights) - len(values)
-    mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
-    said = text(
-        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms",
-        what=short(str(series.row.workload)),
-        count=len(values),
-        night=series.nights[-1],
-        low=show(min(values), "ms"),
-        high=show(max(values), "ms"),
-        now=show(values[-1], "ms"),
-    )
-    return sparkline(values, mark, said)
 
 
 def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> str:

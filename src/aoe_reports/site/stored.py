@@ -81,6 +81,7 @@ def read_facts(
         claims=_claims_of_runs(history, runs),
         failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
         incidents={incident.incident: incident for incident in told.incidents},
+        suspicions=told.suspicions,
     )
     return history, facts
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def find_causes(
 ) -> list[Cause]:
     """The causes of some changes (logarithms) with their standard errors, that which explains most first.
 
-    Of the changes that are `certain` each is explained; a cause that explains none of them is not told. `levels` says which labels together may tell a cause; `()` is everything. Of two that are about the same times the first is told.
+    Of the changes that are `certain` each is explained; a cause that explains none of them, or a minor part of some, is not told. `levels` says which labels together may tell a cause; `()` is everything. Of two that are about the same times the first is told.
     """
     if not certain.any():
         return []
@@ -60,11 +61,13 @@ def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -
     """The causes that could be named, by the times that each is about; many incidents are of the same times."""
     found: dict[tuple[int, ...], Labels] = {}
     for level in levels:
-        about: dict[Labels, list[int]] = {}
-        for place, one in enumerate(labels):
-            about.setdefault(tuple(one[cell] if cell in level else None for cell in range(len(one))), []).append(place)
-        for name, places in about.items():
-            found.setdefault(tuple(places), name)
+        about: dict[Any, list[int]] = {}
+        told_by = itemgetter(*level) if level else len
+        for place, value in enumerate(map(told_by, labels)):
+            about.setdefault(value, []).append(place)
+        for places in about.values():
+            named = labels[places[0]]
+            found.setdefault(tuple(places), tuple(one if cell in level else None for cell, one in enumerate(named)))
     return found
 
 
@@ -88,9 +91,17 @@ class _Description:
             for number in [one for one in self.sizes if self._worth(one) <= 0 or not self._is_common(one)]:
                 del self.sizes[number]
                 self.dropped.add(number)
+        self._drop_minor()
         found = map(self._cause, sorted(self.sizes, key=self._worth, reverse=True))
-        told = [cause for cause in found if self.certain[list(cause.followers)].any()]
-        return [*told, *self._told_alone()]
+        return [*found, *self._told_alone()]
+
+    def _drop_minor(self) -> None:
+        """Drop causes that explain no certain change, or only the minor part of some."""
+        for number in list(self.sizes):
+            followers = list(self._cause(number).followers)
+            moved = self.moved[followers][self.certain[followers]]
+            if not (abs(self.sizes[number]) * (1 + BEYOND) >= np.abs(moved)).any():
+                del self.sizes[number]
 
     def _told_alone(self) -> list[Cause]:
         """Certain changes that are more than causes explain, the clearest first."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.model.columns import scalar
+from aoe_reports.model.columns import scalar, values_of
 
 Sign = Literal["=", "!=", "<=", ">="]
 
@@ -97,6 +97,10 @@ def undecided(where: Where, bounds: Mapping[str, tuple[Any, Any]]) -> list[AnyOf
 def matching(rows: pa.Table, where: Where) -> pa.Table:
     """The rows that fit."""
     for choice in alternatives(where):
+        if len(choice) > 1 and {(one.column, one.sign) for one in choice} == {(choice[0].column, "=")}:
+            values = values_of([one.value for one in choice])
+            rows = rows.filter(pc.is_in(rows[choice[0].column], value_set=values))
+            continue
         masks = [_COMPARE[c.sign](rows[c.column], scalar(c.value)) for c in choice]
         rows = rows.filter(reduce(pc.or_kleene, masks))
     return rows

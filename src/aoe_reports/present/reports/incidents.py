@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, ToldFact
+from aoe_reports.model.causes import models_in_words
+from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
 from aoe_reports.model.report import Section
+from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 
-SHOWN_MEMBERS = 20
+SHOWN_MEMBERS = 10
+DETAILED = 3
+"""Of so many incidents the series are listed."""
+SHOWN_SUSPICIONS = 10
 
 Member = SeriesChange | IncidentMember
 """A member of an incident, or the row of its series."""
 
 _OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
 """What is said of series, and not of members of an incident."""
+
+
+@row
+class _SuspectedLine:
+    """A cause of suspicions, with how many series it explains."""
+
+    title: str = column("Item")
+    since: str = column("Since")
+    hardware: str | None = column("Hardware")
+    count: int = column("Series", "integer")
+    newest: str = column("Newest night")
 
 
 def is_slower(row: SeriesChange) -> bool:
@@ -32,10 +48,12 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
     """One section an incident, its members under it: as their rows say where the incident is where those begin."""
     by_series = {row.series_id: row for row in rows}
     sections = []
-    for incident in incidents:
+    for number, incident in enumerate(incidents):
         members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
         sentences = [*_where(incident), *_words(members), *_metadata(incident.metadata), *_date(incident)]
-        if len(members) > SHOWN_MEMBERS:
+        if number >= DETAILED:
+            sentences.append(say("The JSON output lists its series."))
+        elif len(members) > SHOWN_MEMBERS:
             sentences.append(
                 say(
                     "The first {shown} of {count} series are listed; the JSON output contains all.",
@@ -44,10 +62,26 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
                 )
             )
         shown = members[:SHOWN_MEMBERS]
-        grid = grid_of(SeriesChange, shown, without=_OF_NO_MEMBER)
+        grid = grid_of(SeriesChange, shown, without=_OF_NO_MEMBER) if number < DETAILED else None
         title = say("{since}: {title}", since=incident.since, title=incident.title)
         sections.append(Section(title, sentences, grid))
     return sections
+
+
+def suspicions_section(suspicions: Sequence[SuspectedCause]) -> Section:
+    """One line a cause of what is suspected, instead of one a series."""
+    said = [
+        say(
+            "The newest nights show this in several series each; more nights prove it, or clear it: run the night again."
+        )
+    ]
+    if len(suspicions) > SHOWN_SUSPICIONS:
+        said.append(say("The first {shown} of {count} are listed.", shown=SHOWN_SUSPICIONS, count=len(suspicions)))
+    shown = [
+        row_from(_SuspectedLine, one, count=len(one.series), newest=say("as before" if one.past else "shows it"))
+        for one in suspicions[:SHOWN_SUSPICIONS]
+    ]
+    return Section("Suspected", said, grid_of(_SuspectedLine, shown))
 
 
 def _member(member: IncidentMember, row: SeriesChange | None, incident: str) -> Member:
@@ -60,7 +94,7 @@ def _where(incident: IncidentChange) -> list[str]:
         say(
             "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
             incident=incident.incident,
-            model=incident.model,
+            model=models_in_words(incident.models),
             hardware=incident.hardware,
             run=say(", run {run}", run=incident.since_run) if incident.since_run else "",
             series=count_of(len(incident.members), "{number} series", "{number} series"),
@@ -72,10 +106,10 @@ def _where(incident: IncidentChange) -> list[str]:
 def _words(members: Sequence[Member]) -> Iterator[str]:
     """Who accepted what, and what was held against a baseline further back; equal sentences once."""
     said: dict[str, None] = {}  # equal in English is equal in every language
-    for row in members:
-        if isinstance(row, IncidentMember):
+    for member in members:
+        if isinstance(member, IncidentMember):
             continue
-        accepted = row.acknowledged
+        accepted = member.acknowledged
         if accepted is not None:
             words = say(
                 "Acknowledged {when} by {who}: {reason}"
@@ -86,19 +120,19 @@ def _words(members: Sequence[Member]) -> Iterator[str]:
                 reason=accepted.reason,
             )
             said[words] = None
-        if len(row.moves) > 1:
+        if len(member.moves) > 1:
             words = say(
                 "{workload} is compared with the level before the first of its changes: {steps}.",
-                workload=row.workload,
-                steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in row.moves)),
+                workload=member.workload,
+                steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in member.moves)),
             )
             said[words] = None
-        if row.ended:
+        if member.ended:
             words = say(
                 "{workload} (series {series}) has not been measured since {night}.",
-                workload=row.workload,
-                series=row.series_id,
-                night=row.last_night,
+                workload=member.workload,
+                series=member.series_id,
+                night=member.last_night,
             )
             said[words] = None
     yield from said

@@ -33,6 +33,7 @@ def _translated(report: Report, language: Language) -> Report:
         report,
         title=in_language(report.title, language),
         headline=in_language(report.headline, language),
+        verdict=in_language(report.verdict, language),
         sections=[_section(section, language) for section in report.sections],
         language=language,
     )

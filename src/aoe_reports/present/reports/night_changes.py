@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aoe_reports.model.causes import cause_words
+from aoe_reports.model.causes import reason_words
 from aoe_reports.model.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
-from aoe_reports.present.reports.incidents import incident_sections, is_open
+from aoe_reports.present.reports.incidents import incident_sections, is_open, suspicions_section
 from aoe_reports.present.reports.night_content import (
     Night,
     Trend,
@@ -52,7 +52,12 @@ def changes_sections(night: Night) -> Iterator[Section]:
         yield Section("Changes", [say("Nothing was measured.")])
         return
     told = [row for row in night.changes if is_news(row)]
-    apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in told if one.incident is None]
+    explained = {series for one in night.suspicions for series in one.series}
+    apart = [
+        row_from(_ChangedSeries, one, what=subject_words(one))
+        for one in told
+        if one.incident is None and one.series_id not in explained
+    ]
     sentences: list[str] = [_price(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
@@ -63,6 +68,8 @@ def changes_sections(night: Night) -> Iterator[Section]:
         sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(apart)))
     shown = grid_of(_ChangedSeries, apart[:SHOWN_CHANGES], whole=True) if apart else None
     yield Section("Changes", sentences, shown)
+    if night.suspicions:
+        yield suspicions_section(night.suspicions)
     yield from _incidents(night, told)
 
 
@@ -207,7 +214,7 @@ def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) 
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
     sentences = [say("{text}.", text=described), *_remarks(told, night)]
-    rows = [replace(one, cause=cause_words(one.cause)) for one in in_lines(operators)]
+    rows = [replace(one, cause=reason_words(one.cause)) for one in in_lines(operators)]
     grid = grid_of(OperatorChange, rows) if operators else None
     return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange
+from aoe_reports.model.changes import WHOLE, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
@@ -113,6 +113,8 @@ class Night:
     changes: Sequence[SeriesChange] = ()
     """Rows of `regressions`."""
     incidents: Sequence[IncidentChange] = ()
+    suspicions: Sequence[SuspectedCause] = ()
+    """What the newest nights of several series show together."""
     budget: AlarmBudget | None = None
     """How the budget of false alarms was shared; None where nothing was measured."""
     remark: str | None = None
@@ -134,6 +136,8 @@ class Night:
     """Other workloads with a run that night."""
     later: Sequence[str] = ()
     """Nights after the newest with a measurement: of AOE's own runs, or of other workloads."""
+    missing: Sequence[str] = ()
+    """Models that were measured with these the last time, and are not tonight."""
     job: Job | None = None
 
     @property
@@ -142,20 +146,21 @@ class Night:
         return lead_of(self.changes)
 
 
-WHOLE = ("step", "model")
-"""Scopes of what is measured as a whole."""
-
-
 def lead_of(changes: Sequence[SeriesChange]) -> SeriesChange | None:
     """The row that a report is about: a step that got slower, else the operator with the largest impact that did.
 
     Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
     """
     slower = list(filter(is_open, changes)) or list(filter(is_slower, changes))
-    whole = next((row for row in slower or changes if row.state is not None and row.scope in WHOLE), None)
-    if whole is not None or not slower:
-        return whole
-    return min(slower, key=lambda row: (row.scope != "op", -(row.impact_ms or 0.0)))
+    if slower:
+        return foremost(slower)
+    return next((row for row in changes if row.state is not None and row.scope in WHOLE), None)
+
+
+def foremost(rows: Sequence[SeriesChange]) -> SeriesChange | None:
+    """The first step of some rows, else the operator with the largest impact."""
+    whole = next((row for row in rows if row.scope in WHOLE), None)
+    return whole or min(rows, key=lambda row: (row.scope != "op", -abs(row.impact_ms or 0.0)), default=None)
 
 
 def is_news(row: SeriesChange) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
+from aoe_reports.model.causes import operator_words, rank_words
 from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.texts import join, say
@@ -29,7 +30,7 @@ def subject_words(row: SeriesChange) -> str:
     for ending in endings:
         if workload.endswith(ending):
             model = line_name(workload.removesuffix(ending))
-            return say("{operator} of {model}{rank}", operator=operator_words(row), model=model, rank=place_words(row))
+            return say("{operator} of {model}{rank}", operator=operator_line(row), model=model, rank=place_words(row))
     return series_words(row)
 
 
@@ -44,18 +45,17 @@ def times_in_one_unit(*times_ns: float) -> tuple[list[str], str]:
     return [f"{time / scale:,.{digits}f}" for time in times_ns], unit
 
 
-def operator_words(one: SeriesChange | OperatorChange) -> str:
-    if one.op_name and one.op_type:
-        return say("operator {name} ({kind})", name=line_name(one.op_name), kind=line_name(one.op_type))
-    if one.op_name:
+def operator_line(one: SeriesChange | OperatorChange) -> str:
+    """An operator in a line, where the rank is told elsewhere."""
+    if one.op_name and not one.op_type:
         return say("operator {name}", name=line_name(one.op_name))
-    return say("operator type {kind}", kind=line_name(one.op_type))
+    return operator_words(one.op_type and line_name(one.op_type), one.op_name and line_name(one.op_name))
 
 
 def place_words(row: SeriesChange | Trend) -> str:
     rank, device = row.rank_id, row.device_id
     if rank is not None:
-        return say(", rank {rank}", rank=rank)
+        return rank_words(rank)
     return say(", device {device}", device=device) if device else ""
 
 

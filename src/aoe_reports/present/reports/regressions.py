@@ -6,33 +6,77 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from aoe_reports.model.causes import cause_words
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.causes import reason_words
+from aoe_reports.model.changes import (
+    AlarmBudget,
+    IncidentChange,
+    OperatorChange,
+    SeriesChange,
+    StepAttribution,
+    SuspectedCause,
+)
 from aoe_reports.model.report import Report, Section
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import incident_sections
+from aoe_reports.present.reports.incidents import incident_sections, suspicions_section
 
+SHOWN_CHANGES = 20
+SHOWN_STEPS = 3
+"""Of so many steps the report says what their changes went on."""
 _OF_MEMBERS = frozenset({"impact_ms", "series_id"})
 """What is said of members of an incident alone."""
 
 
 def regressions_report(
-    rows: Sequence[SeriesChange], incidents: Sequence[IncidentChange], budget: AlarmBudget, remark: str | None
+    rows: Sequence[SeriesChange],
+    incidents: Sequence[IncidentChange],
+    suspicions: Sequence[SuspectedCause],
+    budget: AlarmBudget,
+    remark: str | None,
 ) -> Report:
     """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
     sections = incident_sections(incidents, rows)
-    apart = [row for row in rows if row.incident is None]
+    if suspicions:
+        sections.append(suspicions_section(suspicions))
+    explained = {series for one in suspicions for series in one.series}
+    apart = [row for row in rows if row.incident is None and row.series_id not in explained]
     if apart:
-        shown = grid_of(SeriesChange, apart, without=_OF_MEMBERS)
-        sections.append(Section("Changes", [say("Change is after / before - 1: above 0 is slower.")], shown))
-    sections += [attribution_section(row, row.attribution) for row in rows if row.attribution is not None]
+        sections.append(_changes_section(apart, rows))
+    divided = [(row, row.attribution) for row in rows if row.attribution is not None]
+    sections += [attribution_section(row, told) for row, told in divided[:SHOWN_STEPS]]
+    if len(divided) > SHOWN_STEPS:
+        count = len(divided) - SHOWN_STEPS
+        more = count_of(
+            count,
+            "The JSON output has the breakdown of {number} more step.",
+            "The JSON output has the breakdown of {number} more steps.",
+        )
+        sections.append(Section("", [more]))
     sections.append(Section("Reliability of alarms", _price(rows, budget)))
     headline = say("{count} changes since the first night.", count=sum(row.state is not None for row in rows))
     return Report(
-        "Regressions", headline if budget.whole_history else night_headline(rows, incidents, remark), sections
+        "Regressions",
+        headline
+        if budget.whole_history
+        else night_headline(rows, incidents=incidents, suspicions=suspicions, remark=remark),
+        sections,
     )
+
+
+def _changes_section(apart: Sequence[SeriesChange], rows: Sequence[SeriesChange]) -> Section:
+    """Series that belong to no incident; where those that did not change are asked for, all of them."""
+    said = [say("Change is after / before - 1: above 0 is slower.")]
+    shown = apart if any(row.state is None for row in rows) else apart[:SHOWN_CHANGES]
+    if len(apart) > len(shown):
+        said.append(
+            say(
+                "The first {shown} of {count} are listed; the JSON output contains all.",
+                shown=len(shown),
+                count=len(apart),
+            )
+        )
+    return Section("Changes", said, grid_of(SeriesChange, shown, without=_OF_MEMBERS))
 
 
 def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:
@@ -68,7 +112,7 @@ def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:
         if one.repository_run
     ]
     lines = [sentence, *shifts, *tuned]
-    operators = [replace(one, cause=cause_words(one.cause)) for one in told.operators]
+    operators = [replace(one, cause=reason_words(one.cause)) for one in told.operators]
     grid = grid_of(OperatorChange, operators) if operators else None
     return Section(say("Breakdown of the change of {workload}", workload=row.workload), lines, grid)
 

@@ -1,0 +1,70 @@
+"""The series of a store with what the detector says of each, by their numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from aoe_reports.history.baselines import JudgedSeries, Scatter
+from aoe_reports.history.detector_run import DetectorRun
+from aoe_reports.history.incidents import Group
+
+ENDED_NIGHTS = 10
+"""A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
+
+
+class StoredSeries:
+    """The series of a store: what each is, what the detector says of it, which of them can move together."""
+
+    def __init__(self, detected: DetectorRun) -> None:
+        self.detected = detected
+        self.records, self.judged = detected.records, detected.judged
+        self.labels = self.judged.histories.labels
+        self.ids = [labels.series_id for labels in self.labels]
+        self.places = {series_id: index for index, series_id in enumerate(self.ids)}
+        self.judged_series = [self._judged_series(index) for index in range(len(self.labels))]
+        self._cutoffs = self._find_cutoffs()
+
+    def _judged_series(self, index: int) -> JudgedSeries:
+        histories, parameters = self.judged.histories, self.judged.parameters
+        verdict = self.judged.verdicts[index]
+        return JudgedSeries(
+            nights=histories.nights,
+            values_ms=histories.values_ms[index],
+            verdict=verdict,
+            scatter=Scatter.of(verdict, parameters),
+            runs=histories.runs[index],
+            parameters=parameters,
+        )
+
+    def group(self, index: int) -> Group:
+        """What a series has in common with those that can move together with it, and whose nights are one calendar."""
+        labels = self.labels[index]
+        return Group(labels.model, labels.hardware, labels.engine, labels.source)
+
+    @cached_property
+    def by_group(self) -> dict[Group, list[int]]:
+        """The series of each group."""
+        found: dict[Group, list[int]] = {}
+        for index in range(len(self.labels)):
+            found.setdefault(self.group(index), []).append(index)
+        return found
+
+    def impact_ms(self, index: int, before: float, after: float) -> float:
+        """How much longer all calls of a run take, by what they took in the newest one."""
+        totals = self.judged.histories.totals_ms[index]
+        known = totals[np.isfinite(totals)]
+        return float(known[-1] * (1 - before / after)) if len(known) else 0.0
+
+    def _find_cutoffs(self) -> dict[Group, str]:
+        """The night since when a series of each group must have had a time, or it is not measured any more."""
+        times = np.isfinite(self.judged.histories.values_ms)
+        nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
+        all_nights = self.judged.histories.nights
+        return {group: all_nights[found[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}
+
+    def has_ended(self, index: int) -> bool:
+        """Whether a series is not measured any more."""
+        last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self.group(index))
+        return last_night is not None and cutoff is not None and last_night < cutoff

@@ -1,0 +1,121 @@
+"""What the newest nights of several series show together: one cause instead of a suspicion for each, until more nights prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from aoe_reports.history.causes import NIGHTS_BEFORE, explain
+from aoe_reports.history.examination import Examination
+from aoe_reports.history.incidents import SeriesShift
+from aoe_reports.history.series import SeriesLabels
+from aoe_reports.model.causes import causes_of_models
+from aoe_reports.model.changes import IncidentCause, SuspectedCause, ToldFact
+
+LEAST_SERIES = 3
+"""Of fewer suspect series each is told by itself: an operator and its type are two."""
+STILL = 0.5
+"""So much of a change the newest night must show, or it is past."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspected:
+    """A cause of suspicions, with the numbers of the series that it explains."""
+
+    told: SuspectedCause
+    lead: SeriesShift
+
+
+def suspected_causes(examined: Examination) -> list[SuspectedCause]:
+    """The causes of what is suspected tonight, that of most series first."""
+    if examined.chosen is not None or examined.selection.whole_history:
+        return []
+    asked = set(examined.asked())
+    suspects: dict[tuple[tuple[str, ...], int], dict[int, SeriesShift]] = {}
+    for index, one in examined.suspected().items():
+        if index in asked:
+            suspects.setdefault((one.group[1:], one.place), {})[index] = one
+    found = [
+        one
+        for (_, place), some in suspects.items()
+        if len(some) >= LEAST_SERIES
+        for one in _causes(examined, some, place)
+    ]
+    found.sort(key=lambda one: (-len(one.told.series), one.told.since, one.told.title))
+    found = _once(found)
+    facts = examined.surroundings.around({str(number): (one.lead, one.lead.place) for number, one in enumerate(found)})
+    return [
+        replace(
+            one.told,
+            metadata=[
+                ToldFact(name=fact.name, before=fact.before, after=fact.after, seen="first")
+                for fact in facts.get(str(number), ())
+            ],
+        )
+        for number, one in enumerate(found)
+    ]
+
+
+def _once(found: Iterable[_Suspected]) -> list[_Suspected]:
+    """Each cause once: that of fewer series, which began another night, is that of most."""
+    kept: dict[tuple[Any, ...], _Suspected] = {}
+    for one in found:
+        told = one.told
+        key = (
+            told.hardware,
+            told.cause.model,
+            told.cause.rank_id,
+            told.cause.op_type,
+            told.cause.op_name,
+            told.change > 0,
+        )
+        first = kept.setdefault(key, one)
+        if first is not one:
+            kept[key] = replace(first, told=replace(first.told, series=[*first.told.series, *told.series]))
+    return list(kept.values())
+
+
+def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: int) -> Iterator[_Suspected]:
+    shifts = {index: one.shift for index, one in suspects.items()}
+    groups = {one.group for one in suspects.values()}
+    places = [one.place for one in examined.incidents if one.lead.group in groups and one.place < place]
+    explained = explain(examined, shifts, groups, place, (max(places, default=0), None))
+    leaves = set(explained.leaves)
+    for cause, row in zip(explained.causes, explained.rows(), strict=True):
+        followers = {explained.leaves[leaf] for leaf in cause.followers}
+        sums = {index for index in suspects.keys() - leaves if _is_sum(suspects[index], row)}
+        mine = sorted(suspects.keys() & followers | sums)
+        if len(mine) < LEAST_SERIES:
+            continue
+        models = sorted({examined.labels[index].model for index in mine})
+        told = SuspectedCause(
+            title=causes_of_models([row], models),
+            since=examined.judged.histories.nights[place],
+            models=models,
+            hardware=examined.labels[mine[0]].hardware,
+            change=row.change,
+            cause=row,
+            past=_is_past(examined, followers, place, cause.size),
+            metadata=(),
+            series=[examined.ids[index] for index in mine],
+        )
+        yield _Suspected(told, suspects[mine[0]])
+
+
+def _is_sum(one: SeriesShift, cause: IncidentCause) -> bool:
+    """Whether operators that a cause is about are part of a series: of a step, or of an operator type."""
+    labels: SeriesLabels = one.labels
+    alike = (cause.model, labels.model), (cause.rank_id, labels.rank_id), (cause.op_type, labels.op_type)
+    return one.shift.slower is (cause.change > 0) and all(None in both or both[0] == both[1] for both in alike)
+
+
+def _is_past(examined: Examination, followers: Collection[int], place: int, size: float) -> bool:
+    """Whether the newest night shows most of a change no more: the night after a slow one, say."""
+    values = np.log(examined.judged.histories.values_ms[sorted(followers)])
+    before = np.nanmedian(values[:, max(place - NIGHTS_BEFORE, 0) : place], axis=1)
+    moved = values[:, -1] - before
+    moved = moved[np.isfinite(moved)]
+    return bool(len(moved)) and float(np.median(moved)) / size < STILL

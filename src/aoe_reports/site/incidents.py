@@ -1,0 +1,81 @@
+"""The incidents on the first page: what changed together, since when, what else changed there, and how its series went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.model.changes import IncidentChange, SuspectedCause
+from aoe_reports.present.values import show
+from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
+from aoe_reports.site.charts import sparkline
+from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
+
+SHOWN = 25
+SPARK_NIGHTS = 60
+
+
+def incidents_table(facts: StoreFacts, text: Texts) -> Table:
+    """A row an incident that is open or new, the open ones first; behind them what is only suspected, by its cause."""
+    told = sorted((one for one in facts.incidents.values() if one.open or one.new), key=lambda one: not one.open)
+    series = {one.id: one for one in facts.series}
+    rows = [*(_incident(one, series[one.members[0].series_id], text) for one in told), *_suspected(facts, text)]
+    about = text("What changed together, by its cause; the link leads to the series that names it.")
+    if len(rows) > SHOWN:
+        more = text("The first {shown} of {count} are listed.", shown=SHOWN, count=len(rows))
+        about = text.joined(" ", (about, more))
+    columns = [
+        (text("Incident"), "text"), (text("History"), "text"), (text("Change"), "number"), (text("Since"), "text"),
+        (text("Series"), "number"), (text("State"), "text"), (text("Changed with it"), "text"),
+    ]  # fmt: skip
+    return Table(columns, rows[:SHOWN], about, text("Incidents"))
+
+
+def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts) -> list[str]:
+    run = incident.since_run
+    return [
+        head(text.told(incident.title), f"series/{file_name(lead.id)}.html", incident.incident),
+        drawn(spark(lead, text)),
+        changed(incident.change),
+        linked(incident.since, f"runs/{file_name(run)}.html" if run else None),
+        cell(len(incident.members), "integer"),
+        stated("confirmed", text("open")) if incident.open else stated("recovered", text("closed")),
+        sentence(_facts(incident)),
+    ]
+
+
+def _suspected(facts: StoreFacts, text: Texts) -> Iterator[list[str]]:
+    for one in facts.suspicions:
+        yield [
+            head(text.told(one.title), None, text("as before") if one.past else None),
+            cell(None),
+            changed(one.change),
+            cell(one.since),
+            cell(len(one.series), "integer"),
+            stated("suspect", text.word("suspect")),
+            sentence(_facts(one)),
+        ]
+
+
+def _facts(one: IncidentChange | SuspectedCause) -> str:
+    return "; ".join(f"{fact.name} {fact.before} → {fact.after}" for fact in one.metadata if fact.seen != "later")
+
+
+def spark(series: SeriesFacts, text: Texts) -> Markup:
+    """The newest nights of a series as a small line, its last change marked."""
+    values = series.values_ms[-SPARK_NIGHTS:].tolist()
+    offset = len(series.nights) - len(values)
+    mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
+    said = text(
+        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms",
+        what=short(str(series.row.workload)),
+        count=len(values),
+        night=series.nights[-1],
+        low=show(min(values), "ms"),
+        high=show(max(values), "ms"),
+        now=show(values[-1], "ms"),
+    )
+    return sparkline(values, mark, said)
