@@ -161,6 +161,35 @@ def test_a_model_that_did_not_run_is_said(cli: Cli, tmp_path: Path) -> None:
     assert "Not measured" not in third.out
 
 
+def test_incidents_are_annotations_and_metrics(cli: Cli, tmp_path: Path, told: Callable[..., list[Any]]) -> None:
+    """An error where the gate fails, else a warning; a notice for what is quicker; a suspicion is a warning."""
+
+    def planted(model: str, kind: str, _: str) -> float:
+        return {("llm", "TransData"): 1.1, ("bert", "SoftmaxV2"): 0.9}.get((model, kind), 1.0)
+
+    told([planted] * 5)
+    ask = ("regressions", "--store", tmp_path / "store", "--format")
+    lines = cli(*ask, "github").out.splitlines()
+    assert lines[0].startswith("::error title=Regression::")
+    assert "operator type TransData +" in lines[0]
+    assert "%25 since 2026-03-21 (incident 20260321-" in lines[0]
+    assert lines[-2].startswith(("Regression: ", "No new regression. Open: "))
+    assert lines[-1] == "gate failed · 1 incident open"
+    passed = cli(*ask, "github", "--gate", "effect>=50%").out.splitlines()
+    assert passed[0] == lines[0].replace("error title=Regression", "warning title=Open incident")
+    told_again = cli("nightly", write_models(tmp_path / "x", 25, lambda *names: 1.2 * planted(*names)), "--store", tmp_path / "store", "--workload-from", "folder")  # fmt: skip
+    assert "whole machine (bert, llm)" in told_again.out.splitlines()[0]
+    suspected = [line for line in cli(*ask, "github").out.splitlines() if "title=Suspected change" in line]
+    assert len(suspected) == 1
+    assert suspected[0].startswith("::warning title=Suspected change::whole machine (bert, llm): all 24 operators +")
+    assert suspected[0].endswith(" since 2026-03-26: run the night again")
+    metrics = cli(*ask, "openmetrics").out
+    assert "\naoe_reports_open_incidents 1\n" in metrics
+    labels = 'models="llm",hardware="unknown",kind="op-type",op_type="TransData",op_name="",rank_id="",state="open"'
+    assert f"{labels}}} 0." in metrics
+    assert "aoe_reports_step_change_ratio{" in metrics
+
+
 @pytest.mark.parametrize(
     ("gates", "end"),
     [

@@ -387,7 +387,9 @@ def test_a_suspicion_on_top_of_what_a_gate_lets_through_is_told(cli: Cli, store:
     assert regressions(cli, store, "--gate", "effect>=60%", "--fail-on", "suspect").code == 0
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"])
+@pytest.mark.parametrize(
+    "form", ["text", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"]
+)
 def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> None:
     fill(store, levels((30, 10.0), (20, 10.5)))
     series = row(regressions(cli, store))["series_id"]

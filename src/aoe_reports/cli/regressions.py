@@ -8,7 +8,9 @@ import typer
 from aoe_reports.cli.output import FORM, Output, print_findings, reply, write
 from aoe_reports.history.options import RegressionOptions, StoreOptions
 
-RegressionFormat = Literal["text", "json", "csv", "markdown", "html", "junit", "sarif", "openmetrics", "grafana"]
+RegressionFormat = Literal[
+    "text", "json", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"
+]
 
 
 def regressions(
@@ -20,14 +22,13 @@ def regressions(
     """Detect regressions and improvements. Shows since when, by how much, and which operators caused the change, for the stored nights."""
     from aoe_reports.history.regressions import find_regressions
     from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
+    from aoe_reports.present.night import verdict_line
+    from aoe_reports.present.reports.regressions import regressions_report
 
     answer, strict = find_regressions(place.store, chosen), chosen.strict_data
+    report = regressions_report(answer.rows, answer.incidents, answer.suspicions, answer.budget, answer.remark)
+    verdict = verdict_line(answer.reasons(strict=strict), chosen.gate, answer.rows)
     if form in RENDERERS:
-        from aoe_reports.present.night import verdict_line
-        from aoe_reports.present.reports.regressions import regressions_report
-
-        report = regressions_report(answer.rows, answer.incidents, answer.suspicions, answer.budget, answer.remark)
-        verdict = verdict_line(answer.reasons(strict=strict), chosen.gate, answer.rows)
         answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
     if form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
@@ -41,8 +42,12 @@ def regressions(
         reasons=answer.reasons(strict=strict),
         store=place.store,
         version=__version__,
+        headline=report.headline,
+        verdict=verdict,
+        incidents=answer.incidents,
+        suspicions=answer.suspicions,
     )
     write(REGRESSION_RENDERERS[form](changes), output)
-    if form not in {"junit", "sarif"}:  # those tell them themselves
+    if form not in {"junit", "sarif", "github"}:  # those tell them themselves
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))

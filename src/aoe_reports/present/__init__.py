@@ -29,6 +29,7 @@ RENDERERS: dict[str, Callable[[Report], str]] = {form: _renderer(form) for form 
 REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
     "junit": _renderer("regressions_junit"),
     "sarif": _renderer("regressions_sarif"),
+    "github": _renderer("regressions_github"),
     "openmetrics": _renderer("openmetrics"),
     "grafana": _renderer("grafana"),
 }

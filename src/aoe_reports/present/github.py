@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from aoe_reports.model.findings import SEVERITIES, Finding, Severity
 from aoe_reports.present.forms import Shown
@@ -29,10 +29,15 @@ def _command(finding: Finding) -> str:
         if (column := character_column(finding)) is not None:
             properties["col"] = column
     properties["title"] = finding.rule
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     number = cell(finding)
     within = f" at {finding.pointer}" if finding.pointer else "" if number is None else f" in column {number}"
-    return f"::{KINDS[finding.severity]} {told}::{_data(finding.message + within)}"
+    return command(KINDS[finding.severity], finding.message + within, properties)
+
+
+def command(kind: str, message: str, properties: Mapping[str, str | int]) -> str:
+    """A workflow command: an annotation of a kind (error, warning, notice)."""
+    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{kind} {told}::{_data(message)}"
 
 
 def _count(files: int, findings: Sequence[Finding]) -> str:

@@ -136,6 +136,11 @@ def night_headline(
     return join(" ", (first, more))
 
 
+def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> str:
+    """What a title says, since when, and the facts that changed with it."""
+    return _with_facts(say("{what}{since}", what=title, since=_since(since)), metadata)
+
+
 def verdict_line(
     why: Collection[str], gates: Sequence[str], changes: Sequence[SeriesChange], report: str | None = None
 ) -> str:

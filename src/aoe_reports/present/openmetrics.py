@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.changes import WHOLE, IncidentChange, SeriesChange
 from aoe_reports.present.reports.changes import STATES, Changes
 from aoe_reports.present.values import plain
 
@@ -52,12 +52,51 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
     fails = Counter(row.fails for row in rows)
     about = "Series that make the exit code other than 0, by reason."
     yield "failing_series", "", about, [Sample({"reason": one}, fails[one]) for one in ("regression", "suspect")]
+    yield from _incident_families(changes)
     accepted = sum(row.acknowledged is not None for row in rows)
     yield "acknowledged_series", "", "Slower series that somebody accepted or announced.", [Sample({}, accepted)]
     yield "stored_series", "", "Series in the store.", [Sample({}, budget.series)]
     yield "eligible_series", "", "Series with enough nights to be judged.", [Sample({}, budget.eligible)]
     about = "False alarms a year that all series together may raise."
     yield "false_alarms_per_year", "", about, [Sample({}, float(budget.false_alarms_per_year))]
+
+
+def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
+    """What changed together, and the steps among the series: for a dashboard that does not list thousands of series."""
+    incidents = [(_incident(one), one) for one in changes.incidents]
+    about = "After / before - 1 of the series that names an incident; above 0 is slower."
+    yield "incident_change_ratio", "ratio", about, [Sample(labels, one.change) for labels, one in incidents]
+    about = "How much longer all calls of a run of that series take."
+    yield (
+        "incident_impact_seconds",
+        "seconds",
+        about,
+        [Sample(told, round(one.impact_ms * 1e-3, 15)) for told, one in incidents],
+    )
+    about = "The night since which an incident lasts (its beginning in UTC)."
+    yield (
+        "incident_since_timestamp_seconds",
+        "seconds",
+        about,
+        [Sample(told, _epoch(one.since)) for told, one in incidents],
+    )
+    yield (
+        "open_incidents",
+        "",
+        "Incidents that nobody accepted.",
+        [Sample({}, sum(one.open for one in changes.incidents))],
+    )
+    steps = [row for row in changes.rows if row.scope in WHOLE]
+    yield "step_change_ratio", "ratio", "After / before - 1 of a step; above 0 is slower.", _of(steps, "change")
+    yield "step_after_seconds", "seconds", "Level of a step after its change.", _of(steps, "after", 1e-3)
+
+
+def _incident(one: IncidentChange) -> Labels:
+    """What stays the same from night to night: titles hold the change, and would make a series of each night."""
+    first = one.causes[0] if one.causes else None
+    cause = {name: getattr(first, name, None) for name in ("kind", "op_type", "op_name", "rank_id")}
+    state = "open" if one.open else "closed"
+    return {"incident": one.incident, "models": ",".join(one.models), "hardware": one.hardware, **cause, "state": state}
 
 
 def _of(rows: Iterable[SeriesChange], name: str, factor: float = 1.0) -> list[Sample]:

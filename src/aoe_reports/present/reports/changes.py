@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aoe_reports.model.changes import AlarmBudget, SeriesChange
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
 
 STATES: Mapping[str, str] = {
@@ -30,6 +30,10 @@ class Changes:
     store: str
     version: str
     """The version of aoe-reports."""
+    headline: str = ""
+    verdict: str = ""
+    incidents: Sequence[IncidentChange] = ()
+    suspicions: Sequence[SuspectedCause] = ()
 
     def reasons_of_no_row(self) -> list[str]:
         """Reasons for the exit code that none of the rows is to blame for."""

@@ -1,0 +1,38 @@
+"""What `regressions` found as workflow commands of GitHub Actions: an annotation an incident, or a cause of suspicions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aoe_reports.model.changes import IncidentChange
+from aoe_reports.present.github import KINDS, command
+from aoe_reports.present.night import since_with_facts
+from aoe_reports.present.reports.changes import Changes
+from aoe_reports.present.values import plain
+
+
+def render(changes: Changes) -> str:
+    """Errors for what fails, warnings for what is open or suspected, notices for what got quicker; then headline and verdict."""
+    return "\n".join([*_commands(changes), plain(changes.headline), plain(changes.verdict), ""])
+
+
+def _commands(changes: Changes) -> Iterator[str]:
+    fails = {row.incident for row in changes.rows if row.fails == "regression"}
+    for one in changes.incidents:
+        if one.open or one.new:
+            yield _incident(one, fails=one.incident in fails)
+    for cause in changes.suspicions:
+        if not cause.past:
+            told = since_with_facts(cause.title, cause.since, cause.metadata)
+            yield command("warning", f"{told}: run the night again", {"title": "Suspected change"})
+    for finding in changes.findings:
+        yield command(KINDS[finding.severity], finding.message, {"title": finding.rule})
+
+
+def _incident(one: IncidentChange, *, fails: bool) -> str:
+    kind, title = (
+        ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
+    )
+    told = since_with_facts(one.title, one.since, one.metadata)
+    series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
+    return command(kind, f"{told} (incident {one.incident}, {series})", {"title": title})
