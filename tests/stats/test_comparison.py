@@ -104,3 +104,64 @@ def test_both_kinds_of_interval_agree_where_they_meet() -> None:
 def test_few_values_have_no_interval() -> None:
     assert compare_values([1, 2, 3, 4], [1, 2, 3, 4, 5], ("x",)).interval is None
     assert compare_values([1] * 5, [1] * 5, ("x",)).interval is not None
+
+
+def test_means_of_resamples_give_the_interval_that_they_always_gave() -> None:
+    """Draws have fixed seeds: the same values give the same interval, in whatever order they are."""
+    before, after = [100, 110, 90, 105, 95, 120], [130, 125, 140, 135, 128, 150, 122]
+    interval = compare_values(before, after, ("x",)).interval
+    assert interval is not None
+    assert interval == compare_values(before[::-1], sorted(after), ("x",)).interval
+    assert (interval.low, interval.high) == (pytest.approx(18.8268, abs=1e-4), pytest.approx(38.9298, abs=1e-4))
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_inputs_are_compared_where_both_sides_tell_them(lost: int) -> None:
+    """Where one side has no column of formats, formats are no difference."""
+    sides = [side([("A", "a", "1", "ND", 5)]), side([("A", "a", "1", "NCHW", 9)])]
+    (compared,) = compare_calls(sides, ("op_type",), 9)
+    assert compared.differences[0].cause == "changed-formats"
+    assert (compared.differences[0].new_inputs, compared.differences[0].vanished_inputs) == (("NCHW",), ("ND",))
+    sides[lost] = Side(sides[lost].frame.drop_columns(["input_formats"]))
+    (compared,) = compare_calls(sides, ("op_type",), 9)
+    (one,) = compared.differences
+    assert (one.cause, one.calls_ns, one.count_ns, one.inputs_ns) == ("slower-calls", 4.0, 0.0, 0.0)
+
+
+def test_inputs_put_together_in_another_way_are_changed_inputs() -> None:
+    before = side([("A", "a", "1", "ND", 5), ("A", "a", "2", "NCHW", 5)])
+    after = side([("A", "a", "1", "NCHW", 5), ("A", "a", "2", "ND", 9)])
+    (compared,) = compare_calls([before, after], ("op_type",), 9)
+    (one,) = compared.differences
+    assert (one.cause, one.new_inputs, one.vanished_inputs, one.inputs_ns) == ("changed-inputs", (), (), 4.0)
+    assert compared.common_ns == 0
+
+
+def test_calls_by_shape_have_their_inputs_in_the_key() -> None:
+    (compared,) = compare_calls([side([("A", "a", "1", "ND", 5)]), side([("A", "a", "1", "ND", 7)])], ("op_type", *INPUTS), 9)  # fmt: skip
+    (one,) = compared.differences
+    assert (one.key, one.cause, one.calls_ns, one.inputs_ns, compared.common_ns) == (("A", "1", "ND"), "slower-calls", 2.0, 0.0, 7)  # fmt: skip
+    bare = [Side(one.frame.select(["op_type", "task_duration_ns"])) for one in (side([("A", "a", "1", "ND", 5)]), side([("A", "a", "1", "ND", 7)]))]  # fmt: skip
+    (compared,) = compare_calls(bare, ("op_type",), 9)
+    assert (compared.differences[0].cause, compared.differences[0].calls_ns, compared.common_ns) == (None, 2.0, None)
+
+
+def test_differences_of_one_size_are_in_the_order_of_their_keys() -> None:
+    before = side([(kind, name, "1", "ND", 10) for kind in ("b", "a", None) for name in ("y", "x")])
+    after = side([(kind, name, "1", "ND", 15) for kind in (None, "a", "b") for name in ("x", "y")])
+    keys = [(kind, name) for kind in (None, "a", "b") for name in ("x", "y")]
+    for top in (1, 3, 6, 9):
+        (compared,) = compare_calls([before, after], ("op_type", "op_name"), top)
+        assert [one.key for one in compared.differences] == keys[:top]
+        assert compared.groups == 6
+
+
+def test_nothing_is_common_only_where_both_sides_took_time() -> None:
+    nothing = side([])
+    some = side([("A", "a", "1", "ND", 5)])
+    free = side([("A", "a", "2", "ND", 0)])
+    for sides, told in (((some, nothing), False), ((nothing, some), False), ((some, free), False), ((nothing, nothing), False)):  # fmt: skip
+        (compared,) = compare_calls(sides, KEYS, 9)
+        assert compared.nothing_common is told
+    (compared,) = compare_calls([some, side([("A", "a", "2", "ND", 1)])], KEYS, 9)
+    assert compared.nothing_common

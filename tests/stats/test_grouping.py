@@ -91,3 +91,26 @@ def test_the_largest_groups_are_those_of_all_groups(rows: list[tuple[str | None,
     whole = group_tasks(frame(rows), keys)
     assert group_tasks(frame(rows), keys, top) == whole[:top]
     assert count_groups(frame(rows), keys) == len(whole)
+
+
+def test_totals_beyond_64_bits_are_exact() -> None:
+    """Three times of 146 years each; their sum, mean and quantiles are those of plain numbers."""
+    (group,) = group_tasks(frame([("A", "X", 2**62 + 1)] * 3), ("op_type",))
+    assert (group.total_ns, group.mean_ns, group.p50_ns) == (3 * (2**62 + 1), float(2**62), float(2**62))
+    first, second = group_tasks(frame([("A", "X", 2**31), *[("B", "Y", 2**31 - 1)] * 4]), ("op_type", "task_type"))
+    assert (first.key, first.total_ns, second.key, second.total_ns) == (("B", "Y"), 4 * (2**31 - 1), ("A", "X"), 2**31)
+
+
+def test_of_equal_totals_the_key_decides_and_no_word_stands_first() -> None:
+    rows = [("b", "X", 7), ("a", "Y", 7), (None, "Z", 7), ("a", "X", 7), ("c", "X", 8)]
+    keys = [("c", "X"), (None, "Z"), ("a", "X"), ("a", "Y"), ("b", "X")]
+    assert [group.key for group in group_tasks(frame(rows), ("op_type", "task_type"))] == keys
+    for top in range(1, 7):
+        assert [group.key for group in group_tasks(frame(rows), ("op_type", "task_type"), top)] == keys[:top]
+
+
+def test_the_95th_percentile_lies_between_values() -> None:
+    (group,) = group_tasks(frame([("A", "X", 10 * n) for n in range(1, 11)]), ("op_type",))
+    assert (group.p50_ns, group.p95_ns) == (55.0, pytest.approx(95.5))
+    (one,) = group_tasks(frame([("A", "X", 10)]), ("op_type",))
+    assert (one.p50_ns, one.p95_ns, one.std_ns, one.values_ns) == (10.0, 10.0, None, None)

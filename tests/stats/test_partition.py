@@ -123,3 +123,12 @@ def test_what_is_missing_in_a_tenth_of_the_resamples_is_not_told(unknown: int, t
 
 def test_a_mean_needs_five_values() -> None:
     assert MIN_VALUES == 5
+
+
+@pytest.mark.parametrize(("size", "student"), [(2, 2 + 10 / 4 + 294 / 96 + 1098 / 384), (3, 2 + 10 / 8 + 294 / 384 + 1098 / 3072)])  # fmt: skip
+def test_the_expansion_of_students_quantile_at_two_sigma(size: int, student: float) -> None:
+    """Cornish and Fisher's for z = 2, reckoned by hand."""
+    level = 2 * NormalDist().cdf(2.0) - 1
+    found = widened_percentiles(np.linspace(-1, 1, 100_001), size, level=level)
+    wider = student / 2 * (size / (size - 1)) ** 0.5
+    assert found == (pytest.approx(-level * wider, rel=1e-5), pytest.approx(level * wider, rel=1e-5))
