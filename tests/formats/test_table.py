@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.table import snake_case, split_unit, table_of_header
+from aoe_reports.formats.vendor import TABLES as ALL_TABLES
 
 OP_SUMMARY_VINTAGES = {
     "2022-03": "Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,Task Type,Task Start Time,Task Duration(us),Task Wait Time(us),Block Dim",
@@ -151,3 +154,189 @@ def test_a_column_that_stands_before_its_neighbour_is_noticed() -> None:
         TABLES["op_summary"].match(["x", *header[:3], "y", "Task Start Time(us)", "Task Duration(us)"]).unordered
         is None
     )
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "tables.md"
+
+
+@pytest.mark.parametrize("name", ALL_TABLES)
+def test_docs_tell_each_table_as_it_is_declared(name: str) -> None:
+    table = ALL_TABLES[name]
+    told = DOCS.read_text(encoding="utf-8").split(f"\n## {name}\n\n")[1].split("\n## ")[0].splitlines()
+    files = [f"`{file}`" for file in table.called or [f"{word}*" for word in table.file_kinds]]
+    writer = {"both": "msprof and torch_npu"}.get(table.source, table.source)
+    dates = ", ".join(sorted({date for date, _ in table.vintages}))
+    assert told[0] == f"{table.title}. Files {', '.join(files)}, written by {writer}; headers of {dates}."
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in told if line.startswith("| `")]
+    assert rows == [
+        *(
+            [
+                f"`{column.field}`",
+                ", ".join(f"`{header}`" for header in column.headers),
+                column.type,
+                "needed in every row" if column.needed else "optional" if column.optional else "",
+            ]
+            for column in table.columns
+        ),
+        *(
+            [f"`{one.column.field}`", "", one.column.type, f"derived from {', '.join(f'`{of}`' for of in one.of)}"]
+            for one in table.derived
+        ),
+    ]
+    marks = [mark for _, mark in table.vintages]
+    assert all(field.type != "unknown" for field in table.match(marks).fields), "a header that no exporter wrote"
+
+
+IDENTITIES = {
+    "op_summary": "device_id model_id stream_id task_id context_id op_name task_start_ns task_duration_ns",
+    "op_statistic": "device_id model_name op_type task_type",
+    "kernel_details": "device_id model_id stream_id task_id context_id op_name task_start_ns task_duration_ns",
+    "step_trace": "device_id model_id iteration_id iteration_end_ns",
+    "step_trace_time": "device_id step",
+    "cluster_step_trace_time": "step type index",
+    "task_time": "device_id op_name task_type stream_id task_id task_duration_ns task_start_ns",
+    "api_statistic": "device_id level api_name",
+    "communication_statistic": "device_id op_type",
+    "communication": "step type op_name group",
+    "communication_bandwidth": "step type op_name group transport",
+    "communication_matrix": "step type op_name group source_rank destination_rank",
+    "aicpu": "device_id timestamp_ns node stream_id task_id total_time_ns",
+    "runtime_api": "api_name",
+    "acl": "api_name start_ns duration_ns process_id thread_id",
+    "acl_statistic": "api_name api_type process_id thread_id",
+    "ge_op_execute": "thread_id op_name op_type event_type start_ns duration_ns",
+    "os_runtime_statistic": "process_id thread_id api_name",
+    "rocprof_results": "index op_name device_id queue_id queue_index task_start_ns task_duration_ns",
+    "kernel_trace": "agent queue_id task_id correlation_id op_name task_start_ns task_stop_ns",
+}
+"""What no two rows of a table share."""
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_rows_are_told_apart_by_fields_of_their_table(name: str) -> None:
+    table = ALL_TABLES[name]
+    assert table.identity == tuple(IDENTITIES[name].split())
+    assert {*table.identity} <= {one.field for one in (*table.columns, *(derived.column for derived in table.derived))}
+
+
+def test_other_tables_have_no_rows_that_cannot_be_the_same() -> None:
+    assert [name for name, table in ALL_TABLES.items() if table.identity] == list(IDENTITIES)
+
+
+UNITS = {
+    "communication": {
+        "elapsed_ns": "ms of ms",
+        "transit_ns": "ms of ms",
+        "wait_ns": "ms of ms",
+        "synchronization_ns": "ms of ms",
+        "idle_ns": "ms of ms",
+    },
+    "communication_bandwidth": {"transit_bytes": "MB of MB", "transit_ns": "ms of ms"},
+    "communication_matrix": {"transit_bytes": "MB of MB", "transit_ns": "ms of ms"},
+    "l2_cache_counts": {"timestamp_ns": "ns of us ns"},
+    "aicpu": {
+        "timestamp_ns": "total_time_ns of us ns",
+        "compute_time_ns": "us of us ms",
+        "memcpy_time_ns": "us of us ms",
+        "task_time_ns": "us of us ms",
+        "dispatch_time_ns": "us of us ms",
+        "total_time_ns": "us of us ms",
+    },
+    "dp": {"timestamp_ns": "ns of us ns"},
+    "ai_stack_time": {"start_ns": "ns of us ns", "duration_ns": "ns of ns"},
+    "runtime_api": {
+        "total_time_ns": "ns of ns",
+        "avg_time_ns": "ns of ns",
+        "min_time_ns": "ns of ns",
+        "max_time_ns": "ns of ns",
+    },
+    "acl": {"start_ns": "ns of us ns"},
+    "gradient_summary": {"gradient_size_bytes": "byte of byte"},
+    "acc_pmu": {"timestamp_ns": " of us ns"},
+    "nic": {"timestamp_ns": " of us ns"},
+    "roce": {"timestamp_ns": " of us ns"},
+    "ub": {"timestamp_ns": " of us ns"},
+    "rocprof_results": {
+        "dispatch_ns": "ns of us ns",
+        "task_start_ns": "ns of us ns",
+        "task_stop_ns": "ns of us ns",
+        "complete_ns": "ns of us ns",
+        "task_duration_ns": "ns of ns",
+    },
+    "kernel_trace": {"task_start_ns": "ns of us ns", "task_stop_ns": "ns of us ns"},
+}
+"""The unit where a header names none, and those that exporters write; elsewhere times are in us, sizes in bytes."""
+USUAL = {"duration": "us of us", "timestamp": "us of us ns", "size": "B of B Bytes KB MB"}
+
+
+@pytest.mark.parametrize("name", ALL_TABLES)
+def test_units_are_those_of_the_exporters(name: str) -> None:
+    told = {one.field: f"{one.unit} of {' '.join(one.units)}" for one in ALL_TABLES[name].columns if one.type in USUAL}
+    usual = {one.field: USUAL[one.type] for one in ALL_TABLES[name].columns if one.type in USUAL}
+    assert told == usual | UNITS.get(name, {})
+
+
+FREE = {
+    "op_summary": "op_name",
+    "kernel_details": "op_name",
+    "task_time": "op_name",
+    "task_time_statistic": "op_name",
+    "api_statistic": "api_name",
+    "operator_details": "op_name",
+    "operator_memory": "op_name",
+    "static_op_mem": "op_name",
+    "l2_cache": "op_name",
+    "msprof_tx": "message",
+    "fusion_op": "original_ops",
+    "aicpu": "node",
+    "aicpu_mi": "node_name",
+    "dp": "action",
+    "ai_stack_time": "api_name",
+    "acl": "api_name",
+    "acl_statistic": "api_name",
+    "ge_op_execute": "op_name",
+    "pytorch_operator_view": "call_stack",
+    "ai_cpu_top_function": "function",
+    "ctrl_cpu_top_function": "function",
+    "process_cpu_usage": "name",
+    "process_mem": "name",
+    "rocprof_results": "op_name",
+    "kernel_trace": "op_name",
+}
+"""The columns in which a user's own words stand."""
+
+
+def test_users_words_stand_in_these_columns_alone() -> None:
+    found = {name: " ".join(one.field for one in table.columns if one.free) for name, table in ALL_TABLES.items()}
+    assert {name: fields for name, fields in found.items() if fields} == FREE
+
+
+def test_devices_may_be_the_host() -> None:
+    words = {word for table in TABLES.values() for one in table.columns for word in one.null_words}
+    assert words == {"host"}
+    merged = [one for table in TABLES.values() for one in table.columns if one.headers == ("Device_id",)]
+    assert all(one.null_words == ("host",) and one.optional for one in merged)
+
+
+def test_what_rows_tell_is_what_questions_ask_for() -> None:
+    facts: dict[str, list[str]] = {}
+    for name, table in ALL_TABLES.items():
+        facts.setdefault(table.facts, []).append(name)
+    del facts["other"]
+    assert facts == {
+        "tasks": ["op_summary", "kernel_details", "rocprof_results", "kernel_trace"],
+        "sums": ["op_statistic"],
+        "steps": ["step_trace", "step_trace_time"],
+        "kernels": ["task_time"],
+        "communication": ["communication_statistic"],
+    }
+    assert [name for name, table in ALL_TABLES.items() if table.rising] == ["step_trace"]
+    assert [name for name, table in ALL_TABLES.items() if table.repeating] == ["step_trace"]
+    assert [name for name, table in ALL_TABLES.items() if table.multiline] == ["operator_details"]
+    assert [name for name, table in ALL_TABLES.items() if table.whole_in_each_file] == ["step_trace"]
+    assert [name for name, table in ALL_TABLES.items() if table.form == "document"] == [
+        "communication",
+        "communication_bandwidth",
+        "communication_matrix",
+        "prof_rule",
+    ]
