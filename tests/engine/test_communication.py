@@ -136,3 +136,96 @@ def test_what_is_taken_in_of_several_ranks_is_all_of_it(tmp_path: Path) -> None:
     assert both.transfers == one.transfers * 2
     assert both.volumes == one.volumes * 2
     assert len(both.links) == len(one.links) == 2
+
+
+TRACE = "Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Model ID"
+ALL_REDUCE = {"name": "hcom_allReduce__586_0_1", "ph": "X", "pid": 50, "tid": 0}
+NAMES = [
+    {"name": "process_name", "ph": "M", "pid": 50, "args": {"name": "Communication"}},
+    {"name": "thread_name", "ph": "M", "pid": 50, "tid": 0, "args": {"name": "Group 0 Communication"}},
+]
+
+
+def trace(folder: Path, rows: list[str], header: str = TRACE, timelines: dict[str, list[tuple[float, float]]] | None = None) -> Path:  # fmt: skip
+    """A capture of msprof with iterations, and the all-reduces (start, length in us) of each of its timelines."""
+    output = folder / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "step_trace_20260605155140.csv").write_text("\n".join([header, *rows, ""]))
+    for name, reduces in (timelines or {}).items():
+        spans = [{**ALL_REDUCE, "ts": start, "dur": length} for start, length in reduces]
+        (output / name).write_text(json.dumps([*NAMES, *spans]))
+    return folder
+
+
+def read_trace(folder: Path, step: int | None = None) -> tuple[Communication, list[Finding]]:
+    ((capture,),) = find_runs(discover([folder]))
+    found, findings = Communication(), list[Finding]()
+    read_communication(capture, found, (), step, findings)
+    return found, findings
+
+
+ITERATIONS = ["1,1000,1700,1800,900,700,100,0,1,1690,60", "2,2000,2700,2900,950,700,100,0,1,2650,100"]
+MORE = ",Reduce Start(us),Reduce Duration(us)"
+
+
+@pytest.mark.parametrize(("step", "tails"), [(None, [(1, 50_000), (2, 50_000)]), (1, [(1, 50_000)]), (2, [(2, 50_000)]), (3, [])])  # fmt: skip
+def test_all_reduces_of_iterations_are_communication(tmp_path: Path, step: int | None, tails: list[tuple[int, int]]) -> None:  # fmt: skip
+    found, findings = read_trace(trace(tmp_path, ITERATIONS, TRACE + MORE), step)
+    assert [(one.step, one.tail_ns) for one in found.tails] == tails
+    assert {one.source for one in found.tails} <= {"step_trace"}
+    assert findings == []
+    found, findings = read_trace(trace(tmp_path / "b", [row.rsplit(",", 2)[0] for row in ITERATIONS]))
+    assert (found.tails, [finding.rule for finding in findings]) == ([], ["no-communication"])
+    assert findings[0].message == "no communication here: no communication table, no communication in a timeline, no all-reduce in step_trace"  # fmt: skip
+
+
+def test_the_timeline_tells_the_all_reduces_that_iterations_do_not(tmp_path: Path) -> None:
+    rows = [row.rsplit(",", 2)[0] for row in ITERATIONS]
+    found, findings = read_trace(trace(tmp_path, rows, timelines={"msprof_20260605155140.json": [(1680, 40), (2690, 30)]}))  # fmt: skip
+    assert [(one.step, one.source, one.tail_ns, one.hidden_ns) for one in found.tails] == [(1, "timeline", 20_000, 20_000), (2, "timeline", 20_000, 10_000)]  # fmt: skip
+    assert [one.message for one in findings if one.rule == "stands-in"] == [
+        "no table of communication operators: the timeline contains their duration, but no waiting time"
+    ]
+    assert [one.elapsed_ns for one in found.operators] == [40_000, 30_000]
+
+
+@pytest.mark.parametrize(
+    ("timelines", "tails"),
+    [
+        ({"msprof_0_20260605155140.json": [(1690, 20)], "msprof_1_20260605155140.json": [(1695, 40)]}, [(0, 10_000), (1, 35_000)]),
+        ({"msprof_1_20260605155140.json": [(1695, 40)]}, [(0, 35_000), (1, 35_000)]),  # the only one stands for all
+        ({"msprof_1_20260605155140.json": [(1695, 40)], "msprof_7_20260605155140.json": [(1690, 20)]}, [(1, 35_000)]),
+    ],
+)  # fmt: skip
+def test_each_device_has_the_all_reduces_of_its_timeline(
+    tmp_path: Path, timelines: dict[str, list[tuple[float, float]]], tails: list[tuple[int, int]]
+) -> None:
+    rows = [f"{device},{ITERATIONS[0].rsplit(',', 2)[0]}" for device in (0, 1)]
+    found, _ = read_trace(trace(tmp_path, rows, f"Device_id,{TRACE}", timelines))
+    assert [(one.device_id, one.tail_ns) for one in found.tails] == tails
+
+
+def test_a_matrix_is_held_against_itself_and_what_it_lacks_is_told(tmp_path: Path) -> None:
+    wrong = {f"hcom_send__586_0_1@{GROUP}": dict([link(0, 1, 2, 0.5, bandwidth=400), link(0, 2, 4, 0.5)])}
+    _, (finding,) = read(tmp_path / "a", STEPS, {"step1": {"collective": {}, "p2p": wrong}})
+    assert finding.rule == "bandwidth-mismatch"
+    assert finding.message.startswith("communication_matrix: ")
+    assert "HCCS: 2000000 bytes in 500000 ns, but 400.0 GB/s" in finding.message
+    lacking = dict([link(0, 1, 2, 0.5), link(0, 2, 4, 0.5), link(0, 3, 4, 0.5)])
+    for place, name in (("0-1", "Transport Type"), ("0-2", "Transport Type"), ("0-3", "Transit Size(MB)")):
+        del lacking[place][name]
+    _, findings = read(tmp_path / "b", STEPS, {"step1": {"collective": {}, "p2p": {f"hcom_send__586_0_1@{GROUP}": lacking}}})  # fmt: skip
+    assert [finding.message for finding in findings if finding.rule == "communication-incomplete"] == [
+        "communication_matrix: 1 rows without volume (counted as 0)",
+        "communication_matrix: 2 rows without transport (counted as unknown)",
+    ]
+
+
+def test_what_examples_are_taken_for_is_told_with_their_number(tmp_path: Path) -> None:
+    best = {
+        f"allreduce-{which}@{GROUP}": dict([link(0, 1, size, 0.5)])
+        for which, size in (("top1", 4), ("middle", 2), ("bottom1", 2))
+    }
+    _, (finding,) = read(tmp_path, STEPS, {"step1": {"collective": best, "p2p": {}}})
+    said = "the matrix contains only some operators (2 of 3 rows are the best, middle or worst of their type, without a total): volumes and times of links are taken from these rows"  # fmt: skip
+    assert finding.message == said

@@ -183,3 +183,103 @@ def test_of_calls_that_take_as_long_the_first_by_name_is_told(names: tuple[str, 
     rows += [{**place, "name": name, "start_ns": 100, "duration_ns": 80} for name in names]
     (device,) = break_down_events([events(*rows)])
     assert [(gap.cause, gap.host_call) for gap in device.gaps] == [("data loading", "GetNext")]
+
+
+CANN = {"process": "CANN", "duration_ns": 1}
+LATE = [task(0, 100), task(200, 10, connection_id=5), {**CANN, "thread": "Thread 7", "name": "Node@launch", "connection_id": 5, "start_ns": 190}]  # fmt: skip
+"""A gap from 100 to 200; what is behind it was launched at 190 on thread 7."""
+
+
+def of_host(name: str, thread: str, start: int, length: int = 1) -> dict[str, object]:
+    return {"process": "python", "thread": thread, "name": name, "start_ns": start, "duration_ns": length}
+
+
+def cause_of(*rows: dict[str, object]) -> tuple[str, str | None, int | None]:
+    (device,) = break_down_events([events(*LATE, *rows)])
+    (gap,) = device.gaps
+    return gap.cause, gap.host_call, gap.host_call_ns
+
+
+SYNC = of_host("AscendCL@aclrtSynchronizeStream", "Thread 3", 110, 60)
+EMPTIES = of_host("Dequeue@Conv2D", "Thread 7", 188)
+UNKNOWN = ("host launched late", None, None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], False),
+        ([EMPTIES], False),
+        ([of_host("Enqueue@Conv2D", "Thread 3", 180)], False),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 180)], True),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 190)], True),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 191)], False),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 50), of_host("Enqueue@Conv2D", "Thread 4", 60)], False),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 60), of_host("Enqueue@Conv2D", "Thread 4", 60)], True),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 60), of_host("Enqueue@Conv2D", "Thread 4", 191)], True),
+        ([of_host("Dequeue@Conv2D", "Thread 8", 188), of_host("Enqueue@Conv2D", "Thread 3", 180)], False),
+    ],
+)
+def test_who_fed_the_queue_last_is_why_the_launch_is_late(rows: list[dict[str, object]], told: bool) -> None:
+    expected = ("synchronisation", "AscendCL@aclrtSynchronizeStream", 60) if told else UNKNOWN
+    assert cause_of(SYNC, *rows) == expected
+    assert cause_of(*reversed([SYNC, *rows])) == expected
+
+
+def test_the_launching_thread_may_wait_itself_beside_the_queue() -> None:
+    own = of_host("AscendCL@aclrtSynchronizeDevice", "Thread 7", 165, 20)
+    assert cause_of(SYNC, EMPTIES, of_host("Enqueue@x", "Thread 3", 180), own) == (
+        "synchronisation",
+        "AscendCL@aclrtSynchronizeStream",
+        75,
+    )
+
+
+@pytest.mark.parametrize(("length", "told"), [(50, True), (49, False)])
+def test_calls_of_half_of_the_gap_are_its_cause(length: int, told: bool) -> None:
+    sync = of_host("AscendCL@aclrtSynchronizeStream", "Thread 7", 120, length)
+    expected = ("synchronisation", "AscendCL@aclrtSynchronizeStream", length) if told else UNKNOWN
+    assert cause_of(sync) == expected
+    assert cause_of(of_host("GetNext", "Thread 8", 120, 70), sync) == expected, "of the launching thread alone"
+
+
+@pytest.mark.parametrize(("sync", "load", "kind"), [(60, 60, "data loading"), (61, 60, "synchronisation"), (60, 61, "data loading")])  # fmt: skip
+def test_of_two_kinds_of_calls_that_with_more_time_is_the_cause(sync: int, load: int, kind: str) -> None:
+    rows = [
+        of_host("AscendCL@aclrtSynchronizeStream", "Thread 7", 110, sync),
+        of_host("GetNext", "Thread 7", 110, load),
+    ]
+    assert cause_of(*rows)[0] == kind
+
+
+def test_only_what_lies_in_the_gap_counts() -> None:
+    name = "AscendCL@aclrtSynchronizeStream"
+    assert cause_of(of_host(name, "Thread 7", 0, 149)) == UNKNOWN
+    assert cause_of(of_host(name, "Thread 7", 0, 150)) == ("synchronisation", name, 50)
+    assert cause_of(of_host(name, "Thread 7", 150, 900)) == ("synchronisation", name, 50)
+    other = "AscendCL@aclrtSynchronizeDevice"
+    rows = [
+        of_host(name, "Thread 7", 0, 120),
+        of_host(other, "Thread 7", 130, 40),
+        of_host(other, "Thread 7", 190, 500),
+    ]
+    assert cause_of(*rows) == ("synchronisation", other, 70), "the longest inside, not the longest at all"
+
+
+def test_of_a_flow_only_the_thread_is_known() -> None:
+    begin = {
+        "category": "HostToDevice",
+        "flow_id": "7",
+        "name": "flow",
+        "ph": "s",
+        "thread": "Thread 7",
+        "start_ns": 190,
+    }
+    end = {**begin, "ph": "f", "thread": None, "start_ns": 200}
+    rows = [task(0, 100), task(200, 10), begin, end, of_host("GetNext", "Thread 7", 110, 70)]
+    (device,) = break_down_events([events(*rows)])
+    (gap,) = device.gaps
+    assert (gap.cause, gap.host_call, gap.launch, gap.launched_after_ns) == ("data loading", "GetNext", None, 90)
+    again = {**begin, "flow_id": "8", "thread": "Thread 8"}
+    (device,) = break_down_events([events(*rows, again)])
+    assert [gap.cause for gap in device.gaps] == ["host launched late"], "of two threads nobody knows which it was"
