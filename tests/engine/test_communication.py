@@ -223,9 +223,9 @@ def test_a_matrix_is_held_against_itself_and_what_it_lacks_is_told(tmp_path: Pat
 
 def test_what_examples_are_taken_for_is_told_with_their_number(tmp_path: Path) -> None:
     best = {
-        f"allreduce-{which}@{GROUP}": dict([link(0, 1, size, 0.5)])
+        f"allreduce-{which}@{GROUP}": dict([link(0, 1, size, 0.5, which)])
         for which, size in (("top1", 4), ("middle", 2), ("bottom1", 2))
     }
     _, (finding,) = read(tmp_path, STEPS, {"step1": {"collective": best, "p2p": {}}})
-    said = "the matrix contains only some operators (2 of 3 rows are the best, middle or worst of their type, without a total): volumes and times of links are taken from these rows"  # fmt: skip
+    said = "the matrix contains only some operators (3 of 3 rows are the best, middle or worst of their type, without a total): volumes and times of links are taken from these rows"  # fmt: skip
     assert finding.message == said

@@ -338,3 +338,10 @@ def test_a_bandwidth_that_is_not_volume_by_time_is_told() -> None:
 def test_where_slow_begins(share: float, slow: bool) -> None:
     rows = [row(*pair, 19 * (share if pair == (0, 1) else 1)) for pair in mesh(4)]
     assert bool(find_slow_links(frame(rows))) == slow
+
+
+def test_others_wait_for_the_last_one_by_as_much_as_they_wait_longer() -> None:
+    rows = [time(0, 5000), time(1, 800), time(2, 4000)]
+    (awaited,) = find_awaited_ranks(operator_times(frame(rows)), sizes={"g": 3})
+    assert (awaited.rank, awaited.operators, awaited.of_operators) == (1, 1, 1)
+    assert awaited.waited_ns == (5000 - 800) + (4000 - 800)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from aoe_reports.model.findings import (
+    EXAMPLES_PER_RULE,
     LISTED_PER_RULE,
     SEVERITIES,
     Finding,
@@ -108,3 +109,8 @@ def test_reasons_are_told_together() -> None:
 )  # fmt: skip
 def test_whether_a_pointer_leads_into_a_place(pointer: str | None, root: str, below: bool) -> None:
     assert is_below(pointer, root) is below
+
+
+def test_so_many_of_a_rule_are_listed() -> None:
+    """Twenty of one file, a hundred of all: what people read, and what a store keeps of them."""
+    assert (EXAMPLES_PER_RULE, LISTED_PER_RULE) == (20, 100)

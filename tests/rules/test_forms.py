@@ -323,3 +323,82 @@ def test_task_time_is_within_its_limits_for_all_operators_together(off: int, fir
     ]
     rows[1] = rows[1] | {"task_duration_ns": 1000}
     assert said(check_task_times(tasks, *times(rows))) == (["forms-disagree"] if fires else [])
+
+
+def messages(findings: Sequence[Finding]) -> list[str]:
+    return [finding.message for finding in findings]
+
+
+def test_what_is_said_of_forms_that_disagree() -> None:
+    tasks = table("kernel_details", TASKS)
+    assert messages(statistic([{**STATISTIC[0], "count": 3}], TASKS)) == [
+        "Conv2D on AI_CORE: 3 tasks, 4.000 us here, but 2 tasks, 4.000 us in the table of tasks",
+        "Add on AI_VECTOR_CORE: 1 tasks, 0.500 us in the table of tasks, no row here",
+    ]
+    several = [{**row, "device_id": device} for device in (0, 1) for row in TASKS]
+    rows = [{**row, "device_id": device} for device in (0, 1) for row in STATISTIC]
+    assert messages(statistic(rows[:3], several)) == [
+        "Add on AI_VECTOR_CORE of device 1: 1 tasks, 0.500 us in the table of tasks, no row here"
+    ]
+    bad = table("communication_statistic", [{"op_type": "hcom", "count": 2, "total_time_ns": 9000}])
+    assert messages(check_communication(bad, tasks.frame)) == [
+        "hcom: 2 tasks, 9.000 us here, but 1 tasks, 9.000 us in the table of tasks"
+    ]
+    assert messages(check_no_tasks([table("kernel_details", [])], [table("op_statistic", STATISTIC)])) == [
+        "counts tasks, but kernel_details.csv contains none"
+    ]
+    assert messages(check_timeline(TimelineSums("trace_view.json", 2, 4500, {}), [tasks])) == [
+        "2 operators, 4.500 us on the device here, but 3 operators, 4.500 us in kernel_details.csv"
+    ]
+    assert messages(check_task_times([table("op_summary", TASKS)], *times(TASKS[:2]))) == [
+        "2 operators, 4.000 us here, but 3 operators, 4.500 us in op_summary.csv"
+    ]
+
+
+def test_what_is_said_of_steps() -> None:
+    steps = table("step_trace_time", [step(1, 4500)])
+    overlap = {"Computing": 4400, "Communication": 100, "Communication(Not Overlapped)": 60, "Free": 10}
+    (finding,) = check_overlap(TimelineSums("trace_view.json", 0, 0, overlap), steps.frame)
+    assert (
+        finding.message
+        == "Computing: 4.400 us in the process Overlap Analysis here, but 4.500 us in the table of steps"
+    )
+    assert finding.path == "trace_view.json"
+    tasks = table("kernel_details", [task(ns=1000, step=1), task(ns=3000, step=2), task(ns=5, step=None)]).frame
+    three = table("step_trace_time", [step(1, 1100), step(3, 1)])
+    assert messages(check_steps(three, tasks)) == [
+        "step 2 has tasks, but no row here",
+        "step 3 has a row here, but no task",
+        "1 tasks belong to no step: the head of the first step or the tail of the last is missing",
+        "step 1: computing takes 1.100 us here, but its tasks add up to 1.000 us: tasks are missing",
+    ]
+
+
+@pytest.mark.parametrize(("tasks", "off", "fires"), [(1, 20, False), (1, 21, True), (3, 60, False), (3, 61, True)])
+def test_a_step_computes_no_longer_than_its_tasks_and_their_rounding(tasks: int, off: int, fires: bool) -> None:
+    rows = [task(ns=1000, step=1) for _ in range(tasks)]
+    steps = table("step_trace_time", [step(1, 1000 * tasks + off)])
+    assert said(check_steps(steps, table("kernel_details", rows).frame)) == (["forms-disagree"] if fires else [])
+
+
+def test_of_several_devices_the_one_that_computes_longest_counts() -> None:
+    rows = [step(1, 900), step(1, 2000), step(1, 800)]
+    tasks = table("kernel_details", [task(ns=1000, step=1)]).frame
+    assert said(check_steps(table("step_trace_time", rows), tasks)) == ["forms-disagree"]
+    assert check_steps(table("step_trace_time", [rows[0], rows[2]]), tasks) == []
+
+
+def test_a_step_without_a_task_that_computes_computes_for_no_time() -> None:
+    tasks = table("kernel_details", [task("h", "HCCL", 9000, step=1)]).frame
+    assert check_steps(table("step_trace_time", [step(1, 20)]), tasks) == []
+    assert said(check_steps(table("step_trace_time", [step(1, 21)]), tasks)) == ["forms-disagree"]
+
+
+@pytest.mark.parametrize("count", [EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 5])
+def test_the_first_of_many_steps_are_named_and_the_rest_counted(count: int) -> None:
+    tasks = table("kernel_details", [task(step=number) for number in range(1, count + 2)]).frame
+    found = check_steps(table("step_trace_time", [step(1, 1000)]), tasks)
+    named = [f"step {number} has tasks, but no row here" for number in range(2, count + 2)]
+    rest = count - EXAMPLES_PER_RULE
+    more = [f"and {rest} more of this kind"] if rest else []
+    assert messages(found) == [*named[:EXAMPLES_PER_RULE], *more]
