@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
@@ -285,3 +286,51 @@ def test_only_the_first_gaps_are_named(tmp_path: Path) -> None:
     (finding,) = check_table(read_table(path, TABLES["step_trace"])).findings
     assert finding.message.count(",") == EXAMPLES_PER_RULE - 1
     assert finding.message.endswith(f" between 1 and {gap[-1]} are missing")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "first"),
+    [
+        ([1, 1], [True, False]),
+        ([1, 2, 1, 2], [True, True, False, False]),
+        ([1, 1, 1], [True, False, False]),
+        ([1, 2], [True, True]),
+        ([None, -1, None], [True, True, False]),
+        ([], []),
+    ],
+)
+def test_a_row_is_the_first_of_its_kind_however_many_repeat(numbers: list[int | None], first: list[bool]) -> None:
+    frame = pa.table({"a": pa.array(numbers, pa.int64()), "b": pa.array([7] * len(numbers), pa.int64())})
+    assert first_of_each(frame, ["a", "b"]).tolist() == first
+    assert first_of_each(frame, ["a", "c"]).tolist() == first
+
+
+@pytest.mark.parametrize(("kind", "head", "row"), [("op_statistic", "OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)", "Op{},AI_CORE,1,5,5,5,5,40"), ("communication_statistic", "OP Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)", "Op{},1,5,5,5,5,40")])  # fmt: skip
+def test_shares_are_those_of_a_whole_statistic(tmp_path: Path, kind: str, head: str, row: str) -> None:
+    rows = "".join(f"{device},{row.format(place)}\n" for device in (0, 1) for place in (1, 2))
+    text = f"Device_id,{head}\n{rows}"
+    assert rules_of(tmp_path, kind, text) == [("share-sum", None)]
+    whole = text.replace(",40\n", ",50\n")
+    assert rules_of(tmp_path, kind, whole) == []
+    damaged = text.replace("Op2", "Op2", 1).replace("1,5,5,5,5,40", "x,5,5,5,5,40", 1)
+    assert "share-sum" not in {rule for rule, _ in rules_of(tmp_path, kind, damaged)}, "a row was reported already"
+
+
+def test_shares_of_devices_add_up_each_by_itself(tmp_path: Path) -> None:
+    head = "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
+    rows = "".join(f"{device},Op{share},AI_CORE,1,5,5,5,5,{share}\n" for device, share in ((0, 70), (0, 31), (1, 59), (1, 40)))  # fmt: skip
+    (tmp_path / "op_statistic.csv").write_text(head + rows)
+    found = check_table(read_table(tmp_path / "op_statistic.csv", TABLES["op_statistic"])).findings
+    assert [finding.message for finding in found] == ["the shares add up to 101.0000%: a row is missing or damaged"]
+
+
+@pytest.mark.parametrize("header", ["Allocation Time", "Size", "Release Time", "Device_id"])
+def test_numbers_below_0_leave_their_cell_empty(tmp_path: Path, header: str) -> None:
+    table = TABLES["operator_memory"]
+    cells = {column.headers[0]: "1" for column in table.columns} | {header: "-1"}
+    (tmp_path / "operator_memory.csv").write_text(f"{','.join(cells)}\n{','.join(cells.values())}\n")
+    data = check_table(read_table(tmp_path / "operator_memory.csv", table))
+    told = [(one.message, one.line, one.column) for one in data.findings if one.rule == "negative-value"]
+    assert told == [(f"{header} is negative; the cell is empty in the table", 2, list(cells).index(header) + 1)]
+    (field,) = [column.field for column in table.columns if column.headers[0] == header]
+    assert [name for name in data.frame.column_names if data.frame[name].null_count] == [field]
