@@ -410,3 +410,204 @@ def test_a_bank_that_is_named_and_not_there(bench: Bench, tmp_path: Path) -> Non
     bench.plan(bank=str(tmp_path / "nowhere"))
     ended = bench.run("preflight", bench.folder, "--format", "json")
     assert {"preflight-bank"} <= {row["rule"] for row in ended.json["rows"] if row["verdict"] == "fail"}
+
+
+SAYS: list[tuple[Plan, dict[str, Any], Declared, str]] = [
+    (plan(), {"aoe": None}, SAID, "aoe: fail: none | the command aoe on PATH"),
+    (plan(), {"aoe_options": ["--framework", "--job_type", "--model"]}, SAID, "aoe-options: fail: aoe --help does not list --tune_ops_file | aoe takes --framework, --model, --job_type, --tune_ops_file"),
+    (plan(), {"aoe_options": None}, SAID, "aoe-options: unknown: aoe --help could not be run | aoe takes --framework, --model, --job_type, --tune_ops_file | aoe_options=yes"),
+    (plan(), {"aoe_options": None}, Declared(aoe_options=True), "aoe-options: ok: declared yes | aoe takes --framework, --model, --job_type, --tune_ops_file"),
+    (plan(), {"aoe_options": None}, Declared(aoe_options=False), "aoe-options: fail: declared no | aoe takes --framework, --model, --job_type, --tune_ops_file"),
+    (plan(), {"cube_cores": 19, "vector_cores": None}, SAID, "device-cores: fail: 19 cube cores | at least 20 cube cores, at least 40 vector cores"),
+    (plan(vector_cores=None), {}, SAID, "device-cores: unknown: 20 cube cores, 40 vector cores | at least 20 cube cores, up to 256 vector cores | vector_cores_used=N"),
+    (plan(cube_blocks=None, vector_blocks=None), {}, SAID, "device-cores: unknown: the profile does not contain block counts | at least as many cores as the operator with the highest core usage uses | cube_cores_used=N"),
+    (plan(cube_blocks=None, vector_blocks=None), {}, Declared(cube_cores_used=21), "device-cores: fail: 20 cube cores | at least 21 cube cores"),
+    (plan(cube_blocks=None, vector_blocks=None), {"vector_cores": None}, Declared(vector_cores_used=7, vector_cores=8), "device-cores: ok: 8 vector cores | at least 7 vector cores"),
+    (plan(cube_blocks=20, vector_blocks=None), {"cube_cores": None}, Declared(), "device-cores: unknown: not known | at least 20 cube cores | cube_cores=N"),
+    (plan(), {"device_memory_free": None}, SAID, "device-memory: unknown: not known | at least 34.4 GB on the device | device_memory=SIZE"),
+    (plan(), {"device_memory_free": None}, Declared(device_memory=40 * GB), "device-memory: ok: 40.0 GB free | at least 34.4 GB on the device"),
+    (plan(device_memory_used_bytes=None), {}, SAID, "device-memory: unknown: 34.4 GB free | at least as much as the model uses (not given in the profile) | device_memory_used=SIZE"),
+    (plan(device_memory_used_bytes=None), {}, Declared(device_memory_used=2500000000), "device-memory: ok: 34.4 GB free | at least 2.5 GB on the device"),
+    (plan(), {"environment": {"ASCEND_DEVICE_ID": "1"}}, SAID, "device-memory: fail: 17.2 GB free | at least 34.4 GB on the device"),
+    (plan(), {"home_free_bytes": None}, SAID, "home-disk: unknown: not known | at least 20 GB free in the home folder"),
+    (plan(), {"home": None}, SAID, "home-disk: ok: 20.0 GB | at least 20 GB free in the home folder"),
+    (plan(), {"memory_available_bytes": None}, SAID, "memory: unknown: not known | at least 32 GB"),
+    (plan(job=Job(model="/m.onnx", options=("--Fdeeper_opat",))), {}, SAID, "memory: ok: 64.0 GB available | at least 64 GB for --Fdeeper_opat"),
+    (plan(job=Job(model="/m.onnx", options=("--tune_optimization_level=O1",))), {}, SAID, "memory: ok: 64.0 GB available | at least 64 GB for --tune_optimization_level=O1"),
+    (plan("tf-training"), {"memory_available_bytes": None}, SAID, "memory: unknown: not known | 8.0 GB x 8 = 64.0 GB"),
+    (plan("tf-training"), {"tuning_parallel_num": None}, Declared(model_memory=10**9), "memory: unknown: 64.0 GB available | the model's memory x TUNING_PARALLEL_NUM | tuning_parallel_num=N"),
+    (plan(), {"cpu_count": None, "usable_cpu_count": None}, SAID, "cpus: unknown: not known | P + T + 1 + min(C/2, 8) + 50 (opat)"),
+    (plan(), {"tuning_parallel_num": None}, SAID, "cpus: unknown: 96 CPUs | P + T + 1 + min(C/2, 8) + 50 (opat) | tuning_parallel_num=N"),
+    (plan(), {"tuning_parallel_num": None}, Declared(tuning_parallel_num=4), "cpus: ok: 96 CPUs | 71 = P + T + 1 + min(C/2, 8) + 50 (opat) with P=8, T=4, C=96"),
+    (plan("pytorch"), {}, SAID, "cpus: ok: 96 CPUs | 83 = P + T + 1 + min(C/2, 8) + 58 (opat) with P=8, T=8, C=96"),
+    (plan(mode="sgat"), {}, SAID, "cpus: ok: 96 CPUs | 25 = 2T + P + 1 (sgat) with P=8, T=8, C=96"),
+    (plan(mode="both"), {}, SAID, "cpus: ok: 96 CPUs | 75 = 2T + P + 1 (sgat) and P + T + 1 + min(C/2, 8) + 50 (opat) with P=8, T=8, C=96"),
+    (plan("tf-training", "both"), {}, Declared(processes=2), "cpus: warn: 96 CPUs | 148 = N x (2T + P (sgat) and P + T + min(C/2, 8) + 50 (opat)) with P=8, T=8, C=96, N=2"),
+    (plan(), {"usable_cpu_count": 9}, SAID, "cpus: warn: 9 CPUs | 71.5 = P + T + 1 + min(C/2, 8) + 50 (opat) with P=8, T=8, C=9"),
+    (plan(), {"environment": {"TE_PARALLEL_COMPILER": "33"}}, SAID, "te-parallel: fail: 33 | 1 to 32, and at most 0.8 x cores / NPUs"),
+    (plan(), {"environment": {"TE_PARALLEL_COMPILER": "eight"}}, SAID, "te-parallel: fail: 'eight' | 1 to 32, and at most 0.8 x cores / NPUs"),
+    (plan(), {"environment": {"TE_PARALLEL_COMPILER": "0"}}, SAID, "te-parallel: fail: 0 | 1 to 32, and at most 0.8 x cores / NPUs"),
+    (plan(job=Job(model="/m.onnx", te_parallel=9)), {}, SAID, "te-parallel: ok: 9 (set by the plan) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6"),
+    (plan(), {"npu_count": None}, SAID, "te-parallel: unknown: 8 (the default), on NPUs that are not visible | 1 to 32, and at most 0.8 x cores / NPUs | npus=N"),
+    (plan(), {"npu_count": None}, Declared(npus=4), "te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 19.2"),
+    (plan(), {"cpu_count": None}, SAID, "te-parallel: unknown: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs"),
+    (plan(), {"environment_known": False}, SAID, "te-parallel: unknown: not known | 1 to 32, and at most 0.8 x cores / NPUs"),
+    (plan(), {"tuning_parallel_num": 65}, SAID, "tuning-parallel: fail: 65 | 1 to 64; recommended: at most 2/3 of the cores"),
+    (plan(), {"tuning_parallel_num": 0}, Declared(tuning_parallel_num=1), "tuning-parallel: ok: 1 | 1 to 64; recommended: at most 2/3 of the cores"),
+    (plan(), {"tuning_parallel_num": None}, SAID, "tuning-parallel: unknown: no aoe.ini was found | 1 to 64; recommended: at most 2/3 of the cores | tuning_parallel_num=N"),
+    (plan(), {"tuning_parallel_num": 8}, Declared(tuning_parallel_num=9), "tuning-parallel: fail: 8 in aoe.ini, declared 9 | 1 to 64; recommended: at most 2/3 of the cores"),
+    (plan(), {"cpu_count": None}, SAID, "tuning-parallel: unknown: 8 | 1 to 64; recommended: at most 2/3 of the cores"),
+    (plan(), {"bank_access": None}, SAID, "bank: unknown: not known | a folder with the permission to read, write and enter it"),
+    (plan(), {"bank_access": "absent"}, SAID, "bank: ok: /bank: does not exist | none, or a folder with the permission to read, write and enter it"),
+    (plan(), {"bank_access": "absent", "bank": None, "environment": {"TUNE_BANK_PATH": "/b"}}, SAID, "bank: fail: the bank in use: does not exist | a folder with the permission to read, write and enter it"),
+    (plan(), {"bank_access": "not a folder"}, SAID, "bank: fail: /bank: not a folder | a folder with the permission to read, write and enter it"),
+    (plan(), {"folder": None}, SAID, "folder: unknown: not known | writable, and only letters, digits, _ - . / in its name"),
+    (plan(), {"folder_writable": None}, SAID, "folder: unknown: not known | writable, and only letters, digits, _ - . / in its name"),
+    (plan(), {"folder_writable": False}, SAID, "folder: fail: /plan: not writable | writable, and only letters, digits, _ - . / in its name"),
+    (plan(), {"folder": "/my plan, ä(1)"}, SAID, "folder: warn: /my plan, ä(1): ' ' '(' ')' ',' | writable, and only letters, digits, _ - . / in its name"),
+    (plan(), {"environment": {"PROFILING_MODE": "TRUE"}}, SAID, "profiling: fail: PROFILING_MODE=true | off, both in the environment and in the script"),
+    (plan(), {"environment": {"PROFILING_MODE": "dynamic"}}, SAID, "profiling: fail: PROFILING_MODE=dynamic | off, both in the environment and in the script"),
+    (plan(), {"environment": {"PROFILING_MODE": "false"}}, SAID, "profiling: ok: off | off, both in the environment and in the script"),
+    (plan(), {}, Declared(profiling="on"), "profiling: fail: declared on | off, both in the environment and in the script"),
+    (plan("pytorch"), {}, Declared(), "profiling: unknown: the script is not checked | off, both in the environment and in the script | profiling=off"),
+    (plan(), {"environment_known": False}, SAID, "profiling: unknown: the environment is not known | off, both in the environment and in the script"),
+    (plan("tf-training"), {}, Declared(static_memory_policy=1), "static-memory: fail: declared 1 | 0"),
+    (plan(), {}, Declared(static_shapes=False), "static-shapes: fail: declared dynamic | static shapes only"),
+    (plan("tf-training"), {"environment": {"RANK_SIZE": "8"}}, SAID, "devices: fail: RANK_SIZE=8 | one device"),
+    (plan("tf-training"), {"environment": {"RANK_SIZE": "x", "WORLD_SIZE": "1"}}, SAID, "devices: ok: WORLD_SIZE=1 | one device"),
+    (plan("tf-training"), {"environment": {"RANK_SIZE": "0"}}, Declared(devices=2), "devices: fail: declared 2 | one device"),
+    (plan("tf-training", "gdat"), {}, Declared(), "devices: unknown: the script is not checked | more than one device (gradients of several are tuned) | devices=N"),
+    (plan("tf-training", "gdat"), {}, Declared(devices=2), "devices: ok: declared 2 | more than one device (gradients of several are tuned)"),
+    (plan(), {"usable_cpu_count": 95}, SAID, "cpu-binding: warn: 95 of 96 CPUs may be used | no CPU binding"),
+    (plan(), {"usable_cpu_count": None}, SAID, "cpu-binding: unknown: not known | no CPU binding"),
+    (plan("pytorch"), {}, Declared(cpu_binding=True), "cpu-binding: warn: declared | no CPU binding"),
+    (plan(), {"device_users": 2}, SAID, "device-free: fail: 2 processes of other users hold a device open | no other user tunes on the device"),
+    (plan(), {"device_users": None}, Declared(), "device-free: unknown: processes of other users cannot be inspected | no other user tunes on the device | device_free=yes"),
+    (plan(), {}, Declared(), "device-free: ok: no process of another user uses a device | no other user tunes on the device"),
+    (plan(), {"device_users": None}, Declared(device_free=False), "device-free: fail: declared in use | no other user tunes on the device"),
+    (plan("tf-training", soc=None), {}, SAID, "mode: unknown: opat on a chip that the plan does not name | a mode that the product supports | soc=NAME"),
+    (plan("tf-training", soc=None), {}, Declared(soc="Ascend910_9391"), "mode: ok: opat on Ascend910_9391 (A3) | opat in training"),
+    (plan("tf-training", "both", soc="Ascend910_9391"), {}, SAID, "mode: fail: sgat/opat on Ascend910_9391 (A3) | opat in training"),
+    (plan("tf-training", "gdat", soc="Ascend910B4"), {}, SAID, "mode: ok: gdat on Ascend910B4 (A2) | opat, gdat in training"),
+    (plan("tf-training", "sgat", soc="Ascend910B1"), {}, SAID, "mode: fail: sgat on Ascend910B1 (A2) | opat, gdat in training"),
+    (plan("tf-training", "sgat", soc="Ascend910B5"), {}, SAID, "mode: ok: sgat on Ascend910B5 (Atlas training) | sgat, opat, gdat in training"),
+    (plan("pytorch", soc="Ascend310P3"), {}, SAID, "mode: unknown: opat on Ascend310P3 | a mode that the product supports (the modes of this chip are not known)"),
+    (plan("tf-training"), {}, Declared(aoe_config_file=False), "config-file: warn: declared no | the script names aoe_config.json (else every operator is tuned)"),
+]  # fmt: skip
+"""A plan, what is other than GOOD on the host, what is declared, and what one rule says: verdict, what is there, what is needed, what to declare."""
+
+
+def sentences(made: Plan, host: dict[str, Any], said: Declared) -> list[str]:
+    """What each rule says, in a line."""
+    checks = check_host(made, host_of_document({**GOOD, **host}), said)
+    return [
+        f"{check.rule.removeprefix('preflight-')}: {check.verdict}: {check.seen} | {check.needed}"
+        + (f" | {check.declare}" if check.declare else "")
+        for check in checks
+    ]
+
+
+@pytest.mark.parametrize(("made", "host", "said", "line"), SAYS)
+def test_what_a_rule_says(made: Plan, host: dict[str, Any], said: Declared, line: str) -> None:
+    rule = line.partition(":")[0]
+    assert [one for one in sentences(made, host, said) if one.startswith(f"{rule}: ")] == [line]
+
+
+WHOLE: list[tuple[Plan, Declared, str]] = [
+    (plan(), SAID, """
+        aoe: ok: /usr/local/Ascend/bin/aoe | the command aoe on PATH
+        aoe-options: ok: aoe --help lists them, among 6 | aoe takes --framework, --model, --job_type, --tune_ops_file
+        device-cores: ok: 20 cube cores, 40 vector cores | at least 20 cube cores, at least 40 vector cores
+        device-memory: ok: 34.4 GB free | at least 34.4 GB on the device
+        home-disk: ok: 20.0 GB in /home/me | at least 20 GB free in the home folder
+        memory: ok: 64.0 GB available | at least 32 GB
+        cpus: ok: 96 CPUs | 75 = P + T + 1 + min(C/2, 8) + 50 (opat) with P=8, T=8, C=96
+        te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6
+        tuning-parallel: ok: 8 | 1 to 64; recommended: at most 2/3 of the cores
+        bank: ok: /bank: rwx | a folder with the permission to read, write and enter it
+        folder: ok: /plan | writable, and only letters, digits, _ - . / in its name
+        profiling: ok: off | off, both in the environment and in the script
+        static-shapes: ok: declared static | static shapes only
+        cpu-binding: ok: all 96 CPUs may be used | no CPU binding
+        device-free: ok: declared free | no other user tunes on the device
+    """),
+    (plan("tf-training"), SAID, """
+        device-cores: ok: 20 cube cores, 40 vector cores | at least 20 cube cores, at least 40 vector cores
+        device-memory: ok: 34.4 GB free | at least 34.4 GB on the device
+        home-disk: ok: 20.0 GB in /home/me | at least 20 GB free in the home folder
+        memory: ok: 64.0 GB available | 8.0 GB x 8 = 64.0 GB
+        cpus: ok: 96 CPUs | 74 = N x (P + T + min(C/2, 8) + 50 (opat)) with P=8, T=8, C=96, N=1
+        te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6
+        tuning-parallel: ok: 8 | 1 to 64; recommended: at most 2/3 of the cores
+        bank: ok: /bank: rwx | a folder with the permission to read, write and enter it
+        folder: ok: /plan | writable, and only letters, digits, _ - . / in its name
+        profiling: ok: declared off | off, both in the environment and in the script
+        static-memory: ok: declared 0 | 0
+        static-shapes: ok: declared static | static shapes only
+        devices: ok: declared 1 | one device
+        cpu-binding: ok: all 96 CPUs may be used | no CPU binding
+        device-free: ok: declared free | no other user tunes on the device
+        mode: ok: opat on Ascend910A (Atlas training) | sgat, opat, gdat in training
+        config-file: ok: declared yes | the script names aoe_config.json (else every operator is tuned)
+    """),
+    (plan(), Declared(), """
+        aoe: ok: /usr/local/Ascend/bin/aoe | the command aoe on PATH
+        aoe-options: ok: aoe --help lists them, among 6 | aoe takes --framework, --model, --job_type, --tune_ops_file
+        device-cores: ok: 20 cube cores, 40 vector cores | at least 20 cube cores, at least 40 vector cores
+        device-memory: ok: 34.4 GB free | at least 34.4 GB on the device
+        home-disk: ok: 20.0 GB in /home/me | at least 20 GB free in the home folder
+        memory: ok: 64.0 GB available | at least 32 GB
+        cpus: ok: 96 CPUs | 75 = P + T + 1 + min(C/2, 8) + 50 (opat) with P=8, T=8, C=96
+        te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6
+        tuning-parallel: ok: 8 | 1 to 64; recommended: at most 2/3 of the cores
+        bank: ok: /bank: rwx | a folder with the permission to read, write and enter it
+        folder: ok: /plan | writable, and only letters, digits, _ - . / in its name
+        profiling: ok: off | off, both in the environment and in the script
+        static-shapes: unknown: the model is not checked | static shapes only | static_shapes=yes
+        cpu-binding: ok: all 96 CPUs may be used | no CPU binding
+        device-free: ok: no process of another user uses a device | no other user tunes on the device
+    """),
+    (plan("tf-training"), Declared(), """
+        device-cores: ok: 20 cube cores, 40 vector cores | at least 20 cube cores, at least 40 vector cores
+        device-memory: ok: 34.4 GB free | at least 34.4 GB on the device
+        home-disk: ok: 20.0 GB in /home/me | at least 20 GB free in the home folder
+        memory: unknown: 64.0 GB available | the model's memory x TUNING_PARALLEL_NUM | model_memory=SIZE
+        cpus: unknown: 96 CPUs | N x (P + T + min(C/2, 8) + 50 (opat)) | processes=N
+        te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6
+        tuning-parallel: ok: 8 | 1 to 64; recommended: at most 2/3 of the cores
+        bank: ok: /bank: rwx | a folder with the permission to read, write and enter it
+        folder: ok: /plan | writable, and only letters, digits, _ - . / in its name
+        profiling: unknown: the script is not checked | off, both in the environment and in the script | profiling=off
+        static-memory: unknown: the script is not checked | 0 | static_memory_policy=0
+        static-shapes: unknown: the model is not checked | static shapes only | static_shapes=yes
+        devices: unknown: the script is not checked | one device | devices=1
+        cpu-binding: unknown: the script is not checked | no CPU binding | cpu_binding=no
+        device-free: ok: no process of another user uses a device | no other user tunes on the device
+        mode: ok: opat on Ascend910A (Atlas training) | sgat, opat, gdat in training
+        config-file: unknown: the script is not checked | the script names aoe_config.json (else every operator is tuned) | aoe_config_file=yes
+    """),
+    (plan("tf-training", "sgat"), SAID, """
+        device-cores: ok: 20 cube cores, 40 vector cores | at least 20 cube cores, at least 40 vector cores
+        device-memory: ok: 34.4 GB free | at least 34.4 GB on the device
+        home-disk: ok: 20.0 GB in /home/me | at least 20 GB free in the home folder
+        memory: ok: 64.0 GB available | 8.0 GB x 8 = 64.0 GB
+        cpus: ok: 96 CPUs | 24 = N x (2T + P (sgat)) with P=8, T=8, C=96, N=1
+        te-parallel: ok: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs = 9.6
+        tuning-parallel: ok: 8 | 1 to 64; recommended: at most 2/3 of the cores
+        bank: ok: /bank: rwx | a folder with the permission to read, write and enter it
+        folder: ok: /plan | writable, and only letters, digits, _ - . / in its name
+        profiling: ok: declared off | off, both in the environment and in the script
+        static-memory: ok: declared 0 | 0
+        static-shapes: ok: declared static | static shapes only
+        devices: ok: declared 1 | one device
+        cpu-binding: ok: all 96 CPUs may be used | no CPU binding
+        device-free: ok: declared free | no other user tunes on the device
+        mode: ok: sgat on Ascend910A (Atlas training) | sgat, opat, gdat in training
+    """),
+]  # fmt: skip
+"""A plan on the good host, what is declared, and all that is said."""
+
+
+@pytest.mark.parametrize(("made", "said", "lines"), WHOLE)
+def test_all_that_is_said_of_a_good_host(made: Plan, said: Declared, lines: str) -> None:
+    assert sentences(made, {}, said) == [line.strip() for line in lines.strip().splitlines()]
