@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.trace import json_list
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
-from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql
+from aoe_reports.formats.trace.shape import thread_key
+from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
@@ -525,3 +526,53 @@ def test_inserted_bytes_end_in_no_traceback(tmp_path: Path, at: int, more: bytes
 @given(st.binary(max_size=40))
 def test_any_bytes_end_in_no_traceback(tmp_path: Path, data: bytes) -> None:
     check_damage(tmp_path, data)
+
+
+LABELS = [
+    {"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "Ascend Hardware"}},
+    {"name": "thread_name", "ph": "M", "pid": 7, "tid": 1, "args": {"name": "Stream 4"}},
+]
+SUMMED = [
+    *LABELS,
+    {**X, "args": {"Task Type": "AI_CORE"}},
+    {**X, "ts": "5.000", "dur": 3.5, "args": {"Task Type": "AI_CORE"}},
+    {**X, "tid": 2, "dur": 4, "args": {"Task Type": "AI_CPU"}},
+    {**X, "cat": "cpu_op", "dur": 8},
+    {**X, "name": "b", "pid": 8, "dur": 16},
+    {**X, "ph": "s", "id": 3, "cat": "HostToDevice"},
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sums"),
+    [
+        (("name",), {("a",): (4, 17_500), ("b",): (1, 16_000)}),
+        (("pid", "name"), {("7", "a"): (4, 17_500), ("8", "b"): (1, 16_000)}),
+        (("tid", "name"), {("1", "a"): (3, 13_500), ("2", "a"): (1, 4_000), ("1", "b"): (1, 16_000)}),
+        (("category", "pid"), {(None, "7"): (3, 9_500), ("cpu_op", "7"): (1, 8_000), (None, "8"): (1, 16_000)}),
+        (("task_type",), {("AI_CORE",): (2, 5_500), ("AI_CPU",): (1, 4_000), (None,): (2, 24_000)}),
+    ],
+)
+def test_a_plain_file_is_summed_in_one_scan(
+    tmp_path: Path, columns: tuple[str, ...], sums: dict[tuple[str | None, ...], tuple[int, int]]
+) -> None:
+    found, names = sums_by_sql(write(tmp_path, SUMMED), columns)
+    told: dict[tuple[str | None, ...], tuple[int, int]] = {}
+    for key, count, ns in found:
+        before = told.get(key, (0, 0))
+        told[key] = (before[0] + count, before[1] + ns)
+    assert told == sums
+    assert names.processes == {"7": "Ascend Hardware"}
+    assert names.threads == ({thread_key("7", "1"): "Stream 4"} if "tid" in columns else {})
+
+
+@pytest.mark.parametrize("odd", [{**X, "dur": -1}, {**X, "dur": None}, {**X, "name": None}, {**X, "ts": "1e40"}, {**X, "ph": None}])  # fmt: skip
+def test_what_is_not_plain_is_not_summed_in_one_scan(tmp_path: Path, odd: dict[str, Any]) -> None:
+    with pytest.raises(OddFileError):
+        sums_by_sql(write(tmp_path, [*SUMMED, odd]), ("name",))
+
+
+def test_a_process_with_two_names_is_looked_at_for_the_last_one(tmp_path: Path) -> None:
+    again = {**LABELS[0], "args": {"name": "CANN"}}
+    _, names = sums_by_sql(write(tmp_path, [*SUMMED, again]), ("tid",))
+    assert names == look_by_sql(write(tmp_path, [*SUMMED, again])).names

@@ -180,3 +180,36 @@ def test_odd_heads_neither_hurt_nor_count(tmp_path: Path, content: bytes) -> Non
         assert kind(tmp_path / name, content) is None
     for name in ("l2_cache.csv", "task_time.csv"):
         assert kind(tmp_path / name, content) in {"l2_cache", "task_time"}
+
+
+@pytest.mark.parametrize(
+    ("name", "explicit", "is_told"),
+    [("op_summary.csv", False, True), ("op_summary.csv", True, True), ("notes.csv", True, True), ("notes.csv", False, False)],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_told_where_it_is_asked_for(
+    tmp_path: Path, name: str, explicit: bool, is_told: bool
+) -> None:
+    (tmp_path / name).symlink_to(tmp_path / "gone")
+    findings: list[Finding] = []
+    assert identify(tmp_path / name, explicit=explicit, findings=findings) is None
+    told = [(finding.rule, finding.path, finding.message) for finding in findings]
+    said = ("unreadable", str(tmp_path / name), "the file cannot be read: No such file or directory")
+    assert told == ([said] if is_told else [])
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+def test_an_archive_is_an_error_where_it_is_asked_for_by_its_ending(tmp_path: Path, explicit: bool) -> None:
+    found, findings = told(tmp_path / "night.tar.gz", b"", explicit=explicit)
+    assert found is None
+    assert [finding.rule for finding in findings] == ["unreadable" if explicit else "archive"]
+    assert findings[0].message.endswith("only files and folders are read" if explicit else "skipped")
+
+
+def test_what_nobody_knows_is_told_where_it_is_asked_for(tmp_path: Path) -> None:
+    found, findings = told(tmp_path / "notes.csv", "a,b,c\n1,2,3\n", explicit=True)
+    assert found is None
+    assert [finding.message for finding in findings] == [
+        "neither its name nor its content matches a known kind; see `aoe-reports table --list`"
+    ]
+    found, findings = told(tmp_path / "notes.csv", "a,b,c\n1,2,3\n")
+    assert (found, findings) == (None, [])

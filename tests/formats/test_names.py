@@ -63,3 +63,36 @@ def test_names_of_captures() -> None:
     assert not is_capture("OPPROF_20260605155111_JDEKRCNERPBNJEGA")
     assert capture_time("PROF_000001_20260605155111872_JDEKRCNERPBNJEGA") == "20260605155111872"
     assert capture_time("rank0_ascend_pt") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "kind", "source", "rank"),
+    [
+        ("ascend_pytorch_profiler.db", "", "profiler_db", "torch_npu", None),
+        ("ascend_pytorch_profiler_0.db", "", "profiler_db", "torch_npu", 0),
+        ("ascend_mindspore_profiler.db", "", "profiler_db", "mindspore", None),
+        ("ascend_mindspore_profiler_13.db", "", "profiler_db", "mindspore", 13),
+        ("msprof_20260101000000.db", "", "profiler_db", "msprof", None),
+        ("msprof_20260101000000.db", "ASCEND_PROFILER_OUTPUT", "profiler_db", "torch_npu", None),
+        ("analysis.db", "", "analysis_db", "torch_npu", None),
+        ("cluster_analysis.db", "", "analysis_db", "msprof", None),
+        ("profiler_info_3.json", "", "profiler_info", "torch_npu", 3),
+        ("profiler_info.json", "", "profiler_info", "torch_npu", None),
+        ("profiler_metadata.json", "", "profiler_metadata", "torch_npu", None),
+        ("trace_view.json", "", "trace_view", "torch_npu", None),
+        ("msprof_20260101000000.json", "", "msprof", "msprof", None),
+        ("kernel_details.csv", "", "kernel_details", "torch_npu", None),
+        ("op_summary_20260101000000.csv", "", "op_summary", "msprof", None),
+        ("api_statistic.csv", "ASCEND_PROFILER_OUTPUT", "api_statistic", "torch_npu", None),
+    ],
+)
+def test_a_name_and_its_folder_tell_who_wrote_it(name: str, folder: str, kind: str, source: str, rank: int | None) -> None:  # fmt: skip
+    found = parse_name(name, folder)
+    assert found is not None
+    assert (found.kind, found.source, found.rank_id) == (kind, source, rank)
+    assert found.form == name.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("name", ["msprof_20260101000000.db.gz", "analysis.db.gz", "ascend_pytorch_profiler_1234567.db", "ascend_paddle_profiler.db"])  # fmt: skip
+def test_a_database_that_is_packed_or_of_others_is_none_of_ours(name: str) -> None:
+    assert parse_name(name) is None

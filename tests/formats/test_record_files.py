@@ -259,3 +259,55 @@ def test_a_record_of_ours_tells_of_its_run(own: dict[str, Any], run: dict[str, A
     assert (found is not None) is is_ours
     record = record_of_document(document, 9)
     assert record.timestamp_ns == (9 if own else 5)
+
+
+SAME_SERIES: list[dict[str, Any]] = [
+    {"timestamp": 9.0, "timestamp_ns": 9 * 10**9},
+    {"runtime_ms_mean": 99.0},
+    {"engine_version": "another"},
+    {"op_name": "b"},
+    {"device_id": 3},
+    {"engine_config": {"a": 1}},
+    {"compilation_config": {"other": 1}},
+    {"model": "another"},
+]
+OTHER_SERIES: list[dict[str, Any]] = [
+    {"workload": "another"},
+    {"source": "rocprof"},
+    {"phase": "after"},
+    {"hardware": "another"},
+    {"engine": "another"},
+    {"op_type": "Mul"},
+    {"rank_id": 3},
+    {"rank_id": None},
+    {"workload_args": {"input_shapes": "9"}},
+    {"compilation_config": {"tune_mode": "opat"}},
+]
+OURS_OF_A_RANK: dict[str, Any] = {
+    "workload": "net/op/a", "engine": "cann", "hardware": "910B", "runtime_ms_mean": 1.0, "runtime_ms_std": None,
+    "timestamp": 5.0, "timestamp_ns": 5 * 10**9, "source": "msprof", "scope": "op", "op_type": "Add", "op_name": "a",
+    "rank_id": 0, "device_id": 0, "workload_args": {"input_shapes": "8"}, "run_id": "", "model": "net",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", SAME_SERIES)
+def test_a_history_is_continued_by_what_is_measured_alike(change: dict[str, Any]) -> None:
+    assert Record(**{**OURS_OF_A_RANK, **change}).series_id == Record(**OURS_OF_A_RANK).series_id
+
+
+@pytest.mark.parametrize("change", OTHER_SERIES)
+def test_another_history_is_one_of_something_else(change: dict[str, Any]) -> None:
+    assert Record(**{**OURS_OF_A_RANK, **change}).series_id != Record(**OURS_OF_A_RANK).series_id
+
+
+def test_devices_tell_histories_apart_where_no_rank_does() -> None:
+    one, other = (Record(**{**OURS_OF_A_RANK, "rank_id": None, "device_id": device}) for device in (0, 1))
+    assert one.series_id != other.series_id
+
+
+@pytest.mark.parametrize("name", ["engine_config", "compilation_config", "runtime_config"])
+def test_every_configuration_of_a_foreign_record_tells_its_history(name: str) -> None:
+    foreign = {**OURS_OF_A_RANK, "source": "foreign"}
+    assert Record(**{**foreign, name: {"a": 1}}).series_id != Record(**foreign).series_id
+    assert Record(**{**OURS_OF_A_RANK, name: {"a": 1}}).series_id == Record(**OURS_OF_A_RANK).series_id
+    assert len(Record(**foreign).series_id) == 16
