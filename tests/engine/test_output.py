@@ -184,3 +184,36 @@ def test_an_exchange_that_fails_leaves_both(folders: tuple[Path, Path], monkeypa
         with pytest.raises(FileNotFoundError):
             exchange_names(one.with_name("nothing"), other)
     assert [path.name for folder in (one, other) for path in folder.iterdir()] == ["one", "other"]
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_nothing_stays_open(tmp_path: Path) -> None:
+    (tmp_path / f".x{MARK}0a1b2c_z").touch()
+    told_when_written(tmp_path / "a.txt")
+    before = open_files()
+    for number in range(3):
+        told_when_written(tmp_path / "a.txt")
+        with unfinished(tmp_path / "folder", folder=True) as made:
+            made.rename(tmp_path / f"folder{number}")
+        with pytest.raises(ZeroDivisionError), unfinished(tmp_path / "b.txt"):
+            raise ZeroDivisionError
+    assert open_files() == before
+
+
+def test_every_leftover_is_looked_at(tmp_path: Path) -> None:
+    """Some that are being written, or are none, hide none behind them."""
+    (tmp_path / ".a.txt.aoe-reports-odd").touch()
+    held = tmp_path / f".a.txt{MARK}00000000"
+    held.touch()
+    (tmp_path / f".a.txt{MARK}11111111").symlink_to(tmp_path / "gone")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / f".{name}{MARK}zzzzzzzz").touch()
+    with held.open() as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert told_when_written(tmp_path / "a.txt") == [
+            f"{tmp_path}/.a.txt{MARK}zzzzzzzz: left over from a killed run; it is deleted",
+            f"{tmp_path}/.b.txt{MARK}zzzzzzzz: left over from a killed run; the next run that writes b.txt deletes it",
+        ]

@@ -316,3 +316,48 @@ def test_durations_beyond_64_bits_in_sum_are_no_error() -> None:
     bounds = measure_operators(tasks_of([{"task_duration_ns": 2**62}] * 3, spaced_ns=None))
     assert bounds is not None
     assert integers(bounds.tasks["task_duration_ns"])[0].tolist() == [2**62] * 3
+
+
+@pytest.mark.parametrize(("count", "known"), [(1, 1), (99_999, 99_999), (100_000, None), (0, None), (-1, None), ("nan", None), (None, None)])  # fmt: skip
+def test_a_chip_has_some_cores_and_not_too_many(count: Any, known: int | None) -> None:
+    hardware = {"ai_core_num": count, "aiv_num": count, "aic_frequency": count}
+    assert CoreCounts.of_hardware(hardware) == CoreCounts(known, known, known)
+    assert CoreCounts.of_hardware({}) == CoreCounts()
+
+
+def test_operators_of_one_time_are_in_the_order_of_their_words() -> None:
+    rows = [{"op_type": kind, "op_name": name, "input_shapes": shapes} for kind in ("b", None, "a") for name in ("y", None, "x") for shapes in ("2", None, "1")]  # fmt: skip
+    bounds = measure_operators(tasks_of(rows))
+    assert bounds is not None
+    keys = [(one.op_type, one.op_name, one.input_shapes) for one in bounds.operators()]
+    assert keys == [(kind, name, shapes) for kind in (None, "a", "b") for name in (None, "x", "y") for shapes in (None, "1", "2")]  # fmt: skip
+    for top in (1, 4, 27):
+        assert bounds.operators(top) == bounds.operators()[:top]
+
+
+def test_operators_are_alike_by_their_words_and_where_no_type_is_told_by_their_names() -> None:
+    words = [("A", "n1", "s1"), ("A", "n2", "s1"), ("A", "n1", "s2"), (None, "n1", "s1"), (None, "n2", "s1"), (None, "n1", "s2"), ("B", "n2", "s1")]  # fmt: skip
+    bounds = measure_operators(tasks_of([{"op_type": kind, "op_name": name, "input_shapes": shapes} for kind, name, shapes in words]))  # fmt: skip
+    assert bounds is not None
+    places = [bounds.names[number] for number in range(bounds.names.count)]
+
+    def classes(*keys: str) -> set[frozenset[tuple[str | None, ...]]]:
+        numbers, count = bounds.alike(keys)
+        found = {number: frozenset((place[0], *place[2:]) for place, of in zip(places, numbers.tolist(), strict=True) if of == number) for number in numbers.tolist()}  # fmt: skip
+        assert len(found) == count
+        return set(found.values())
+
+    typed = {("A", "n1", "s1"), ("A", "n2", "s1"), ("A", "n1", "s2")}
+    nameless = {frozenset({(None, "n1", "s1"), (None, "n1", "s2")}), frozenset({(None, "n2", "s1")})}
+    assert classes("op_type") == {frozenset(typed), frozenset({("B", "n2", "s1")}), *nameless}
+    assert classes("op_type", "op_name", "input_shapes") == {frozenset({word}) for word in words}
+
+
+def test_what_fills_memory_is_held_against_the_fastest_operator_or_what_is_known() -> None:
+    """At 0.8 of the peak memory is not full, above it is; what nothing else bounds could save the rest."""
+    rows = [{"op_name": name, "aiv_main_mem_read_bw_gb_per_s": speed, "task_duration_ns": 1000} for name, speed in (("a", 100.0), ("b", 80.0), ("c", 81.25))]  # fmt: skip
+    bounds = measure_operators(tasks_of(rows))
+    assert bounds is not None
+    told = {one.op_name: (one.bound_by, one.saving_ns, one.bandwidth_gb_per_s) for one in bounds.operators()}
+    assert told == {"a": ("memory-bandwidth", 0, 100.0), "b": ("unknown", 200, 80.0), "c": ("memory-bandwidth", 188, 81.25)}  # fmt: skip
+    assert bounds.peak_gb_per_s == 100.0

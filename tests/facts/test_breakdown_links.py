@@ -184,3 +184,23 @@ def test_operators_are_alike_where_their_words_are(
 
 def test_a_sum_is_told_for_one_step() -> None:
     assert StepShares(0, 0, 4, 8000, 8000).per_step_us(10_000) == 2.5
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_every_flow_leads_to_its_task(count: int) -> None:
+    """Tasks of the first step are launched in the second one, each by a flow of its own."""
+    rows = [task(10 * number, 5) for number in range(1, count + 1)]
+    links = [one for number in range(1, count + 1) for one in flow(100 - number, 100 + number, 10 * number)]
+    device = of_one(*STEPS, *rows, *links)
+    assert {number: parts.tasks for number, parts in device.steps.items()} == {2: count}
+    assert of_one(*STEPS, *rows, *links[2:]).steps.keys() == ({1, 2} if count > 1 else {1})
+
+
+def test_shares_of_steps_whose_length_is_not_known_are_null() -> None:
+    known = StepShares(0, 0, 2, 100, 40, 50, 30, 10)
+    assert (known.share(10), known.share(None), known.per_step_us(4000)) == (0.1, None, 2.0)
+    for length in (None, 0):
+        unknown = StepShares(0, 0, 2, length, 40)
+        assert (unknown.share(10), unknown.share(None)) == (None, None)
+        assert unknown.step_us == (None if length is None else 0.0)
+        assert unknown.bound_saving_ns == 40

@@ -20,7 +20,9 @@ from aoe_reports.formats.sqlite import (
 )
 from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
+from aoe_reports.formats.sqlite.source import said_by
 from aoe_reports.model.errors import ReadError
+from aoe_reports.model.texts import Text, say
 from aoe_reports.rules.tables.check import check_table
 
 NO_ID = 4294967295
@@ -825,3 +827,37 @@ def test_a_lost_page_is_found_or_changes_nothing(made, tmp_path, data):
     for kind in SUMS:
         found, findings = total(path, kind)
         assert findings or found == total(made, kind)[0]
+
+
+@pytest.mark.parametrize(
+    ("stored", "value"),
+    [
+        ("9223372036854775807", 2**63 - 1),
+        ("'9223372036854775807'", 2**63 - 1),
+        ("'-9223372036854775808'", -(2**63)),
+        ("' 42 '", 42),
+        ("4.0", 4),
+        ("-4.0", -4),
+        ("9007199254740992.0", 2**53),
+        ("9223372036854774784.0", 2**63 - 1024),
+        ("'9223372036854775808'", None),
+        ("'-9223372036854775809'", None),
+        ("9223372036854775808.0", None),
+        ("1e19", None),
+        ("-1e19", None),
+        ("4.5", None),
+        ("'4.0'", None),
+        ("x'34'", None),
+    ],
+)
+def test_a_whole_number_is_taken_in_every_form_and_nothing_else(change, stored, value):
+    schema = "CREATE TABLE T AS SELECT * FROM TASK; DROP TABLE TASK; CREATE TABLE TASK (startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, taskId, modelId); INSERT INTO TASK SELECT startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, taskId, modelId FROM T;"  # fmt: skip
+    data = read_database(change(f"{schema} UPDATE TASK SET streamId = {stored} WHERE globalTaskId = 1"), "op_summary")
+    assert column(data, "stream_id")[0] == value
+    assert rules(data).count("db-value") == (value is None)
+
+
+@pytest.mark.parametrize(("error", "said", "is_text"), [(sqlite3.DatabaseError("file is not a database"), "file is not a database", True), (sqlite3.DatabaseError("no such table: x"), "no such table: x", False), (sqlite3.DatabaseError(say("{count} pages", count=3)), "3 pages", True), (sqlite3.Error(), "", False)])  # fmt: skip
+def test_why_a_database_cannot_be_read_is_said_in_words_that_can_be_translated(error, said, is_text):
+    assert said_by(error) == said
+    assert isinstance(said_by(error), Text) is is_text

@@ -131,3 +131,10 @@ def test_rows_that_end_before_they_start_are_counted_and_left_out(cli: Cli, tmp_
     assert [row["count"] for row in ended.json["rows"]] == [1]
     assert [finding["line"] for finding in ended.json["findings"]][:2] == [3, 4]
     assert ended.code == 1
+
+
+def test_a_kernel_of_no_agent_is_of_no_device(cli: Cli, tmp_path: Path) -> None:
+    header, row = V62.format(agent='"Agent 0"').splitlines()
+    (tmp_path / "199_kernel_trace.csv").write_text("\n".join([header, row, row.replace('"Agent 0"', "").replace(",100,350", ",400,500"), ""]))  # fmt: skip
+    rows = cli("table", "kernel_trace", tmp_path, "--format", "json").json["rows"]
+    assert [row["device_id"] for row in rows] == [0, None]

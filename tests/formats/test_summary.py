@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
@@ -240,3 +241,35 @@ def _decimal(cell: str) -> Decimal | None:
     if not text.isascii() or text in {"N/A", "", "x", "--1", "0x10", "1,5", '"', "inf"}:
         return None
     return Decimal(text)
+
+
+def test_a_table_is_read_with_its_hash_unless_told_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "op_summary.csv"
+    path.write_text(f"{HEADER}\na,T,AI_CORE,1,2,0\n")
+    assert read_table(path, TABLE).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read_table(path, TABLE, hashed=False).sha256 == ""
+    fields = frozenset({"op_type"})
+    assert read_table(path, TABLE, fields).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(("header", "text", "line"), [("", "", None), ("", "\n", 1), ("", "\na,b\n", 1)])
+def test_a_file_without_a_header_is_said_to_be_empty_or_to_begin_with_something_else(
+    tmp_path: Path, header: str, text: str, line: int | None
+) -> None:
+    (finding,) = read(tmp_path, text, header).findings
+    what = "the first line does not contain a header" if line else "the file is empty"
+    assert (finding.rule, finding.line) == ("empty-file", line)
+    assert finding.message == f"{what}; expected the header of op_summary"
+
+
+@pytest.mark.parametrize("where", ["header", "row", "last"])
+def test_a_nul_byte_is_told_with_its_line_wherever_it_stands(tmp_path: Path, where: str) -> None:
+    header = HEADER + (",x\0" if where == "header" else "")
+    extra = ",1" if where == "header" else ""
+    rows = [f"a,T,AI_CORE,1,2,0{extra}", f"b,T,AI_CORE,4,2,0{extra}"]
+    place = {"header": 1, "row": 2, "last": 3}[where]
+    if where != "header":
+        rows[place - 2] = rows[place - 2].replace(",T,", ",T\0,")
+    data = read(tmp_path, "\n".join([*rows, ""]), header)
+    said = "there is a NUL byte here, as after a crash: the content that it replaced is lost, words may be wrong"
+    assert [(finding.message, finding.line) for finding in data.findings if finding.rule == "csv-encoding"] == [(said, place)]  # fmt: skip

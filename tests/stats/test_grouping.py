@@ -114,3 +114,14 @@ def test_the_95th_percentile_lies_between_values() -> None:
     assert (group.p50_ns, group.p95_ns) == (55.0, pytest.approx(95.5))
     (one,) = group_tasks(frame([("A", "X", 10)]), ("op_type",))
     assert (one.p50_ns, one.p95_ns, one.std_ns, one.values_ns) == (10.0, 10.0, None, None)
+
+
+def test_more_combinations_of_words_than_32_bits_tell_apart() -> None:
+    """Fifty thousand words in either of two columns: each row is a group of its own, under its own words."""
+    count = 50_000
+    ones, others = [f"a{number}" for number in range(count)], [f"b{number * 7 % count}" for number in range(count)]
+    columns = {"a": pa.array(ones).dictionary_encode(), "b": pa.array(others).dictionary_encode()}
+    table = pa.table({**columns, "task_duration_ns": pa.array(range(1, count + 1), pa.int64())})
+    groups = group_tasks(table, ("a", "b"), 3)
+    assert count_groups(table, ("a", "b")) == count
+    assert [(group.key, group.total_ns) for group in groups] == [((ones[-n], others[-n]), count + 1 - n) for n in (1, 2, 3)]  # fmt: skip
