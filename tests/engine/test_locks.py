@@ -165,3 +165,18 @@ def test_a_file_is_in_the_nearest_site_around_it(tmp_path: Path) -> None:
     with locked_site_of(inner / "a.html"):
         assert not is_free(inner)
         assert is_free(inner.parent)
+
+
+def test_a_folder_that_goes_while_one_waits_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, before = tmp_path / "site", tmp_path / "before"
+    folder.mkdir()
+    handle = held(folder)
+
+    def remove() -> None:
+        folder.rename(before)
+        os.close(handle)
+
+    when_told(monkeypatch, remove)
+    with locked(folder):
+        assert not is_free(folder)
+        assert is_free(before)

@@ -366,3 +366,28 @@ def test_findings_stand_at_the_line_and_column_of_their_place() -> None:
     assert lines.splitlines()[line - 1][(finding.column or 0) - 1 :].startswith(("11", '"total_num"'))
     info = {f"{FIRST}/op_type": "zzz"}
     assert [finding.line for finding in findings(GROUPED, info)] == [None], "what is only told needs no place"
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+def test_one_key_of_several_has_more_than_64_bits(wrong: int) -> None:
+    keys = ["1", "18446744073709551615", "42"]
+    keys[wrong] = "18446744073709551616"
+    parts = [{"repo_key": key, "performance_before_tune(ms)": 4, "performance_after_tune(ms)": 2, CLAIM: "100.00%"} for key in keys]  # fmt: skip
+    at = "/1/SGAT/repo_modified_subgraphs"
+    found = [finding for finding in findings(SUBGRAPHS, {at: {"add_repo_subgraphs": parts}}) if finding.rule == "repo-key"]  # fmt: skip
+    assert [finding.pointer for finding in found] == [f"{at}/add_repo_subgraphs/{wrong}/repo_key"]
+    assert found[0].message == "repo_key '18446744073709551616' is not an unsigned 64-bit number"
+
+
+@pytest.mark.parametrize(
+    ("saved", "fires"), [(10.999, False), (11.001, True), (12.5, True), (9.09, True), (9.1, False)]
+)
+def test_what_different_parts_save_is_held_against_the_whole(saved: float, fires: bool) -> None:
+    parts = [entry("a", 10_000, 6_000, "66.67%"), entry("b", 10_000, 4_000, "150.00%")]
+    changes = {
+        f"{OPAT}/repo_modified_operators": {"add_repo_operators": parts},
+        f"{OPAT}/{BASELINE}": 100,
+        f"{OPAT}/{RESULT}": round(100 - saved, 6),
+        f"{OPAT}/{GAIN}": f"{(100 / (100 - saved) - 1) * 100:.2f}%",
+    }
+    assert (("parts-and-whole", OPAT) in said(GROUPED, changes)) is fires

@@ -171,3 +171,17 @@ def test_a_time_of_the_model_in_the_wrong_unit_is_an_error(aoe: Path, tmp_path: 
     assert {(finding.rule, finding.pointer) for finding in findings} == {
         ("unit-mismatch", f"/1/OPAT/model_{which}_performance(us)") for which in ("baseline", "result")
     }
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_time_that_cannot_be_is_told_in_whichever_task_it_stands(aoe: Path, tmp_path: Path, wrong: int) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    tasks = [json.loads(text) for _ in range(2)]
+    tasks[wrong][0]["basic"]["tuning_time(s)"] = 1e16
+    path = tmp_path / "aoe_result_opat_20260101020304005_pid4711.json"
+    path.write_text(json.dumps(report_of(*tasks)))
+    (finding,) = check_result_file(read_results(path))
+    assert finding.rule == "implausible-time"
+    assert finding.message == "the number is outside the range of a time (0 or 10^-9 to 10^15); it is not used"
+    assert finding.pointer is not None
+    assert finding.pointer.endswith(f"_{wrong}/0/basic/tuning_time(s)")
