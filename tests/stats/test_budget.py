@@ -77,3 +77,27 @@ def test_a_line_is_the_regression_of_its_points(fit: Fit) -> None:
 def test_memories_are_simulated_in_order() -> None:
     assert [fit.memory for fit in FITS] == [0.0, 0.4, 0.6]
     assert {fit.memory for fit in (SUSPICIONS, GUARD, LOOKS)} == {0.0}
+
+
+def regression(points: tuple[tuple[float, int, float], ...]) -> tuple[float, float]:
+    """(intercept, slope) of the Poisson regression of counts over thresholds, by Newton's method from the first two points."""
+    (one, a, of_one), (other, b, of_other), *_ = points
+    slope = math.log(a / of_one * of_other / b) / (other - one)
+    intercept = math.log(a / of_one) + slope * one
+    for _ in range(50):
+        expected = [years * math.exp(intercept - slope * at) for at, _, years in points]
+        off = [count - mean for (_, count, _), mean in zip(points, expected, strict=True)]
+        first, second = sum(off), -sum(at * one_off for (at, _, _), one_off in zip(points, off, strict=True))
+        whole = sum(expected)
+        mixed = -sum(at * mean for (at, _, _), mean in zip(points, expected, strict=True))
+        squares = sum(at * at * mean for (at, _, _), mean in zip(points, expected, strict=True))
+        share = whole * squares - mixed * mixed
+        intercept += (squares * first - mixed * second) / share
+        slope += (whole * second - mixed * first) / share
+    return intercept, slope
+
+
+@pytest.mark.parametrize("fit", [*FITS, SUSPICIONS, GUARD, LOOKS], ids=lambda fit: f"{fit.measured[0][0]}-{fit.memory}")
+def test_each_line_is_the_regression_of_its_points(fit: Fit) -> None:
+    intercept, slope = regression(fit.measured)
+    assert (fit.intercept, fit.slope) == (pytest.approx(intercept, abs=6e-4), pytest.approx(slope, abs=6e-5))

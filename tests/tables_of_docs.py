@@ -1,0 +1,15 @@
+"""Tables of the docs as tests read them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from commandline import ROOT
+
+
+@cache
+def rules_of_docs() -> dict[str, list[str]]:
+    """Of each rule in docs/rules.md: severity, what it is on, reason and source."""
+    lines = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").splitlines()
+    cells = [line.strip("|").split(" | ") for line in lines if line.startswith("| `")]
+    return {name.strip(" `"): [cell.strip() for cell in rest] for name, *rest in cells}
