@@ -1,0 +1,142 @@
+"""Words of the model: causes, groupings and errors as people and JSON have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from aoe_reports.model.causes import cause_words, words_of_cause
+from aoe_reports.model.changes import IncidentCause
+from aoe_reports.model.errors import (
+    AoeReportsError,
+    LeftOutWarning,
+    NoticeWarning,
+    ReadError,
+    StoreError,
+    UsageError,
+    WorkloadConflictError,
+    of_the_system,
+)
+from aoe_reports.model.groupings import GROUPINGS, KEYS, TELLS, By, ComparedBy
+from aoe_reports.model.report import BarChart, Chart, Grid, Report, Section
+from aoe_reports.model.texts import Text, say
+
+WORDS = {
+    "same": "the same",
+    "slower-calls": "calls are slower",
+    "faster-calls": "calls are faster",
+    "more-calls": "more calls",
+    "fewer-calls": "fewer calls",
+    "changed-shapes": "shapes changed",
+    "changed-formats": "formats changed",
+    "changed-data-types": "data types changed",
+    "changed-inputs": "inputs changed",
+    "changed-repository": "knowledge bank changed",
+    "new": "new",
+    "vanished": "vanished",
+}
+
+
+@pytest.mark.parametrize(("cause", "words"), [*WORDS.items(), ("something-else", "something-else")])
+def test_causes_of_operators_in_words(cause: str, words: str) -> None:
+    assert cause_words(cause) == words
+    assert isinstance(cause_words(cause), Text) is (cause in WORDS)
+
+
+CAUSE: dict[str, Any] = {
+    "rank_id": None,
+    "op_type": "Add",
+    "op_name": "add_1",
+    "followers": 3,
+    "members": 3,
+    "change": 0.0625,
+}
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ({"kind": "operator"}, "operator add_1 (Add) +6.2%"),
+        ({"kind": "operator", "rank_id": 0}, "operator add_1 (Add, rank 0) +6.2%"),
+        ({"kind": "operator", "op_type": None, "change": -0.5}, "operator add_1 (type unknown) -50.0%"),
+        ({"kind": "op-type"}, "operator type Add +6.2%"),
+        ({"kind": "op-type", "rank_id": 3}, "operator type Add, rank 3 +6.2%"),
+        ({"kind": "rank", "rank_id": 2}, "rank 2: all 3 operators +6.2%"),
+        ({"kind": "rank", "rank_id": 2, "followers": 2}, "rank 2: 2 of 3 operators +6.2%"),
+        ({"kind": "run"}, "all 3 operators +6.2%"),
+        ({"kind": "run", "followers": 2}, "2 of 3 operators +6.2%"),
+    ],
+)
+def test_a_cause_of_an_incident_in_words(cause: dict[str, Any], words: str) -> None:
+    assert words_of_cause(IncidentCause(**{**CAUSE, **cause})) == words
+
+
+def test_what_makes_up_a_row() -> None:
+    assert dict(GROUPINGS) == {
+        "op_type": ("op_type", "task_type"),
+        "op_name": ("op_type", "task_type", "op_name"),
+        "shape": ("op_type", "task_type", "op_name", "input_shapes"),
+    }
+    assert dict(KEYS) == {**GROUPINGS, "communication": ("op_type",)}
+    assert dict(TELLS) == {
+        "op_type": "op_type",
+        "op_name": "op_name",
+        "shape": "input_shapes",
+        "communication": "op_type",
+    }
+    assert set(get_args(By)) == set(GROUPINGS)
+    assert {*KEYS, "step"} == {*TELLS, "step"} == set(get_args(ComparedBy))
+
+
+@pytest.mark.parametrize("kind", [AoeReportsError, StoreError, UsageError, NoticeWarning, LeftOutWarning])
+def test_the_message_of_an_error_can_be_translated(kind: type[Exception]) -> None:
+    said = str(kind(say("{count} rows", count=3)))
+    assert said == "3 rows"
+    assert (str(kind("plain")), str(kind("two", "parts")), str(kind())) == ("plain", "('two', 'parts')", "")
+    assert isinstance(kind(say("{count} rows", count=3)).__str__(), Text)
+    assert not isinstance(kind("plain").__str__(), Text)
+
+
+def test_what_errors_end_with() -> None:
+    assert (AoeReportsError.exit_code, StoreError.exit_code, UsageError.exit_code, ReadError.exit_code) == (3, 3, 2, 3)
+
+
+def test_a_file_that_cannot_be_read_is_said_with_its_line() -> None:
+    error = ReadError(Path("a"), "Is a directory", "expected a file")
+    assert (str(error), error.line) == ("a: Is a directory; expected a file", None)
+    assert isinstance(error.what, Text)
+    error = ReadError(Path("a"), "odd", "expected a file", 0)
+    assert str(error) == "a: line 0: odd; expected a file"
+    assert not isinstance(error.what, Text)
+    conflict = WorkloadConflictError("a", "is stored", "net")
+    assert (str(conflict), conflict.what, conflict.stored_as) == ("a: is stored", "is stored", "net")
+
+
+def test_usual_words_of_the_system_can_be_translated() -> None:
+    usual = [
+        "Bad file descriptor", "Device or resource busy", "Directory not empty", "Disk quota exceeded", "File exists",
+        "File name too long", "File too large", "Input/output error", "Invalid argument", "Is a directory",
+        "No space left on device", "No such file or directory", "No such device or address", "Not a directory",
+        "Operation not permitted", "Permission denied", "Read-only file system", "Resource temporarily unavailable",
+        "Stale file handle", "Too many levels of symbolic links", "Too many open files",
+        "Transport endpoint is not connected",
+    ]  # fmt: skip
+    assert all(isinstance(of_the_system(words), Text) for words in usual)
+    assert [of_the_system(words) for words in usual] == usual
+    assert not isinstance(of_the_system("something else"), Text)
+
+
+@pytest.mark.parametrize(("thing", "field"), [(Grid((), ()), "rows"), (Chart("t", (), {}, "ms", "d"), "unit"), (BarChart("t", (), {}, "ms", "d"), "unit"), (Section("t"), "title"), (Report("t", "h", ()), "title")])  # fmt: skip
+def test_what_is_to_be_said_is_not_changed_by_who_says_it(thing: Any, field: str) -> None:
+    with pytest.raises(AttributeError):
+        setattr(thing, field, "other")
+
+
+def test_a_section_is_bare_unless_told_otherwise() -> None:
+    section, report = Section("t"), Report("t", "h", ())
+    assert (section.sentences, section.grid, section.chart, section.lines, section.figure, section.link) == ((), None, None, (), "", "")  # fmt: skip
+    assert report.language == "en"
+    chart = Chart("t", (), {}, "ms", "d")
+    assert (chart.marked, chart.subtitle, chart.levels) == (None, "", ())
