@@ -1,0 +1,136 @@
+"""A folder of a bank and the one that takes its place, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aoe_reports.tuning import bank_exchange
+from aoe_reports.tuning.bank_exchange import Left, Swap, complete_left, describe_unclear
+from aoe_reports.tuning.guardian import remove_group
+
+
+def swap_of(folder: Path, *, existed: bool = True) -> Swap:
+    """A swap that is prepared: the new folder lies beside the old one, if there is one."""
+    target, fresh, kept = (folder / name for name in ("bank", ".bank.adopt-1", "bank.before"))
+    fresh.mkdir()
+    (fresh / "new").touch()
+    if existed:
+        target.mkdir()
+        (target / "old").touch()
+    return Swap(target, fresh, kept, existed, fresh.stat().st_ino)
+
+
+def seen(folder: Path) -> dict[str, list[str]]:
+    """What lies in each folder."""
+    return {path.name: sorted(file.name for file in path.iterdir()) for path in sorted(folder.iterdir()) if path.is_dir()}  # fmt: skip
+
+
+OLD, NEW = ["old"], ["new"]
+
+
+@pytest.fixture(params=[True, False], ids=["at once", "in steps"])
+def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the file system exchanges two names in one step."""
+    if not request.param:
+        monkeypatch.setattr(bank_exchange, "exchange_at_once", lambda *_: False)
+    return bool(request.param)
+
+
+def test_a_new_folder_comes_into_use_and_the_old_one_gets_its_name(tmp_path: Path, at_once: bool) -> None:
+    swap = swap_of(tmp_path)
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (False, False, True)
+    swap.make()
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (True, True, True)
+    assert seen(tmp_path) == {"bank": NEW, ".bank.adopt-1" if at_once else "bank.before": OLD}
+    swap.make()
+    swap.keep()
+    swap.keep()
+    assert seen(tmp_path) == {"bank": NEW, "bank.before": OLD}
+
+
+def test_a_new_folder_comes_into_use_where_there_was_none(tmp_path: Path, at_once: bool) -> None:
+    swap = swap_of(tmp_path, existed=False)
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (False, False, True)
+    swap.make()
+    swap.keep()
+    assert seen(tmp_path) == {"bank": NEW}
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (True, True, True)
+    swap.take_back()
+    assert seen(tmp_path) == {".bank.adopt-1": NEW}
+    assert (swap.done(), swap.begun()) == (False, False)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_old_folder_is_put_into_use_again(tmp_path: Path, at_once: bool, kept: bool) -> None:
+    swap = swap_of(tmp_path)
+    swap.make()
+    if kept:
+        swap.keep()
+    swap.take_back()
+    assert seen(tmp_path) == {"bank": OLD, ".bank.adopt-1": NEW}
+    swap.take_back()
+    assert seen(tmp_path) == {"bank": OLD, ".bank.adopt-1": NEW}
+    swap.take_away()
+    assert seen(tmp_path) == {"bank": OLD}
+    assert swap.is_clear(), "it was taken away"
+
+
+def test_between_two_steps_the_exchange_has_begun(tmp_path: Path) -> None:
+    swap = swap_of(tmp_path)
+    swap.target.rename(swap.kept)
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (False, True, True)
+    swap.take_back()
+    assert seen(tmp_path) == {"bank": OLD, ".bank.adopt-1": NEW}
+    swap.target.rename(swap.kept)
+    swap.make()
+    assert seen(tmp_path) == {"bank": NEW, "bank.before": OLD}
+
+
+def test_what_is_not_ours_is_neither_clear_nor_taken_away(tmp_path: Path) -> None:
+    swap = replace(swap_of(tmp_path), inode=1)
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (False, False, False)
+    swap.take_away()
+    assert seen(tmp_path) == {"bank": OLD, ".bank.adopt-1": NEW}
+    left = Left(tmp_path / "journal", (swap,))
+    assert not left.clear
+    assert describe_unclear(left) == (
+        "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders cannot be "
+        f"identified, and nothing is moved or deleted; check {swap.target}, {swap.fresh}, then delete the journal"
+    )
+
+
+def test_what_was_begun_is_completed_and_what_was_prepared_is_taken_back(tmp_path: Path) -> None:
+    for name in ("begun", "prepared"):
+        (tmp_path / name).mkdir()
+    copy, file = tmp_path / ".copy", tmp_path / ".file"
+    copy.mkdir()
+    file.touch()
+    journal = tmp_path / "journal"
+    journal.touch()
+    swap = swap_of(tmp_path / "prepared")
+    assert complete_left(Left(journal, (swap,), (copy, file))) == []
+    assert seen(tmp_path / "prepared") == {"bank": OLD}
+    assert [path.exists() for path in (copy, file, journal)] == [False, False, False]
+    journal.touch()
+    swap = swap_of(tmp_path / "begun")
+    swap.target.rename(swap.kept)
+    assert Left(journal, (swap,)).begun
+    assert complete_left(Left(journal, (swap,))) == [swap.kept]
+    assert seen(tmp_path / "begun") == {"bank": NEW, "bank.before": OLD}
+    assert not journal.exists()
+    assert complete_left(Left()) == []
+
+
+def test_groups_in_which_nothing_runs_are_taken_away_with_those_in_them(tmp_path: Path) -> None:
+    group = tmp_path / "group"
+    (group / "a" / "b").mkdir(parents=True)
+    remove_group(group)
+    assert not group.exists()
+    remove_group(group)
+    group.mkdir()
+    (group / "busy").touch()
+    remove_group(group, 0)
+    assert group.exists(), "it is asked again no longer than is wanted"
